@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface: it refuses what the C++ interface refuses, with the status of the same error, and gives the same bytes;
-// what only C can pass (kinds, sizes, counts and pointers that make no sense) gets a status and a message.
+// Fuzzes the C interface: C must refuse the calls that C++ refuses, with the status of the same error, and give the same bytes.
+// Mistakes that only C allows (senseless kinds, sizes, counts and pointers) must get a status and a message.
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -14,7 +14,7 @@ namespace {
 
 using testing::Random;
 
-/// Arguments as C passes them, with what they point at.
+/// Arguments in C's form, with the memory that they point at.
 class Attributes {
  public:
   explicit Attributes(const std::vector<Argument>& arguments) {
@@ -54,7 +54,7 @@ pf_tensor tensor_of(void* data, const Dims& shape, const ProblemText& text) {
           static_cast<std::uint32_t>(text.element_size)};
 }
 
-/// What the C++ interface says to the same request.
+/// The answer of the C++ interface to the request.
 struct Expected {
   std::optional<ErrorCode> refused{};
   Dims shape{};
@@ -66,7 +66,7 @@ Expected ask(const ProblemText& text) {
   return expected;
 }
 
-/// What only C can get wrong.
+/// Makes mistakes that only C allows.
 void spoil(Random& random, std::vector<pf_attribute>& attributes, pf_tensor& input, pf_tensor& output) {
   if (!attributes.empty()) {
     pf_attribute& attribute =
@@ -145,7 +145,7 @@ void run(std::span<const std::uint8_t> bytes) {
   const bool is_spoiled = random.chance(30);
   ProblemText text = draw_problem(random).problem.text;
   if (find_operator(text.op).data_input.empty())
-    text.op = "unfold";  // coverage takes no data, as the C++ interface does not
+    text.op = "unfold";  // coverage takes no data in C++; here it becomes unfold
   for (auto& argument : text.arguments) {
     if (argument.name.find('\0') != std::string::npos) argument.name = "x";  // C ends text there
     if (std::holds_alternative<IndexTensor>(argument.value)) argument.value = std::get<IndexTensor>(argument.value).values;
@@ -169,7 +169,7 @@ void run(std::span<const std::uint8_t> bytes) {
   }
   const pf_status status =
       checked(pf_output_shape(text.op.c_str(), attributes.list().data(), count, &input, 1, shape, &rank));
-  // Text is read as the command line reads it, which C++ callers do before they bind.
+  // C++ callers read text as the command line does before they bind.
   for (auto& argument : text.arguments)
     for (const auto& known : find_operator(text.op).arguments)
       if (const auto* word = std::get_if<std::string>(&argument.value); word != nullptr && known.name == argument.name)

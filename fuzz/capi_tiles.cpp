@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles in C: it refuses what C++ refuses and gives the same bytes; counts, sizes and pointers that make no sense get a
-// status.
+// Fuzzes tiles in C: C must refuse the calls that C++ refuses, and give the same bytes. Senseless counts, sizes and pointers must
+// get a status.
 #include "fuzz/capi_tiles.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using testing::MergeSpecInC;
 using testing::Random;
 using testing::TilingSpecInC;
 
-/// Elements in memory of their own, as both languages see them.
+/// Elements in memory of their own, with a view for each language.
 struct Elements {
   Dims shape;
   testing::ElementType type;
@@ -49,7 +49,7 @@ std::int32_t draw_count(Random& random) {
   return static_cast<std::int32_t>(random.chance(50) ? draw_number(random) : random.between(-1, 33));
 }
 
-/// What only C can get wrong. A count that grows loses its list, so that nobody reads behind it.
+/// Makes mistakes that only C allows. A larger count loses its list, so that nobody reads behind the list.
 void spoil(Random& random, pf_tiling_spec& spec) {
   const auto set = [&](std::int32_t& count, auto*& list) {
     const std::int32_t before = count;
@@ -89,7 +89,7 @@ void spoil(Random& random, pf_merge_spec& spec) {
   }
 }
 
-/// Questions with numbers of any kind.
+/// Calls the questions of a tiling with numbers of any kind.
 void ask(Random& random, const pf_tiling* tiling, const Tiling& same) {
   const std::int64_t index = random.chance(50) ? draw_number(random) : random.between(0, 3);
   std::int64_t list[PF_MAX_RANK];
@@ -150,7 +150,7 @@ void count_up(void* context) {
   ++*static_cast<std::int64_t*>(context);
 }
 
-/// The same merge in both languages.
+/// Merges in both languages and compares.
 void merge_both(Random& random, const pf_tiling* tiling, const Tiling& same, testing::ElementType type) {
   MergeSpec spec = draw_merge(random, same, type.dtype, type.size);
   if (spec.window.sigma_scale == 0) spec.window.sigma_scale = WeightWindow().sigma_scale;  // in C 0 stands for the default

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two halves of the fuzzer of the C interface share.
+// Declarations that the two halves of the fuzzer of the C interface share.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace patchfold::fuzz {
 
-/// An input whose first byte is at least this one is about tiles.
+/// The first byte of inputs for tiles is at least this.
 inline constexpr std::uint8_t first_of_tiles = 200;
 void run_tiles(std::span<const std::uint8_t> bytes);
 
-/// Every status has a name, and its message is there if and only if it is an error.
+/// Checks that a status has a name, and a message if and only if it is an error. Returns the status.
 inline pf_status checked(pf_status status) {
   expect(pf_status_name(status) != nullptr && pf_status_doc(status) != nullptr, "a status without a name");
   expect(status != PF_ERROR_INTERNAL, std::string("an internal error: ") + pf_last_error());

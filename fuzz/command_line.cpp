@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line, in a folder with a few files. The input is one word a line. Slashes are taken out, so that nothing
-// outside of the folder is named. Exit code 0, 1 or 2; a failed run leaves no file; no temporary file stays.
+// Fuzzes the command line, in a folder with a few files. The input has one word a line. Slashes are removed, so that no word names
+// a file outside of the folder. The exit code must be 0, 1 or 2; a failed run leaves no file; no temporary file stays.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ constexpr std::size_t most_memory = std::size_t{1} << 28;
 
 }  // namespace
 
-// A machine with little memory: large requests that are legal fail as they would there.
+// Acts as a machine with little memory: large requests that are legal fail.
 void* operator new(std::size_t size) {
   void* memory = size <= most_memory ? std::malloc(size) : nullptr;
   if (memory == nullptr) throw std::bad_alloc();
@@ -61,7 +61,7 @@ std::set<std::string> names() {
   return found;
 }
 
-/// Standard output and error, thrown away until it ends.
+/// Discards standard output and error while it lives.
 class Silence {
  public:
   Silence() {
@@ -90,7 +90,7 @@ void prepare() {
     ::setrlimit(RLIMIT_FSIZE, &most);
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
-    ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);  // "-" must not wait for somebody
+    ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);  // so that reading "-" does not wait for input
     return true;
   }();
   static_cast<void>(once);
@@ -116,7 +116,7 @@ std::vector<std::string> words_of(std::string_view text) {
 
 void run(std::string_view text) {
   const std::vector<std::string> words = words_of(text);
-  if (words.size() > 40 || words[0] == "bench") return;  // a benchmark of what was asked for takes its time
+  if (words.size() > 40 || words[0] == "bench") return;  // benchmarks take too long
   prepare();
   if (words[0] == "merge") {
     const Silence silence;

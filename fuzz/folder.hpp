@@ -8,9 +8,9 @@
 
 namespace patchfold::fuzz {
 
-/// A new, empty folder; gone with its content when the program ends.
+/// Returns a folder, made empty by the first call and removed with its content when the program ends.
 const std::filesystem::path& folder();
-/// Removes what lies in it.
+/// Removes the files and folders in the folder.
 void clear_folder();
 /// Writes a file of that name (a relative path) and returns its path.
 std::filesystem::path put_file(std::string_view name, std::span<const std::uint8_t> content);

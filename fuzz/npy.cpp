@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// .npy files: what is read can be written, and is the same when it is read again, as a whole and by rows.
+// Fuzzes .npy files: a file that is read can be written, and reads the same again, as a whole and by rows.
 #include "formats/npy.hpp"
 
 #include "formats/output_file.hpp"
@@ -19,7 +19,7 @@ void run(std::span<const std::uint8_t> bytes) {
     expect(refusal([&] { formats::open_rows(path); }).has_value(), "is refused as a whole, but not by rows");
     return;
   }
-  refusal([&] { check_rows(path, std::nullopt, 3, tensor); });  // not in Fortran order, and of rank 1 or more
+  refusal([&] { check_rows(path, std::nullopt, 3, tensor); });  // rows refuse Fortran order and rank 0
   const auto written = folder() / "written.npy";
   formats::write_npy(written, tensor.view, tensor.type);
   const formats::LoadedTensor again = formats::read_npy(written);

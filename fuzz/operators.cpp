@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems of every operator: what is accepted gives what the reference gives, in every way to run it and with guards around
-// all memory; what is refused gets a sentence.
+// Fuzzes problems of every operator: an accepted one gives the reference's result, in every way to run it, with guards around all
+// memory; a refused one gets a sentence.
 #include <variant>
 
 #include "check.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using testing::Random;
 
-/// Views as no operator gives them. Plans are made, never run.
+/// Plans for views that no operator makes. The plans never run.
 void plan_any(Random& random, const BoundOperator& op, const ProblemText& text, const Dims& shape) {
   const auto view_of = [&](const Dims& extents) {
     return TensorView{nullptr, extents, contiguous_strides(extents, text.element_size), text.dtype, text.element_size};
@@ -64,7 +64,7 @@ void run(std::span<const std::uint8_t> bytes) {
     try {
       wrong = testing::check(drawn.problem, drawn.sums, random);
     } catch (const std::bad_variant_access&) {
-      // The reference takes each value in one form only, as flat lists of pairs show.
+      // The reference only takes one form of each value, as with flat lists of pairs.
       if (drawn.is_legal) throw;
     }
   });

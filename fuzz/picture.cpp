@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures: PNG, JPEG and TIFF, as a whole, by rows, and written again.
+// Fuzzes pictures: PNG, JPEG and TIFF, as a whole, by rows, and written again.
 #include "formats/picture.hpp"
 
 #include <csignal>
@@ -14,7 +14,7 @@ namespace {
 
 void run(std::span<const std::uint8_t> bytes) {
   const auto path = put_file("picture", bytes);
-  // The first page of a file of several.
+  // The page to read: the first page of a file of several pages.
   std::optional<int> page;
   const auto refused = refusal([&] { formats::open_rows(path); });
   if (refused == ErrorCode::value || refused == ErrorCode::file_unsupported) page = 0;

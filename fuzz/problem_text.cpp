@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problem strings: what is read can be written and read again, and its plan can be made or is refused with a sentence.
+// Fuzzes problem strings: a string that is read can be written and read again, and its plan is made or refused with a sentence.
 #include "fuzz/target.hpp"
 #include "patchfold/table.hpp"
 

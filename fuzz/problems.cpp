@@ -87,7 +87,7 @@ void change(Random& random, ProblemText& text) {
   }
 }
 
-/// Elements, with axes without elements counted as one: loops over the other axes may still run.
+/// Returns the number of elements, counting empty axes as one: loops over the other axes may still run.
 double steps(const Dims& shape) {
   double product = 1;
   for (const auto extent : shape) product *= static_cast<double>(std::max<std::int64_t>(extent, 1));
@@ -138,7 +138,7 @@ DrawnProblem draw_problem(Random& random) {
 bool is_small(const ProblemText& text, const Dims& output) {
   constexpr double most = 20000;
   if (steps(text.shape) > most || steps(output) > most) return false;
-  // What does not show in the shapes: the positions and taps of coverage, and of problems without elements.
+  // Counts the work that shapes do not show: positions and taps of coverage, and of problems without elements.
   const bool hidden = text.op == "coverage" || element_count(text.shape) == 0 || element_count(output) == 0;
   return !hidden || std::all_of(text.arguments.begin(), text.arguments.end(),
                                 [](const Argument& argument) { return is_moderate(argument.value); });

@@ -9,16 +9,16 @@ namespace patchfold::fuzz {
 struct DrawnProblem {
   testing::Problem problem{};
   bool sums = false;
-  bool is_legal = true;  ///< nothing was changed
+  bool is_legal = true;  ///< no change was made
 };
 
 DrawnProblem draw_problem(testing::Random& random);
 
-/// Mostly small, now and then near a power of two at which some type ends.
+/// Returns a number: mostly a small one, now and then near a power of two at which some type ends.
 std::int64_t draw_number(testing::Random& random);
 std::string draw_text(testing::Random& random);
 
-/// Whether so little memory and time is needed that the problem can be run and compared with the reference.
+/// Returns whether the problem needs so little memory and time that it can run and be compared with the reference.
 bool is_small(const ProblemText& text, const Dims& output);
 
 }  // namespace patchfold::fuzz

@@ -22,7 +22,7 @@
 #include "tests/sanitizers.hpp"
 
 #ifdef PATCHFOLD_ADDRESS_SANITIZER
-// As in sanitizer/allocator_interface.h, which GCC does not install.
+// Declared as in sanitizer/allocator_interface.h, which GCC does not install.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void*, std::size_t),
                                                          void (*free_hook)(const volatile void*));
 #endif
@@ -53,10 +53,10 @@ void stop(int) {
 
 }  // namespace
 
-// The address sanitizer has operators of its own, and tells of all that is allocated. A target with
-// PATCHFOLD_FUZZ_OWN_MEMORY limits memory itself.
+// The address sanitizer has its own operators, and reports all allocations. A target with PATCHFOLD_FUZZ_OWN_MEMORY limits memory
+// itself.
 #if !defined(PATCHFOLD_FUZZ_OWN_MEMORY) && !defined(PATCHFOLD_ADDRESS_SANITIZER)
-// The other forms of new and delete call these. Inlined without its new, a delete would look mismatched to g++ 14.
+// The other forms of new and delete call these two. delete is not inlined: without its new, g++ 14 would take it for a mismatch.
 void* operator new(std::size_t size) {
   return allocate(size, alignof(std::max_align_t));
 }
@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
       return 1;
     }
     std::printf("%s\n", file.filename().c_str());
-    std::fflush(stdout);  // the last name is that of the input that crashes
+    std::fflush(stdout);  // so that the last name printed is that of the input that crashes
     ::alarm(seconds);
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   }

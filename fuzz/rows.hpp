@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file read row by row and as a whole: both give the same, or both refuse it.
+// Checks that a file reads the same, or is refused both times, row by row and as a whole.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace patchfold::fuzz {
 
-/// Elements, row-major, without gaps.
+/// Returns the elements, row-major, without gaps.
 std::vector<std::byte> elements_of(const ConstTensorView& tensor);
 
 /// Reads as many rows at a time as `rows_at_a_time` and compares them with `whole`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every fuzz target uses. A target is one function of bytes; libFuzzer calls it with what it makes up, and replay.cpp
+// Helpers of all fuzz targets. A target is a function of bytes; libFuzzer calls it with bytes of its own making, and replay.cpp
 // with the files of the corpus.
 #pragma once
 
@@ -22,12 +22,12 @@ inline void expect(bool is_right, std::string_view what) {
   if (!is_right) report(what);
 }
 
-/// Runs f. An Error must be a sentence: it has a rule, no control characters, and is not longer than a screen. Anything else
-/// that is thrown ends the program.
+/// Runs f. An Error must be a sentence: it has a rule, no control characters, and is not longer than a screen. Any other exception
+/// ends the program.
 template <class F>
 std::optional<ErrorCode> refusal(F f);
 
-/// The check of `refusal`.
+/// Checks an error as `refusal` does.
 void check_sentence(const Error& error);
 
 template <class F>

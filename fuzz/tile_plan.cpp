@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plan.json of tiles: what is read can be written, and is the same when it is read again.
+// Fuzzes plan.json of tiles: a file that is read can be written, and reads the same again.
 #include "formats/tile_plan.hpp"
 
 #include "fuzz/folder.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tilings and merges: what is accepted puts the tiles of an array together to that array, bit by bit, however they come.
+// Fuzzes tilings and merges: tiles of an array must merge to that array, bit by bit, in any order.
 #include "patchfold/tiling.hpp"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ bool covers_everything(const Tiling& tiling) {
   return true;
 }
 
-/// Whether a merge may be refused: `invalid` is what check_merge says, `refused` what the constructor of Merger says.
+/// Checks that a merge is refused for a reason: `invalid` is check_merge's code, `refused` that of Merger's constructor.
 void check_refusal(const Tiling& tiling, const MergeSpec& merge, std::optional<ErrorCode> invalid,
                    std::optional<ErrorCode> refused) {
   if (refused && !invalid) {
@@ -94,7 +94,7 @@ void check_refusal(const Tiling& tiling, const MergeSpec& merge, std::optional<E
   }
 }
 
-/// Weights above 0 for a tile, or none: they change no value where all tiles agree.
+/// Returns weights above 0 for a tile, or no weights: they change no value where all tiles agree.
 TileWeights draw_weights(Random& random, const MergeSpec& merge, const Dims& shape, std::vector<double>& room) {
   TileWeights weights;
   const Reduce reduce = reduction_of(merge);
@@ -172,7 +172,7 @@ void run(std::span<const std::uint8_t> bytes) {
   }
   const bool moves = merge.reduce != Reduce::sum;
   if (!is_plain || !moves || !merge.mask.empty() || merge.fill) return;
-  // NaN payloads are kept by what copies; what computes gives the quiet NaN where contributions differ, and here none do.
+  // A copy keeps NaN payloads. A sum gives the quiet NaN where contributions differ, and none differ here.
   expect(output.bytes == array.bytes, "the tiles of an array do not give the array");
 }
 

@@ -10,10 +10,10 @@
 namespace patchfold::fuzz {
 
 TilingSpec draw_tiling(testing::Random& random);
-/// A merge of tiles of that element type.
+/// Returns a merge of tiles of that element type.
 MergeSpec draw_merge(testing::Random& random, const Tiling& tiling, DType dtype, std::size_t size);
 
-/// Whether so little memory and time is needed that arrays can be cut and merged.
+/// Returns whether arrays can be cut and merged with little memory and time.
 bool is_small(const Tiling& tiling);
 
 }  // namespace patchfold::fuzz

@@ -16,7 +16,7 @@ inline std::int64_t product(const List& values) {
   return result;
 }
 
-/// Row-major index of a tuple.
+/// Returns the row-major index of a tuple.
 inline std::int64_t lex(const List& tuple, const List& extents) {
   assert(tuple.size() == extents.size());
   std::int64_t index = 0;
@@ -40,7 +40,7 @@ void for_each(const List& extents, F f) {
   }
 }
 
-/// One list after the other.
+/// Returns the lists one after the other.
 inline List join(std::initializer_list<List> parts) {
   List all;
   for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
@@ -51,7 +51,7 @@ inline List slice(const List& list, std::size_t first, std::size_t last) {
   return {list.begin() + static_cast<std::ptrdiff_t>(first), list.begin() + static_cast<std::ptrdiff_t>(last)};
 }
 
-/// An array of zero bytes with the element type of another.
+/// Returns an array of zero bytes with the element type of another.
 inline Array zeros(const List& shape, const Array& like) {
   return {shape, like.dtype, like.element_size,
           std::vector<std::byte>(static_cast<std::size_t>(product(shape)) * like.element_size)};
@@ -68,21 +68,21 @@ inline void copy(Array& to, const List& to_index, const Array& from, const List&
   std::memcpy(at(to, to_index), at(from, from_index), to.element_size);
 }
 
-/// Whether every coordinate lies in [0, extent).
+/// Returns whether every coordinate lies in [0, extent).
 inline bool inside(const List& coordinate, const List& extents) {
   for (std::size_t d = 0; d < extents.size(); ++d)
     if (coordinate[d] < 0 || coordinate[d] >= extents[d]) return false;
   return true;
 }
 
-/// An argument, or its default.
+/// Returns an argument, or its default.
 template <class T>
 T get(const Arguments& arguments, const std::string& name, T otherwise) {
   const auto found = arguments.find(name);
   return found == arguments.end() ? otherwise : std::get<T>(found->second);
 }
 
-/// A required argument.
+/// Returns a required argument.
 template <class T>
 T get(const Arguments& arguments, const std::string& name) {
   return std::get<T>(arguments.at(name));

@@ -21,7 +21,7 @@ List every_axis(const Value& value, std::size_t rank) {
   return List(rank, std::get<std::int64_t>(value));
 }
 
-/// (begin, end) of every axis. Blocks that fit need none; the same rules fill up the last block.
+/// Returns (begin, end) of every axis. Blocks that fit need no pads; padding rules fill up the last block.
 Pairs pads_of(const Arguments& arguments, const std::string& name, const List& extents, const List& block) {
   const Value value = arguments.contains(name) ? arguments.at(name) : Value(std::int64_t{0});
   if (const auto* pairs = std::get_if<Pairs>(&value)) return *pairs;
@@ -44,7 +44,7 @@ bool is(const Arguments& arguments, const std::string& name, const std::string& 
   return found != arguments.end() && std::get<std::string>(found->second) == word;
 }
 
-/// The channel of the deep tensor for a block offset and a channel of the image.
+/// Returns the channel of the deep tensor for a block offset and a channel of the image.
 std::int64_t deep_channel(const Arguments& arguments, std::int64_t offset, std::int64_t offsets, std::int64_t channel,
                           std::int64_t channels) {
   return is(arguments, "mode", "depth_first") ? channel * offsets + offset : offset * channels + channel;

@@ -6,7 +6,7 @@
 namespace reference::keras {
 namespace {
 
-/// A list, or a number for each of `rank` axes; `otherwise` if the argument is left out.
+/// Returns a list, or a number for each of `rank` axes; `otherwise` if the argument is left out.
 List every_axis(const Arguments& arguments, const std::string& name, const List& otherwise) {
   const auto found = arguments.find(name);
   if (found == arguments.end()) return otherwise;
@@ -14,7 +14,7 @@ List every_axis(const Arguments& arguments, const std::string& name, const List&
   return List(otherwise.size(), std::get<std::int64_t>(found->second));
 }
 
-/// The arguments with a list for each number.
+/// Returns the arguments with a list for each number.
 Arguments for_two_axes(Arguments arguments) {
   for (auto& [name, value] : arguments)
     if (const auto* number = std::get_if<std::int64_t>(&value)) value = List(2, *number);
@@ -23,7 +23,7 @@ Arguments for_two_axes(Arguments arguments) {
 
 }  // namespace
 
-// images (N, spatial.., C) or (N, C, spatial..), with or without N -> channels tap * C + c, tap row-major over the size.
+// images (N, spatial.., C) or (N, C, spatial..), or without N -> channels tap * C + c, tap row-major over the size.
 Array extract_patches(const Array& images, const Arguments& arguments) {
   const auto given = arguments.find("size");
   const auto* list = std::get_if<List>(&given->second);

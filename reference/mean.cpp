@@ -21,13 +21,13 @@ using Quad = long double;
 __extension__ using Quad = __float128;
 #endif
 
-/// (sum + error) / count, rounded to a double at the end.
+/// Returns (sum + error) / count, rounded to a double at the end.
 double quotient(double sum, double error, double count) {
   const Quad exact = error == 0 ? static_cast<Quad>(sum) : static_cast<Quad>(sum) + error;
   return static_cast<double>(exact / static_cast<Quad>(count));
 }
 #else
-/// (sum + error) / count, without a type of 128 bits: the nearest double, and what it leaves over, divided as well.
+/// Returns (sum + error) / count without a 128-bit type: divides the nearest double, and its remainder as well.
 double quotient(double sum, double error, double count) {
   const double nearest = sum / count;
   return nearest + (std::fma(-nearest, count, sum) + error) / count;
@@ -37,7 +37,7 @@ double quotient(double sum, double error, double count) {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// One part of all elements.
+/// The same part (real or imaginary) of all elements.
 using Parts = std::vector<const std::byte*>;
 
 template <class T>
@@ -45,7 +45,7 @@ void integer_mean(const Parts& parts, std::byte* to) {
   const Wide count = static_cast<Wide>(parts.size());
   Wide sum = 0;
   for (const std::byte* part : parts) sum += load<T>(part);
-  // To nearest with halves upwards, and back where a half went to an odd number.
+  // Rounds to nearest with halves upwards, and back where a half went to an odd number.
   const Wide twice = 2 * sum + count;
   Wide rest = twice % (2 * count);
   if (rest < 0) rest += 2 * count;
@@ -60,7 +60,7 @@ double mean_in_double(const std::vector<double>& values) {
   return std::isnan(sum) ? nan : sum / static_cast<double>(values.size());
 }
 
-/// The sum and the error of each addition, by Dekker: the larger number comes first.
+/// Returns the mean. Sums with the error of each addition, by Dekker: the larger number comes first.
 double mean_in_pairs(const std::vector<double>& values) {
   double sum = values.front(), errors = 0;
   for (std::size_t i = 1; i < values.size(); ++i) {

@@ -8,15 +8,15 @@
 
 namespace reference {
 
-/// The mean of elements, complex ones part by part. If all have the same bits, these are the mean. Otherwise it is their sum
-/// divided by their number, rounded to nearest even: integers exactly, booleans by majority, small floats and float32
-/// added in float64 in the order given, float64 in pairs of float64. NaN is the quiet one without a sign.
+/// The mean of elements, complex ones part by part. If all have the same bits, it has these bits. Otherwise it is their sum divided
+/// by their number, rounded to nearest even: integers exactly, booleans by majority, small floats and float32 added in float64 in
+/// the order given, float64 in pairs of float64. NaN is the quiet one without a sign.
 class Mean {
  public:
   Mean(DType dtype, std::size_t element_size) : dtype_(dtype), size_(element_size) {}
   void add(const std::byte* element) { bytes_.insert(bytes_.end(), element, element + size_); }
   bool is_empty() const { return bytes_.empty(); }
-  /// There is at least one.
+  /// Stores the mean of one element or more.
   void store(std::byte* element) const;
 
  private:

@@ -45,13 +45,13 @@ unsigned encode(const Format& format, double value) {
     assert(ieee);
     return sign | infinity;
   }
-  // The value as a whole number of units in the last place; nearbyint rounds ties to even.
+  // Rounds the value to a whole number of units in the last place; nearbyint rounds ties to even.
   const double magnitude = std::fabs(value);
   int exponent = std::ilogb(magnitude);
   if (exponent < 1 - format.bias) exponent = 1 - format.bias;
   const double units = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
-  // Below 2^mantissa_bits units the number is subnormal and its exponent field is 0; otherwise the leading bit adds 1 to it.
-  // A carry out of the mantissa does the same.
+  // Below 2^mantissa_bits units the number is subnormal and its exponent field is 0. Otherwise the leading bit adds 1 to the field,
+  // and so does a carry out of the mantissa.
   const auto field = static_cast<unsigned>(exponent + format.bias - 1);
   const unsigned code = (field << format.mantissa_bits) + static_cast<unsigned>(units);
   if (ieee && code >= infinity) return sign | infinity;

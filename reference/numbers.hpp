@@ -21,7 +21,7 @@ void save(std::byte* element, T value) {
   std::memcpy(element, &value, sizeof(T));
 }
 
-/// Calls f with a 0 of the C++ type that has these integers.
+/// Calls f with a 0 of the C++ type that holds integers of this type.
 template <class F>
 void with_integer(const Type& type, F f) {
   const bool is_signed = type.kind == Kind::signed_integer;
@@ -34,17 +34,17 @@ void with_integer(const Type& type, F f) {
   }
 }
 
-/// Exact.
+/// Returns the exact value of a code.
 double decode(const Format& format, unsigned code);
-/// To nearest, ties to even.
+/// Returns the code of the nearest value, ties to even.
 unsigned encode(const Format& format, double value);
 
-/// The value of a small float in memory; exact.
+/// Returns the exact value of a small float in memory.
 double load_small(const Type& type, const std::byte* element);
-/// Stores it, rounded as encode() does.
+/// Stores a small float, rounded as encode() does.
 void save_small(const Type& type, std::byte* element, double value);
 
-/// A number in an element type; zero bytes for opaque elements.
+/// Returns a number in an element type; zero bytes for opaque elements.
 std::vector<std::byte> element_of(const Number& number, DType dtype, std::size_t element_size);
 
 }  // namespace reference

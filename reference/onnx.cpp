@@ -8,7 +8,7 @@ namespace reference::onnx {
 
 namespace {
 
-/// Lists may be left out, or be empty, which means the same.
+/// Returns a list, or `otherwise` where it is left out or empty.
 List list_or(const Arguments& arguments, const std::string& name, const List& otherwise) {
   const List given = get<List>(arguments, name, otherwise);
   return given.empty() ? otherwise : given;

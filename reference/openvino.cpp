@@ -75,7 +75,7 @@ Array extract_image_patches(const Array& data, const Arguments& arguments) {
   return output;
 }
 
-// Lists have an entry for every axis; those of the batch axis are 1, 0 and 0.
+// Lists have an entry for every axis; the entries of the batch axis are 1, 0 and 0.
 Array space_to_batch(const Array& data, const Arguments& arguments) {
   const List block = get<List>(arguments, "block_shape");
   const List begin = get<List>(arguments, "pads_begin");
@@ -84,7 +84,7 @@ Array space_to_batch(const Array& data, const Arguments& arguments) {
   for (std::size_t d = 1; d < block.size(); ++d) shape.push_back((data.shape[d] + begin[d] + end[d]) / block[d]);
   Array output = zeros(shape, data);
   for_each(shape, [&](const List& o) {
-    // Batch of the output: block offset, then batch of the input.
+    // The batch of the output combines the block offset and the batch of the input.
     List from = o;
     from[0] = o[0] % data.shape[0];
     std::int64_t offset = o[0] / data.shape[0];

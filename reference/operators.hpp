@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an operator enters the reference, and the neutral operators. `held` is used by fold alone.
+// Registration of operators in the reference, and the neutral operators. Only fold uses `held`.
 #pragma once
 
 #include <functional>
@@ -11,10 +11,10 @@
 namespace reference {
 
 using Function = std::function<Array(const Array&, const Arguments&)>;
-/// Operators by the names that the table of the library gives them.
+/// Operators by their names in the table of the library.
 using Functions = std::map<std::string, Function>;
 
-/// Adds operators to those that run() knows. Each file of a dialect has one, which is made before main() starts.
+/// Adds operators to the table of run(). Each file of a dialect has one of these, made before main() starts.
 struct Listed {
   explicit Listed(Functions functions);
 };

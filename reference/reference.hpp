@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference: every operator written index by index from its definition, to be read beside it and to be compared with.
-// It is slow, checks nothing beyond assertions, and shares no code with the library. Arrays are contiguous and row-major.
+// The reference: every operator written index by index from its definition, for reading and for comparison. It is slow, checks
+// nothing beyond assertions, and shares no code with the library. Arrays are contiguous and row-major.
 #pragma once
 
 #include <complex>
@@ -37,7 +37,7 @@ enum class DType {
   opaque,
 };
 
-/// What elements are. Small floats are those that C++ has no type for.
+/// The kinds of elements. C++ has no type for the small floats.
 enum class Kind { boolean, signed_integer, unsigned_integer, small_float, real, complex, opaque };
 
 /// A floating-point format of at most 16 bits.
@@ -52,7 +52,7 @@ struct Format {
   } special;
 };
 
-/// What is known of an element type.
+/// The facts of an element type.
 struct Type {
   DType dtype;
   Kind kind;
@@ -103,11 +103,11 @@ struct Array {
 using Value = std::variant<std::int64_t, List, Pairs, std::string, Number>;
 using Arguments = std::map<std::string, Value>;
 
-/// The names of all operators.
+/// Returns the names of all operators.
 std::vector<std::string> operators();
 
-/// Applies an operator. `coverage` takes only the element type from `data`. `held` is what the output holds before a fold
-/// that accumulates.
+/// Applies an operator. `coverage` takes only the element type from `data`. `held` is the content of the output before a fold that
+/// accumulates.
 Array run(const std::string& op, const Array& data, const Arguments& arguments, const Array* held = nullptr);
 
 }  // namespace reference

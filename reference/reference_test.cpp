@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors worked by hand, so that the reference itself is not taken on trust.
+// Tests the reference itself with vectors worked out by hand.
 #include "reference/reference.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ Array integers(const List& shape, const std::vector<std::int32_t>& values) {
   return array(shape, values, DType::int32);
 }
 
-/// 1, 2, 3, ..
+/// Returns the array 1, 2, 3, ..
 Array count_up(const List& shape) {
   std::vector<std::int32_t> values(static_cast<std::size_t>(reference::product(shape)));
   std::iota(values.begin(), values.end(), 1);

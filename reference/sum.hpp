@@ -22,7 +22,7 @@ class Sum {
   double double_[2] = {0, 0};
 };
 
-/// result = a + b in the element type: one addition, one rounding.
+/// Sets result = a + b in the element type: one addition, one rounding.
 void add_elements(DType dtype, const std::byte* a, const std::byte* b, std::byte* result);
 
 }  // namespace reference

@@ -51,7 +51,7 @@ Array space_to_batch_nd(const Array& input, const Arguments& arguments) {
   return output;
 }
 
-// input (N, I1..IM, rest..): the inverse.
+// input (N, I1..IM, rest..): the inverse of space_to_batch_nd.
 Array batch_to_space_nd(const Array& input, const Arguments& arguments) {
   const List block = get<List>(arguments, "block_shape");
   const Pairs crops = get<Pairs>(arguments, "crops");
@@ -97,7 +97,7 @@ Array batch_to_space(const Array& input, const Arguments& arguments) {
   Array output = zeros({batch, input.shape[1] * bs - crops[0].first - crops[0].second,
                         input.shape[2] * bs - crops[1].first - crops[1].second, input.shape[3]},
                        input);
-  // Every input element goes to one place, unless that is cropped away.
+  // Every input element goes to one place, unless it is cropped away.
   for_each(input.shape, [&](const List& i) {
     const std::int64_t offset = i[0] / batch;
     const List to = {i[0] % batch, i[1] * bs + offset / bs - crops[0].first, i[2] * bs + offset % bs - crops[1].first, i[3]};
@@ -158,8 +158,8 @@ Array extract_image_patches(const Array& images, const Arguments& arguments) {
   return output;
 }
 
-// input (N, D, H, W, C) -> (N, OD, OH, OW, kd*kh*kw*C). With SAME and a stride larger than the kernel the first patch starts
-// inside of the volume, as TensorFlow does it.
+// input (N, D, H, W, C) -> (N, OD, OH, OW, kd*kh*kw*C). With SAME and a stride larger than the kernel, the first patch starts
+// inside of the volume, as in TensorFlow.
 Array extract_volume_patches(const Array& input, const Arguments& arguments) {
   const List ksizes = get<List>(arguments, "ksizes");
   const List strides = get<List>(arguments, "strides");

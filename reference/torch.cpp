@@ -7,7 +7,7 @@
 namespace reference::torch {
 namespace {
 
-/// The number of spatial axes: the length of any list; 2 where there are single numbers only.
+/// Returns the number of spatial axes: the length of any list; 2 if there are single numbers only.
 std::size_t spatial_rank(const Arguments& arguments) {
   for (const auto& [name, value] : arguments)
     if (const auto* list = std::get_if<List>(&value)) return list->size();
@@ -28,7 +28,7 @@ List positions_of(const List& image, const List& kernel, const List& dilation, c
   return positions;
 }
 
-/// The tuple whose row-major index is given.
+/// Returns the tuple of a row-major index.
 List tuple_of(std::int64_t index, const List& extents) {
   List tuple(extents.size());
   for (std::size_t d = extents.size(); d-- > 0; index /= extents[d]) tuple[d] = index % extents[d];

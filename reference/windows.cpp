@@ -13,13 +13,13 @@
 namespace reference {
 namespace {
 
-/// The arguments of a window operator for each spatial axis, and what follows from them.
+/// The arguments of a window operator for each spatial axis, and the numbers that follow from them.
 struct Windows {
   std::size_t rank = 0;
   List image, kernel, stride, dilation, pad_begin, pad_end, positions;
 };
 
-/// The number of spatial axes: the length of any list, or `otherwise` where there are single numbers only.
+/// Returns the number of spatial axes: the length of any list, or `otherwise` if there are single numbers only.
 std::size_t spatial_rank(const Arguments& arguments, std::size_t otherwise) {
   for (const auto* name : {"output_size", "kernel_size", "stride", "dilation", "padding"}) {
     const auto found = arguments.find(name);
@@ -75,13 +75,13 @@ bool is(const Arguments& arguments, const std::string& name, const std::string& 
   return found != arguments.end() && std::get<std::string>(found->second) == word;
 }
 
-/// Index of an image element.
+/// Returns the index of an image element.
 List image_index(const Arguments& arguments, const List& batch, std::int64_t channel, const List& coordinate) {
   if (is(arguments, "layout", "channels_last")) return join({batch, coordinate, {channel}});
   return join({batch, {channel}, coordinate});
 }
 
-/// Index of a column element.
+/// Returns the index of a column element.
 List column_index(const Arguments& arguments, const Windows& w, const List& batch, std::int64_t channels,
                   std::int64_t channel, const List& tap, const List& position) {
   const std::int64_t t = lex(tap, w.kernel);
@@ -95,7 +95,7 @@ std::int64_t floor_mod(std::int64_t a, std::int64_t n) {
   return (a % n + n) % n;
 }
 
-/// The coordinate whose value stands at p, as numpy.pad defines the modes; none: the fill value.
+/// Returns the coordinate whose value stands at p, as numpy.pad defines the modes; none for the fill value.
 std::optional<std::int64_t> source(const std::string& mode, std::int64_t p, std::int64_t extent) {
   if (p >= 0 && p < extent) return p;
   if (mode == "constant") return std::nullopt;
@@ -166,7 +166,7 @@ Array fold(const Array& columns, const Arguments& arguments, const Array* held) 
         Sum sum(columns.dtype);
         Mean mean(columns.dtype, columns.element_size);
         for_each(w.kernel, [&](const List& q) {
-          // The patch whose tap q lies at y, if there is one: b * s = y + pb - q * d.
+          // Finds the patch whose tap q lies at y, if any: b * s = y + pb - q * d.
           List b(w.rank);
           for (std::size_t d = 0; d < w.rank; ++d) {
             const std::int64_t offset = y[d] + w.pad_begin[d] - q[d] * w.dilation[d];

@@ -29,7 +29,7 @@ def main() -> int:
     if not words or words[0] in ("-h", "--help"):
         print(__doc__)
         return 0
-    # What is too large fails as it would anywhere, and not by the system's killer.
+    # Requests for too much memory fail here, before the system kills the process.
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     if "--replay" in words or "--random" in words:
         import oracle

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes as choices. Where they end every choice is the first, so that a short input is a simple call."""
+"""Choices made from bytes. Behind the last byte every choice is the first, so that a short input is a simple call."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ class Choices:
         self._at = 0
 
     def number(self, bound: int) -> int:
-        """0 .. bound - 1, bound at most 256."""
+        """Returns a number from 0 to bound - 1, bound at most 256."""
         if self._at >= len(self._data):
             return 0
         self._at += 1

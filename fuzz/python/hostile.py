@@ -12,13 +12,13 @@ class Refusal(Exception):
 
 
 class Stop(BaseException):
-    """Raised by a hostile object as an interrupt would be: nobody may keep it."""
+    """Raised by a hostile object like an interrupt: nobody may catch and keep it."""
 
 
 RAISED: list[BaseException] = []
-"""What hostile objects have raised during the call."""
+"""Exceptions that hostile objects raised during the call."""
 CHANGES: list[Any] = []
-"""Who has changed something meanwhile, or called itself."""
+"""Hostile objects that changed something during the call, or called themselves."""
 VICTIMS: list[Any] = []
 """Containers and arrays of the call, which hostile objects change."""
 
@@ -36,7 +36,7 @@ def _give(value: Any) -> Callable[..., Any]:
 
 
 def _change(value: Any) -> Callable[..., Any]:
-    """Gives a sound value, but first takes away what it can from the call's arguments."""
+    """Returns a method that removes what it can from the call's arguments, and then gives a sound value."""
 
     def method(self: Any, *args: Any, **more: Any) -> Any:
         CHANGES.append(self)
@@ -67,7 +67,7 @@ def _recurse(name: str) -> Callable[..., Any]:
 
 
 def _ending(trick: Callable[..., Any]) -> Callable[..., Any]:
-    """Three entries, each a trick. What never ends is Endless."""
+    """Returns a method that gives three entries, each a trick, and then ends. Endless is the class without an end."""
 
     def method(self: Any, index: Any, *more: Any) -> Any:
         if isinstance(index, int) and index > 2:
@@ -77,10 +77,10 @@ def _ending(trick: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-# An array interface of any address is trusted by NumPy itself: only what it has to refuse is given.
+# NumPy itself trusts any address of an array interface, so only interfaces that NumPy must refuse are given.
 _INTERFACES: tuple[Any, ...] = ({}, {"version": 3}, {"version": 3, "shape": (2,), "typestr": "x"}, [1, 0], 5)
 _VALUES: tuple[Any, ...] = (None, "2", b"2", 2.5, -1, 2**31, 2**63, 2**70, True, (), (1,), (1, 0), (2, 0), ("cpu", 0))
-_METHODS: dict[str, Any] = {  # and what a sound one would give
+_METHODS: dict[str, Any] = {  # the values of sound methods
     "__index__": 2,
     "__int__": 2,
     "__float__": 2.0,
@@ -107,7 +107,7 @@ _ATTRIBUTES = ("shape", "dtype", "ndim", "strides", "__array_interface__", "__ar
 
 
 def _kinds() -> list[type]:
-    """A class for each trick; those of more than one method have the sound form of the others."""
+    """Returns a class for each trick; for a trick of one method, the class's other methods are sound."""
     kinds = []
     for name, sound in _METHODS.items():
         tricks = [_raise(Refusal), _raise(Stop), _raise(AttributeError), _change(sound), _recurse(name)]
@@ -161,7 +161,7 @@ class Subclass(np.ndarray):
 
 
 class Loud(np.ndarray):
-    """An array whose every question is answered with an exception."""
+    """An array that raises on every access."""
 
     __array_function__ = _raise(Refusal)  # type: ignore[assignment]
     __array_ufunc__ = _raise(Refusal)  # type: ignore[assignment]
@@ -170,13 +170,13 @@ class Loud(np.ndarray):
 
 
 class Faceless(np.ndarray):
-    """An array that does not say of what class it is."""
+    """An array that does not tell its class."""
 
     __class__ = property(_raise(Refusal))  # type: ignore[assignment]
 
 
 class Capsule:
-    """Hands over a sound DLPack capsule, or one that was used up, of memory that it says lies elsewhere."""
+    """An object that hands over a DLPack capsule, sound or used up, and claims that its memory is on another device."""
 
     def __init__(self, array: np.ndarray[Any, Any], device: Any, *, used: bool) -> None:
         self._array, self._device, self._used = array, device, used

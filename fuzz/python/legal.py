@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that are right, with what they must give."""
+"""Calls without mistakes, with their expected results."""
 
 import copy
 import functools
@@ -34,7 +34,7 @@ SPECS = {spec.name.partition("-")[0]: spec for spec in calls.HERE}
 
 
 def formed(choices: Choices, array: Any) -> Any:
-    """The same elements in another layout, or None where the layout cannot hold them."""
+    """Returns the elements in another layout, or None where the layout cannot hold them."""
     form = choices.pick(values.LAYOUTS)
     try:
         other = form(array)
@@ -44,7 +44,7 @@ def formed(choices: Choices, array: Any) -> Any:
 
 
 def out_of(choices: Choices, result: Any) -> Any:
-    """Room for a result, in some layout that can be written to."""
+    """Returns memory for a result, in some layout that can be written to."""
     room = np.full(result.shape, 77, result.dtype)
     if choices.chance(2):
         room = np.moveaxis(np.full(result.shape[::-1], 77, result.dtype), range(room.ndim), range(room.ndim)[::-1])
@@ -52,7 +52,7 @@ def out_of(choices: Choices, result: Any) -> Any:
 
 
 def table_call(choices: Choices) -> Call:
-    """The calls of the tests in other element types and layouts, by function, by name or by plan."""
+    """Returns a call of the tests in another element type and layout, by function, by name or by plan."""
     name = choices.pick(list(FUNCTIONS))
     data, _ = calls.example(SPECS[name])
     x = data[0] if data else None
@@ -64,7 +64,7 @@ def table_call(choices: Choices) -> Call:
     arguments = dict(given)
     if x is not None:
         x = plain = x.astype(dtype)
-        if given.get("reduce") == "mean":  # integers round it, so another element type has another result
+        if given.get("reduce") == "mean":  # integers round the mean, so another element type has another result
             base = FUNCTIONS[name](x, *data[1:], **given)
         x = formed(choices, x)
         x = plain if (SPECS[name].sums or "value" in given) and not x.dtype.isnative else x
@@ -167,7 +167,7 @@ def _viewed(x: Any, **arguments: Any) -> Any:
 
 
 def _joined(view: Any, shape: tuple[Any, ...]) -> Any:
-    """As the copying function gives it, if the call is still what it was."""
+    """Returns the copying function's result, if the call was not changed."""
     try:
         return np.asarray(view).reshape(shape)
     except ValueError:
@@ -231,7 +231,7 @@ def gather_call(choices: Choices) -> Call:
 
 
 def mean_call(choices: Choices) -> Call:
-    """Means of columns that nobody changed: the image, and the fill where no patch lies."""
+    """Returns a mean of unchanged columns: the image, and the fill where no patch lies."""
     rank = choices.between(1, 3)
     window, extents = _window(choices, rank), choices.several(rank, 2, 7)
     x = values.plain_array((2, 3, *extents), choices.pick([d for d in values.NUMBERS if d.kind in "iuf"]))
@@ -250,7 +250,7 @@ def mean_call(choices: Choices) -> Call:
 
 
 def token_call(choices: Choices) -> Call:
-    """Tokens, and images of tokens."""
+    """Returns a call that makes tokens, or images of tokens."""
     patch, grid = choices.several(2, 1, 3), choices.several(2, 1, 3)
     channels_last, order = choices.chance(2), choices.pick(["vit", "torch"])
     rows, columns = (p * n for p, n in zip(patch, grid, strict=True))
@@ -269,7 +269,7 @@ def token_call(choices: Choices) -> Call:
 
 
 def other_call(choices: Choices) -> Call:
-    """What sets something, and texts."""
+    """Returns a call that sets something, or reads or writes text."""
     text = patchfold.Tiling((9, 9), 3, overlap=1, axes=(0, 1)).to_json()
     at = choices.number(len(text) + 1) if choices.chance(2) else 0
     broken = text[:at] + choices.pick(["", "9" * 30, "null", "[", '"', "1e999", "[[", ":"]) + text[at + choices.number(9) :]

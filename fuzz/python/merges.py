@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of tilings, mergers and apply_tiled that are right: places of tiles, weights, several results, stores."""
+"""Calls of tilings, mergers and apply_tiled without mistakes: places of tiles, weights, several results, stores."""
 
 import inspect
 import math
@@ -18,7 +18,7 @@ _APPLY = tuple(inspect.signature(patchfold.apply_tiled).parameters)[3:]
 
 
 def _spec(choices: Choices) -> tuple[Any, dict[str, Any]]:
-    """An array, and arguments of Tiling that suit it."""
+    """Returns an array, and arguments of Tiling that suit it."""
     extents = choices.several(2, 1, 8)
     x = values.plain_array((2, *extents), choices.pick(values.NUMBERS))
     tile = choices.several(2, 1, 4)
@@ -29,7 +29,7 @@ def _spec(choices: Choices) -> tuple[Any, dict[str, Any]]:
 
 
 def place_call(choices: Choices) -> Call:
-    """Tiles by place, by slice and by number, cut and pickled."""
+    """Returns a call that reads tiles by place, by slice and by number, cut and pickled."""
     x, given = _spec(choices)
     given["padding_mode"] = "edge"
     steps = [tile - overlap for tile, overlap in zip(given["tile"], given["overlap"], strict=True)]
@@ -59,7 +59,7 @@ def _placed(x: Any, place: Any, part: Any, out: Any = None, **given: Any) -> Any
 
 
 def weight_call(choices: Choices) -> Call:
-    """Tiles that agree, however much each of them counts."""
+    """Returns a merge of tiles that agree, so that their weights do not matter."""
     x, given = _spec(choices)
     merging: dict[str, Any] = {"reduce": choices.pick(["mean", "max", "min"])}
     if x.dtype.kind in "iu" and x.dtype.itemsize == 8 or merging["reduce"] != "mean":
@@ -74,7 +74,7 @@ def weight_call(choices: Choices) -> Call:
 
 
 def _weighed(x: Any, weight: Any, index: Any, **given: Any) -> Any:
-    """index 0 adds tiles by number, 1 by place, 2 as Tile; anything else is the index of the first."""
+    """Merges weighted tiles. index 0 adds them by number, 1 by place, 2 as Tile; else index is the first tile's index."""
     t = patchfold.Tiling(**{name: value for name, value in given.items() if name not in _MERGER})
     options = {name: value for name, value in given.items() if name in _MERGER}
     if len(t) > 1000 or int(np.prod(np.array(t.output_shape, float))) > 10**6:
@@ -92,7 +92,7 @@ def _weighed(x: Any, weight: Any, index: Any, **given: Any) -> Any:
 
 
 def several_call(choices: Choices) -> Call:
-    """A function with several results, one tile or a stack of them at a time."""
+    """Returns a call of a function with several results, of one tile or of a stack of tiles."""
     x, given = _spec(choices)
     form = choices.number(3)
     fn = [lambda t: (t, t), lambda t: [t, t], lambda t: {"a": t, "b": t}][form]
@@ -104,14 +104,14 @@ def several_call(choices: Choices) -> Call:
 
 
 def _several(x: Any, **given: Any) -> Any:
-    if issubclass(type(x), np.ndarray) and np.ndarray.size.__get__(x) > 10**4:  # as many tiles
+    if issubclass(type(x), np.ndarray) and np.ndarray.size.__get__(x) > 10**4:  # there may be as many tiles
         return None
     results = patchfold.apply_tiled(x=x, **given)
     return list(results.values()) if type(results) is dict else results
 
 
 class Shelf:
-    """A store: slices of it are read and written."""
+    """A store: its slices can be read and written."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -127,7 +127,7 @@ class Shelf:
 
 
 def store_call(choices: Choices) -> Call:
-    """From an array or a store into an array, a store, or a function."""
+    """Returns a call from an array or a store into an array, a store, or a function."""
     x, given = _spec(choices)
     arguments = {"fn": lambda part: part, "x": Shelf(x) if choices.chance(2) else x, **given, "progress": False}
     arguments |= {"reduce": "center", "into": choices.pick(["array", "store", "function", "new"])}
@@ -135,7 +135,7 @@ def store_call(choices: Choices) -> Call:
 
 
 def _stored(x: Any, into: Any, **given: Any) -> Any:
-    if issubclass(type(x), np.ndarray) and np.ndarray.size.__get__(x) > 10**4:  # as many tiles
+    if issubclass(type(x), np.ndarray) and np.ndarray.size.__get__(x) > 10**4:  # there may be as many tiles
         return None
     room = np.full(x.shape, 77, x.dtype) if type(x) in (Shelf, np.ndarray) else None
     bands: list[Any] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one input: a call that is right, or one that was changed in a few places, and what must hold after it."""
+"""Runs one input: a sound call, or one with a few changes, and checks the conditions that must hold after it."""
 
 import gc
 import itertools
@@ -50,11 +50,11 @@ READ_BY_NUMPY = ("corners", "window", "mask", "dtype", "nonsense", "part", "fn",
 
 
 class Fault(Exception):
-    """Something that must hold does not."""
+    """A condition that must hold does not."""
 
 
 def changed(choices: Choices, call: legal.Call) -> int:
-    """Changes some arguments of a call; returns how many."""
+    """Changes some arguments of a call and returns how many."""
     changes = 0 if choices.chance(3) else 1 + choices.number(3)
     for _ in range(changes):
         names = [*call.arguments, *call.extra]
@@ -66,7 +66,7 @@ def changed(choices: Choices, call: legal.Call) -> int:
         elif kind == 11:
             call.arguments["nonsense" if choices.chance(4) else name] = choices.pick(list(call.arguments.values()) or [0])
         elif kind == 9 and type(call.arguments.get(name)) in (tuple, list):
-            entries = list(call.arguments[name])  # one entry of a list
+            entries = list(call.arguments[name])  # changes one entry of a list
             hostile.VICTIMS.append(entries)
             entries[choices.number(len(entries) + 1) :] = [values.any_value(choices)]
             call.arguments[name] = entries
@@ -92,7 +92,7 @@ def _text(call: legal.Call) -> str:
 
 
 def _counted(arguments: dict[str, Any]) -> list[Any]:
-    """Objects of the call whose references are counted, each once."""
+    """Returns the objects of the call whose references are counted, each once."""
     inside = itertools.chain.from_iterable(v for v in arguments.values() if type(v) in (list, tuple))
     kept = (np.ndarray, list, hostile.Endless, hostile.Capsule, bytearray, memoryview)
     found = [v for v in (*arguments.values(), *inside) if issubclass(type(v), kept) or type(v).__name__ == "Hostile"]
@@ -100,7 +100,7 @@ def _counted(arguments: dict[str, Any]) -> list[Any]:
 
 
 def _check_error(call: legal.Call, error: BaseException, changes: int, *, own: bool, numpys: bool) -> str:
-    """own: a function was given that may raise; numpys: NumPy has read a hostile object."""
+    """Checks an error. own: a function was given that may raise; numpys: NumPy has read a hostile object."""
     stops = [each for each in hostile.RAISED if isinstance(each, hostile.Stop)]
     if stops and not numpys and not isinstance(error, hostile.Stop):
         raise Fault(f"an interrupt was lost to {error!r}")
@@ -161,7 +161,7 @@ def _run(choices: Choices, call: legal.Call, *, timed: bool) -> None:
     known = dict(call.arguments)
     changes = changed(choices, call)
     given = ((name, call.arguments.get(name)) for name in ("fn", "out", "into", "progress"))
-    # NumPy keeps some of the exceptions that it meets.
+    # NumPy keeps references to some of the exceptions that it meets.
     numpys = any(call.arguments.get(name) is not known.get(name) for name in READ_BY_NUMPY)
     own = any(callable(each) and each is not known.get(name) for name, each in given)
     hostile.VICTIMS.extend(v for n, v in call.arguments.items() if type(v) in (list, np.ndarray) and n not in READ_BY_NUMPY)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of tilings, mergers and apply_tiled that are right, with what they must give."""
+"""Calls of tilings, mergers and apply_tiled without mistakes, with their expected results."""
 
 import inspect
 from typing import Any
@@ -41,13 +41,13 @@ def tile_call(choices: Choices) -> Call:
 
 
 def _applied(x: Any, **given: Any) -> Any:
-    if issubclass(type(x), np.ndarray) and np.ndarray.size.__get__(x) > 10**4:  # as many tiles
+    if issubclass(type(x), np.ndarray) and np.ndarray.size.__get__(x) > 10**4:  # there may be as many tiles
         return None
     return patchfold.apply_tiled(x=x, **given)
 
 
 def _tiling(x: Any, index: Any, **given: Any) -> Any:
-    """Everything that a tiling can be asked."""
+    """Returns the answers to all questions that a tiling has."""
     t = patchfold.Tiling(**given)
     repr(t), hash(t), t.shape, t.tile, t.stride, t.overlap, t.axes, t.output_shape, t.stream_axis
     if len(t) > 1000 or int(np.prod(np.array(t.output_shape, float))) > 10**6:
@@ -62,7 +62,7 @@ def _tiling(x: Any, index: Any, **given: Any) -> Any:
 
 
 def _merged(x: Any, index: Any, part: Any, **given: Any) -> Any:
-    """Cuts, and puts together again; `part` takes the place of the first tile."""
+    """Cuts and merges again; `part` replaces the first tile."""
     t = patchfold.Tiling(**{name: value for name, value in given.items() if name not in _MERGER})
     options = {name: value for name, value in given.items() if name in _MERGER}
     size = int(np.prod(np.array(t.output_shape, float)))

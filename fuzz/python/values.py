@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of any kind: what is legal nowhere, what is legal somewhere, and arrays in every form."""
+"""Arguments of any kind: illegal everywhere, legal somewhere, and arrays in every form."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -78,7 +78,7 @@ def any_array(choices: Choices) -> Any:
     try:
         if kind < len(LAYOUTS):
             return LAYOUTS[kind](array)
-    except Exception:  # a layout that this shape or type does not have
+    except Exception:  # this shape or type has no such layout
         return array
     huge = choices.pick([2**20, 2**31, 2**40, 2**58])
     return [

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# For scripts that make a bare Debian; they read it with `source`. Needs root, and debootstrap.
+# Functions that make a bare Debian, for scripts that read this file with `source`. Need root and debootstrap.
 
 # copy_in FILE: puts a file of this system into a folder of $root that no package touches, and prints its name there.
 copy_in() {
@@ -11,8 +11,8 @@ copy_in() {
   echo "$there"
 }
 
-# adapt FILE PATTERN: PATTERN's second group matches names of files in FILE (certificates); copies each one in and names it as
-# it is called inside.
+# adapt FILE PATTERN: PATTERN's second group matches names of files in FILE (certificates); copies each of these files in, and
+# replaces its name in FILE by the name inside.
 adapt() {
   local name
   while read -r name; do

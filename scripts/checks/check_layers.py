@@ -41,10 +41,10 @@ class Room:
         self.what = what
         self.rooms = rooms.split()
         self.headers = GROUPS[: GROUPS.index(headers) + 1] if headers else []
-        self.foreign = foreign  # prefixes; None: whatever is installed
+        self.foreign = foreign  # prefixes; None: any installed header
 
 
-# Inline functions that stand on public headers alone, so that front ends may include them too: nobody needs a symbol that the
+# Inline functions that need public headers alone. Front ends may include them too, since they need no symbol that the
 # library hides.
 BASE = "src/base"
 
@@ -107,7 +107,7 @@ MOST_LINES = 450
 
 
 def tree_files(root):
-    """Files that git knows or would add; every file where there is no git."""
+    """Returns the files that git knows or would add; every file where there is no git."""
     try:
         listing = subprocess.run(["git", "-C", str(root), "ls-files", "-coz", "--exclude-standard"], check=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
@@ -132,7 +132,7 @@ def group_of(header):
 
 
 def resolve(root, name, text):
-    """The file of this tree that an #include names, or that it is made from; nothing if it is foreign."""
+    """Returns the file of this tree that an #include names, or the file it is made from; None if it is foreign."""
     bases = [os.path.dirname(name), "include", "", "src"] if not name.startswith("src/") else [
         os.path.dirname(name), "include", "src", ""]
     for base in bases:
@@ -144,7 +144,7 @@ def resolve(root, name, text):
 
 
 def check_include(root, name, text):
-    """Why `name` may not include `text`, or None; and the file that is included."""
+    """Returns the reason why `name` may not include `text`, or None; and the included file."""
     room_name = room_of(name)
     room = ROOMS[room_name]
     target = resolve(root, name, text)
@@ -168,7 +168,7 @@ def check_include(root, name, text):
 
 
 def check_room(name, target, verb):
-    """Why the room of `name` may not include or import that of `target`, or None."""
+    """Returns the reason why the room of `name` may not include or import that of `target`, or None."""
     room, other = room_of(name), room_of(target)
     if not other:
         return f"{target} stands in no room"
@@ -178,7 +178,7 @@ def check_room(name, target, verb):
 
 
 def dependencies(root, name, text):
-    """(line, why it may not be or None, file or None) of each file that a file includes or imports."""
+    """Yields (line, reason against it or None, file or None) of each file that a file includes or imports."""
     if name.endswith(".py"):
         for line, target in python_layers.imports(root, name, text):
             yield line, check_room(name, target, "import"), target
@@ -190,7 +190,7 @@ def dependencies(root, name, text):
 
 
 def find_cycle(graph):
-    """One cycle of a graph {node: nodes}, from its first name on, or None."""
+    """Returns a cycle of a graph {node: nodes}, from its first name on, or None."""
     state = {}
     for start in sorted(graph):
         stack = [(start, iter(sorted(graph[start])))] if start not in state else []
@@ -215,7 +215,7 @@ def find_cycle(graph):
 
 
 def check(root):
-    """The faults, the graph of the rooms {room: rooms that it includes}, and how many files there are."""
+    """Returns the faults, the graph of the rooms {room: rooms that it includes}, and the number of files."""
     faults = []
     files, rooms = {}, {}
     names = tree_files(root)
@@ -255,7 +255,7 @@ def check(root):
 
 
 def reduced(graph):
-    """The graph without the edges that a longer way replaces."""
+    """Returns the graph without the edges that a longer way replaces."""
     def reaches(start, end):
         return any(node == end or reaches(node, end) for node in graph.get(start, ()))
 
@@ -264,8 +264,9 @@ def reduced(graph):
 
 
 def picture(root):
-    """The rooms as two Mermaid flowcharts: of C++, and of the Python package. An arrow points at a room that is included or
-    imported; where a longer way leads there too, it is left out."""
+    """Returns the rooms as two Mermaid flowcharts: of C++, and of the Python package. An arrow points at a room that is
+    included or imported; an arrow that a longer way replaces is left out.
+    """
     def exists(room):
         return (root / room).is_file() or any(path.name.endswith((*CODE, ".py")) for path in (root / room).rglob("*"))
 
@@ -297,7 +298,7 @@ BEGIN, END = "<!-- rooms:begin -->\n", "<!-- rooms:end -->"
 
 
 def docs_block(root):
-    """docs/design.md in three parts: before the pictures, the pictures, after them."""
+    """Returns docs/design.md in three parts: before the pictures, the pictures, after the pictures."""
     path = root / "docs" / "design.md"
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     if BEGIN not in text or END not in text:

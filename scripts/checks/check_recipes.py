@@ -22,11 +22,11 @@ from pathlib import Path
 
 RECIPES = {"debian": "control", "vcpkg": "portfile.cmake", "conan": "conanfile.py", "conda": "recipe.yaml", "homebrew": "patchfold.rb",
            "nix": "package.nix"}
-# What CMake's find_package and cmake/highway.cmake call a library of scripts/dependencies.json.
+# The names by which CMake's find_package and cmake/highway.cmake look for libraries of scripts/dependencies.json.
 FOUND_AS = {"TBB": "oneTBB", "PNG": "libpng", "JPEG": "libjpeg-turbo", "ZLIB": "zlib", "TIFF": "libtiff"}
-# Found by every compiler, or by a library that has them inside.
+# Libraries that every compiler finds, or that another library contains.
 NO_LIBRARIES = {"Threads", "Python", "Python3", "nanobind", "OpenVINO", "liblzma", "zstd", "tiff"}
-# Libraries that libtiff needs where it is built with scripts/dependencies.
+# Libraries that libtiff needs if scripts/dependencies builds it.
 THROUGH_TIFF = {"zstd", "xz"}
 BUILDERS = {"cmake", "debhelper-compat", "ninja", "ninja-build", "help2man", "vcpkg-cmake", "vcpkg-cmake-config", "pkgconf"}
 TESTS = {"libdlpack-dev", "libgmock-dev", "librapidcheck-dev", "python3", "shellcheck"}
@@ -39,7 +39,7 @@ def only(pattern, text, flags=re.M):
 
 
 class Tree:
-    """What the project says of itself."""
+    """The project's facts: dependencies, version, licence, options."""
 
     def __init__(self, root):
         self.root, self.faults = root, []

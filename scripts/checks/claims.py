@@ -28,7 +28,7 @@ def plain(text):
 
 
 def tests_of(root):
-    """Returns the names of all tests: Suite.Name, also of vectors.txt, folder/file.py::test_name, and those that ctest knows."""
+    """Returns the names of all tests: Suite.Name, also of vectors.txt, folder/file.py::test_name, and the names in ctest."""
     found = set()
     for room in (root / "tests", root / "fuzz"):
         for path in room.rglob("*"):

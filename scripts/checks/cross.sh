@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Functions of the scripts that compile for other systems, run in the root of the tree. `jobs` is how much runs at the same time.
+# Functions of the scripts that compile for other systems, run in the root of the tree. `jobs` is the number of parallel jobs.
 
 # make_googletest TOOLCHAIN PREFIX: builds Debian's sources of GoogleTest for another system and installs them in PREFIX.
 make_googletest() {
@@ -12,7 +12,7 @@ make_googletest() {
   cmake --install "$folder" >>"$folder.log"
 }
 
-# run_ctest PART REPORT ARGUMENT..: runs ctest with the arguments. The results of PART begin with those of its REPORT.
+# run_ctest PART REPORT ARGUMENT..: runs ctest with the arguments. The names of PART's results begin with the name of its REPORT.
 run_ctest() {
   local part="$1" report="$2" status=0 results=scripts/checks/parts.py
   rm -f "$report"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bugs of mutations.txt: how they are written, and where they go."""
+"""The bugs of mutations.txt: their format, and their places in the tree."""
 import ast
 import hashlib
 import re
@@ -12,7 +12,7 @@ SOURCES = (".cpp", ".hpp", ".py")
 
 
 class Misfit(Exception):
-    """A bug whose text is not where its place says."""
+    """A bug whose text is not at its place."""
 
 
 class Mutation:
@@ -21,12 +21,12 @@ class Mutation:
         self.context, self.find, self.replace = [], [], []
 
     def digest(self):
-        """Changes with what the bug changes, and with nothing else."""
+        """Returns a hash of the file, context and change alone."""
         text = "\n".join([self.file, *self.context, "-", *self.find, "+", *self.replace])
         return hashlib.sha256("".join(text.split()).encode()).hexdigest()[:8]
 
     def place(self, tree):
-        """(path, text, begin, end): the file, its text, and where the bug goes there."""
+        """Returns (path, text, begin, end): the file, its text, and the place of the bug."""
         path = tree / self.file
         paths = sorted(each for each in path.rglob("*") if each.suffix in SOURCES) if path.is_dir() else [path]
         found, contexts = [], 0
@@ -46,7 +46,7 @@ class Mutation:
         return found[0]
 
     def seeded(self, tree):
-        """(path, text, text with the bug): the file, as it is and as the bug makes it."""
+        """Returns (path, text, text with the bug)."""
         path, text, begin, end = self.place(tree)
         # The place begins behind the indentation of its line, so the bug brings none of its own.
         changed = text[:begin] + "\n".join(self.replace).lstrip() + text[end:]
@@ -58,7 +58,7 @@ class Mutation:
         return path, text, changed
 
     def text(self):
-        """As it stands in the list."""
+        """Returns the bug as the list writes it."""
         lines = [f"{self.name} | {', '.join(self.operators)} | {self.file}"]
         for sign, texts in (("@", self.context), ("-", self.find), ("+", self.replace)):
             lines += [f"{sign} {text}" for text in texts]
@@ -66,7 +66,7 @@ class Mutation:
 
 
 def read_mutations(path=LIST):
-    """Blocks of 'name | operator, operator | file', lines '@ text' of context, '- text' to find and '+ text' to put there."""
+    """Returns the bugs: 'name | operator, operator | file', lines '@ context', '- text to find' and '+ new text'."""
     mutations = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -87,7 +87,7 @@ def read_mutations(path=LIST):
 
 
 def places(text, lines):
-    """Where the lines stand in the text, as (begin, end); blanks and line breaks are free, since a formatter moves them."""
+    """Returns the places of the lines in the text, as (begin, end); blanks and line breaks do not count."""
     kept = [position for position, character in enumerate(text) if not character.isspace()]
     packed = "".join(text[position] for position in kept)
     wanted = "".join("".join(lines).split())
@@ -99,7 +99,7 @@ def places(text, lines):
 
 
 def operators_of_the_tree():
-    """The names of all operators, from the public headers."""
+    """Returns the names of all operators, from the public headers."""
     text = "".join(path.read_text() for path in sorted((ROOT / "include" / "patchfold").glob("*.hpp")))
     return re.findall(r'string_view name = "([^"]+)"', text)
 
@@ -109,7 +109,7 @@ def dialect_of(operator):
 
 
 def misfits(mutations, tree=ROOT):
-    """Bugs that have no place or are no Python, and operators without a bug in a dialect that has bugs."""
+    """Returns bugs without a place or with Python errors, and operators without a bug in a dialect that has bugs."""
     faults = []
     for mutation in mutations:
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record of mutate: what became of each bug when it was last tried, and at which commit."""
+"""The record of mutate: the last result of each bug, and its commit."""
 import collections
 import subprocess
 
@@ -10,7 +10,7 @@ SURVIVED = "SURVIVED"
 
 
 def git(*arguments):
-    """(whether git exits with 0, output)"""
+    """Returns (whether git exits with 0, output)."""
     done = subprocess.run(["git", "-C", ROOT, *arguments], check=False, stdout=subprocess.PIPE, text=True)
     return done.returncode == 0, done.stdout.strip()
 
@@ -45,7 +45,7 @@ def is_done(mutation, record, since):
 
 
 def print_shares(results):
-    """Of the bugs that this run has tried: which part killed how many, and how many of each folder of sources were killed."""
+    """Prints how many bugs of this run each part killed, and how many of each folder of sources were killed."""
     count = len(results)
     by_part = collections.Counter(killer.split(":")[0] for _, killers in results for killer in killers)
     for name, killed in by_part.most_common():

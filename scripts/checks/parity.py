@@ -89,14 +89,14 @@ def names_of_all(root, program):
     names["command line"] = called | set(commands)
     for command in commands:
         names["command line"] |= {f"{command}.{each}" for each in re.findall(r"^ .*?--([a-z-]+)", said(command, "--help"), re.M)}
-    # Calls of neutral operators record their derivatives for tensors of TensorFlow: the functions are those of Python.
+    # TensorFlow has the neutral operators through Python's functions, which record derivatives for its tensors.
     neutral = {name for name in operators if "." not in name}
     names["TensorFlow"] |= {each for each in names["Python"] if each.partition(".")[0] in neutral}
     return names
 
 
 def own_name(front, ability):
-    """What a front end calls an ability that has its usual name there."""
+    """Returns a front end's name of an ability whose name is the usual one there."""
     if front == "C++":
         last = ability.rpartition(".")[2]
         return {last, "".join(part.capitalize() for part in last.split("_"))}
@@ -108,7 +108,7 @@ def own_name(front, ability):
 
 
 def read(path):
-    """{ability: {front end: name or reason}}"""
+    """Returns {ability: {front end: name or reason}}."""
     rows, abilities = {}, []
     for line in path.read_text("utf-8").splitlines():
         if line.startswith("#") or not line.strip():

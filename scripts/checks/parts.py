@@ -38,7 +38,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = Path(os.environ.get("PATCHFOLD_PARTS", ROOT / "build" / "logs" / "parts"))
 WIDTH = 125
-# Highway's name of a set, and flags of the processor that it stands on, best first.
+# Highway's name of each set, and the processor's flags that it needs, best set first.
 SETS = {
     "AVX3": ("avx512f", "avx512vl", "avx512dq", "avx512bw"),
     "AVX2": ("avx2", "fma", "bmi1", "bmi2"),
@@ -87,7 +87,7 @@ class Part:
 
 
 def outcome(case):
-    """ctest says how a test ended in `status`, and why one did not run in the message; pytest only adds elements."""
+    """Returns how a test ended: ctest writes `status`, and in the message why a test did not run; pytest adds elements."""
     skipped = case.find("skipped")
     if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
         return "failed"
@@ -99,10 +99,10 @@ def outcome(case):
 
 
 def reason(case):
-    """Why a test was skipped: pytest's message, what GoogleTest's test said, or the last line of another program."""
+    """Returns why a test was skipped: the message of pytest or GoogleTest, or the last line of another program."""
     if case.get("status") == "disabled":
         name = case.get("name")
-        return f"disabled: {name.rpartition('.')[0] or name}"  # a suite, which is called after the reason
+        return f"disabled: {name.rpartition('.')[0] or name}"  # a suite that is named after the reason
     message = case.find("skipped").get("message", "")
     if "SKIP_" not in message:
         return message or "no reason given"
@@ -114,7 +114,7 @@ def reason(case):
 
 
 def lacks(case, needed):
-    """Which of the needed modules pytest could not import; pytest says it in the text if it skips a whole file."""
+    """Returns the needed modules that pytest could not import; if a whole file is skipped, the text names them."""
     skipped = case.find("skipped")
     match = needed and re.search(rf"could not import .{{0,6}}\b({needed})\b", f"{skipped.get('message', '')} {skipped.text or ''}")
     return f"could not import {match[1]}" if match else ""
@@ -166,7 +166,7 @@ def sets_of_machine(cpuinfo):
 
 
 def table(names, machine):
-    """The lines of the table, and the part that all parts make together."""
+    """Returns the lines of the table, and the sum of all parts."""
     total, rows = Part(), [("part", "instruction sets", "passed", "failed", "skipped")]
     for name in names:
         part = Part.read(Part.path(name))

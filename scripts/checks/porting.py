@@ -19,7 +19,7 @@ from pathlib import Path
 PAGE = "docs/porting.md"
 
 
-# What portable makes of what a target lacks.
+# The replacement that portable makes for each operator that a target lacks.
 WRITTEN = [
     ("Col2Im, patches side by side", "Reshape, Transpose, Reshape; Pad and Slice where pads or a rest are left"),
     ("Col2Im, patches that overlap", "Pad, Reshape, Slice for each axis, then Split and Add: from +0, taps in ascending order"),
@@ -85,7 +85,7 @@ def render(operators, targets, elsewhere):
 
 
 def module_of(root, name):
-    """A module of the package that imports nothing of it."""
+    """Returns a module of the package that imports no other module of it."""
     spec = importlib.util.spec_from_file_location(Path(name).stem, root / "python/patchfold" / name)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module

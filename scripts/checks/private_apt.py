@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""apt-get with lists of its own: what another release or another architecture of Debian has, from this system's mirror."""
+"""Runs apt-get with lists of its own, for another release or architecture of Debian from this system's mirror."""
 import shutil
 import subprocess
 import tempfile
@@ -44,7 +44,7 @@ class PrivateApt:
             raise OSError(f"apt-get {' '.join(words)} failed for {self.suite}:\n{answer.stdout.strip()}")
 
     def sources(self):
-        """A line for every place of a release that this system knows, with the other suite's name."""
+        """Returns a line for every place of a release that this system knows, with the other suite's name."""
         ask = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages"]
         known = subprocess.run(ask, stdout=subprocess.PIPE, text=True, check=True).stdout
         lines = set()

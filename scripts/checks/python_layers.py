@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rooms of the Python package, and which module imports which. For check_layers.py."""
+"""The rooms of the Python package, and the imports of its modules. For check_layers.py."""
 import ast
 import os
 import re
 
 PACKAGE = "python/patchfold"
-# What a room holds, and the rooms that it may import besides itself and the modules of the package's own folder.
+# The content of each room, and the rooms that it may import besides itself and the modules of the package's own folder.
 TABLE = {
     "": ("errors, arguments, names of types, threads; _core, the compiled module", ""),
     "_arrays": ("arrays of every library: kinds, memory, devices", ""),
@@ -35,13 +35,13 @@ def path_of(room):
 
 
 def file_of(root, parts):
-    """The file of a module, or None if there is none."""
+    """Returns the file of a module, or None if there is none."""
     module = "/".join(parts)
     return next((path for path in (module + ".py", module + "/__init__.py", module + ".pyi") if (root / path).is_file()), None)
 
 
 def imports(root, name, text):
-    """(line, file) of each import of a module of the package, also within functions and for types alone."""
+    """Yields (line, file) of each import of a module of the package, also within functions and for types alone."""
     package = os.path.dirname(name).split("/")
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom):
@@ -59,7 +59,7 @@ def imports(root, name, text):
 
 
 def lost(root, text):
-    """(line, module) of each module that the binding imports by a name that no module has."""
+    """Yields (line, module) of each missing module that the binding imports by name."""
     for match in NATIVE.finditer(text):
         if not file_of(root, ["python", *match[1].split(".")]):
             yield text.count("\n", 0, match.start()) + 1, match[1]

@@ -15,7 +15,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-LIBRARY = re.compile(r"lib(cu|nv|nccl)")  # the name of one of CUDA's
+LIBRARY = re.compile(r"lib(cu|nv|nccl)")  # the names of CUDA's libraries
 FUNCTION = re.compile(r"_*(cu|nv|nccl)")
 
 
@@ -24,7 +24,7 @@ def output_of(*command):
 
 
 class Needs:
-    """What the libraries of a folder need of CUDA."""
+    """CUDA's libraries and functions that the libraries of a folder need."""
 
     def __init__(self, folder):
         self.libraries = set()
@@ -51,7 +51,7 @@ class Needs:
 
 
 def stand_in(path, versions, unversioned):
-    """Makes a library; one without versions has the functions that no library is named for."""
+    """Makes a library; one without versions gets the functions that belong to no library."""
     names = sorted(set().union(*versions.values()) if versions else unversioned)
     code = ".text\n" + "".join(f".globl {name}\n.type {name}, @function\n{name}:\n" for name in names)
     script = "".join(f"{version} {{ {'global: ' + '; '.join(sorted(of)) + '; ' if of else ''}}};\n" for version, of in versions.items())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/wheels asks of each wheel: whether an index would take it, and whether it runs in an interpreter."""
+"""Checks of each wheel for scripts/wheels: would an index take it, and does it run in an interpreter?"""
 import os
 import platform
 import re
@@ -13,7 +13,7 @@ from private_apt import PrivateApt
 ROOT = Path(__file__).resolve().parents[2]
 SMOKE = ROOT / "scripts" / "checks" / "wheel_smoke.py"
 PHOTO = ROOT / "examples" / "photo.png"
-# What a wheel holds, and what several threads do with it, which an interpreter without a lock lets them do at once.
+# Tests of a wheel's content, and of threads, which run at the same time in an interpreter without a lock.
 TESTS = [ROOT / "tests" / "python" / name for name in ("test_wheel.py", "test_threads.py")]
 
 
@@ -22,7 +22,7 @@ class Failed(Exception):
 
 
 class Unavailable(Exception):
-    """What is asked for cannot be tried on this machine."""
+    """This machine cannot run the trial."""
 
 
 def run(*command, **options):
@@ -35,7 +35,7 @@ def run(*command, **options):
 
 
 def is_for(wheel, version):
-    """Whether a wheel is for a version of Python, 3.11 or 3.14t."""
+    """Returns whether a wheel is for a version of Python, 3.11 or 3.14t."""
     _, _, python, abi, _ = wheel.name.split("-")
     number = version.replace(".", "")
     if abi == "abi3":
@@ -44,7 +44,7 @@ def is_for(wheel, version):
 
 
 def audit(tools, file):
-    """What indexes ask for: the metadata, the names of the Linux and of the ABI."""
+    """Checks the metadata, and the names of the Linux and of the ABI, as indexes do."""
     if file.suffix == ".whl":
         if "-manylinux_" not in file.name:
             raise Failed(f"{file.name}: auditwheel found no Linux beside this one that it runs on:\n" +
@@ -55,7 +55,7 @@ def audit(tools, file):
 
 
 def try_here(wheel, bin):
-    """Tests the wheel in an environment of one interpreter, and in an empty one that the tests make."""
+    """Tests the wheel in an environment of one interpreter, and in an empty environment that the tests make."""
     run(bin / "python", "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", wheel)
     with tempfile.TemporaryDirectory() as folder:
         run(bin / "python", "-B", SMOKE, cwd=folder)
@@ -64,7 +64,7 @@ def try_here(wheel, bin):
 
 
 def debian(arch, suite, folder):
-    """A folder with the Python of a release of Debian, unpacked and not installed."""
+    """Returns a folder with the Python of a release of Debian, unpacked and not installed."""
     if not (folder / "complete").is_file():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -80,7 +80,7 @@ def debian(arch, suite, folder):
 
 
 def install(wheel, arch, version, folder, tools):
-    """Puts a wheel and NumPy into a folder, as pip does for an interpreter that it need not run."""
+    """Puts a wheel and NumPy into a folder for an interpreter, without running that interpreter."""
     shutil.rmtree(folder, ignore_errors=True)
     newest = max(int(minor) for minor in re.findall(r"manylinux_2_(\d+)_", wheel.name))
     run(tools / "python", "-m", "pip", "install", "--quiet", "--target", folder, "--only-binary=:all:", "--implementation=cp",
