@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow and triton, which torch.compile imports, both bring LLVM. A process that loads triton after TensorFlow aborts,
-so triton is loaded first where both are installed."""
+"""Loads triton before TensorFlow where both are installed: torch.compile imports triton, both bring LLVM, and a process that
+loads triton after TensorFlow aborts.
+"""
 
 import importlib
 from importlib.util import find_spec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floating-point control register, for tests of callers whose numbers are odd.
+// The floating-point control register, for tests of callers with unusual settings.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline void set_float_control(std::uint64_t control) {
   _mm_setcsr(static_cast<unsigned>(control));
 }
 #elif defined(__aarch64__)
-inline constexpr std::uint64_t odd_floats = 3 << 24;  ///< the same, and every NaN is the default one
+inline constexpr std::uint64_t odd_floats = 3 << 24;  ///< subnormal results and operands are zero; NaN is the default one
 inline std::uint64_t float_control() {
   std::uint64_t control = 0;
   asm volatile("mrs %0, fpcr" : "=r"(control));

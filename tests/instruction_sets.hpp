@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which instruction sets tests must run on, from the processor and the compiler. It does not ask Highway, which would agree
-// with itself where it builds or finds too little.
+// The instruction sets that tests must run on, from the processor and the compiler. Does not ask Highway, whose own mistakes would
+// then pass unnoticed.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +21,12 @@ namespace patchfold::testing {
 struct KnownSet {
   std::string name;
   bool available = false;  ///< on this processor
-  bool baseline = false;   ///< the compiler takes it for granted, so that nothing below it is built
+  bool baseline = false;   ///< the compiler assumes this set, so nothing below it is built
 };
 
-/// What Highway can build for this architecture, best first, without the last resort. Of AVX2 the flags that every processor
-/// with it has as well (F16C, LZCNT) are left out. The registers of a set must also be ones that the system keeps (XGETBV).
-/// SVE is not built, since kernels keep vectors in arrays.
+/// Returns the sets that Highway can build for this architecture, best first, without the last resort. For AVX2, leaves out flags
+/// that every such processor has (F16C, LZCNT). The system must also save the registers of a set (XGETBV). SVE is never built,
+/// since kernels keep vectors in arrays.
 inline std::vector<KnownSet> known_sets() {
 #if defined(__x86_64__)
   unsigned basic = 0, extended = 0, kept = 0, eax = 0, ebx = 0, ecx = 0, edx = 0;
@@ -55,13 +55,13 @@ inline std::vector<KnownSet> known_sets() {
 #elif defined(__aarch64__) && defined(__linux__)
   return {{"NEON", (getauxval(AT_HWCAP) & 2) != 0, true}};  // HWCAP_ASIMD
 #elif defined(__aarch64__)
-  return {{"NEON", true, true}};  // every processor that runs macOS has it
+  return {{"NEON", true, true}};  // every processor that runs macOS has NEON
 #else
   return {};
 #endif
 }
 
-/// Whether the build was asked for this set; PATCHFOLD_INSTRUCTION_SETS is what CMake's option of that name says.
+/// Returns whether the build includes this set; PATCHFOLD_INSTRUCTION_SETS is CMake's option of that name.
 inline bool is_built(const KnownSet& set) {
   std::istringstream asked(PATCHFOLD_INSTRUCTION_SETS);
   for (std::string name; asked >> name;)
@@ -69,7 +69,7 @@ inline bool is_built(const KnownSet& set) {
   return set.baseline;
 }
 
-/// What must be there and run, best first. The compiler decides whether the last resort is called SCALAR or SSE2.
+/// Returns the sets that must exist and run, best first. The compiler decides whether the last resort is SCALAR or SSE2.
 inline std::vector<std::string> required_sets() {
   std::vector<std::string> names;
   for (const KnownSet& set : known_sets()) {
@@ -83,7 +83,7 @@ inline std::vector<std::string> required_sets() {
   return names;
 }
 
-/// Those, and whatever else is offered.
+/// Returns the required sets, and all others on offer.
 inline std::vector<std::string> sets_to_run() {
   auto names = required_sets();
   for (const std::string& name : instruction_sets())

@@ -24,7 +24,7 @@ HEAD = """\
 
 
 class Headers:
-    """What the C headers declare, in their order."""
+    """The declarations of the C headers, in their order."""
 
     def __init__(self, folder):
         text = "\n".join((folder / name).read_text(encoding="utf-8") for name in HEADERS)
@@ -42,7 +42,7 @@ class Headers:
 
     @staticmethod
     def without_names(declaration):
-        """The declaration of a function without the names of its parameters, which do not belong to the ABI."""
+        """Returns a function's declaration without the names of its parameters, which do not belong to the ABI."""
         head, parameters = " ".join(declaration.split()).rstrip(")").split("(", 1)
         if parameters == "void":
             return f"{head}(void)"
@@ -50,7 +50,7 @@ class Headers:
 
     @staticmethod
     def fields(body):
-        """(name, type) of each field of a struct."""
+        """Returns (name, type) of each field of a struct."""
         found = []
         for line in filter(None, (" ".join(one.split()) for one in body.split(";"))):
             name = re.search(r"\(\*(\w+)\)", line) or re.search(r"(\w+)$", line)
@@ -58,7 +58,7 @@ class Headers:
         return found
 
     def program(self):
-        """A C program that prints every line of the list but the functions and types."""
+        """Returns a C program that prints every line of the list but the functions and types."""
         lines = ["#include <stdio.h>", "#include <patchfold/patchfold.h>", "int main(void) {",
                  '  printf("pointers of %d bits\\n", (int)sizeof(void*) * 8);',
                  '  printf("constant PF_MAX_RANK = %d\\n", PF_MAX_RANK);']
@@ -72,7 +72,7 @@ class Headers:
 
 
 def current(options, headers):
-    """The lines of the list as they must be, or None on a machine that the list does not describe."""
+    """Returns the lines that the list must have, or None on a machine that the list does not describe."""
     with tempfile.TemporaryDirectory() as folder:
         source, program = Path(folder) / "abi.c", Path(folder) / "abi"
         source.write_text(headers.program(), encoding="utf-8")
@@ -85,7 +85,7 @@ def current(options, headers):
 
 
 def compare(listed, found):
-    """Faults, one line each."""
+    """Yields faults, one line each."""
     for line in listed:
         if line not in found:
             yield f"changed or gone, which breaks compiled programs: {line}"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes of an output in C: what the library says of them, merges, and what wrong calls give.
+// Boxes of an output in C: questions about them, merges, and wrong calls.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -39,7 +39,7 @@ struct Boxes {
   }
 };
 
-/// The pieces of all tiles that touch a box; their tensors point into it.
+/// The pieces of all tiles that touch a box, with the tensors that point into them.
 struct Pieces {
   std::vector<std::array<std::int64_t, 3>> shapes{};
   std::array<std::int64_t, 3> strides = {80, 20, 4};
@@ -175,7 +175,7 @@ TEST(CBoxes, SinksGetWholeMultiplesOfRowsIfTheSpecSaysSo) {
   const auto whole = static_cast<std::uint32_t>(sizeof(pf_merge_spec));
   const std::vector<std::int64_t> as_finished = ends_of(whole, 0);
   EXPECT_EQ(as_finished, ends_of(whole, 1));
-  EXPECT_EQ(as_finished, ends_of(104, 5));  // a program of a version without the field
+  EXPECT_EQ(as_finished, ends_of(104, 5));  // a program compiled before the field existed
   EXPECT_EQ(ends_of(whole, 4), (std::vector<std::int64_t>{4, 8, 9}));
   boxes.spec.sink_rows = -1;
   EXPECT_EQ(outcome(pf_merge_check(boxes.tiling.get(), &boxes.spec)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the C interface share: tensors that own their memory, and how failures are compared.
+// Helpers of the tests of the C interface: tensors that own their memory, and texts of failures.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,13 +42,13 @@ struct Tensor {
   }
 };
 
-/// A list as a shape input.
+/// Returns a list as a shape input.
 template <class T>
 Tensor<T> list(std::vector<T> values) {
   return {{static_cast<std::int64_t>(values.size())}, values};
 }
 
-/// What a call left behind: "status: message".
+/// Returns the status and message of a call: "status: message".
 inline std::string outcome(pf_status status) {
   const char* name = pf_status_name(status);
   const std::string text = name ? name : std::to_string(status);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a wrong call gives: a status and a message, never a crash.
+// Wrong calls give a status and a message, never a crash.
 #include <functional>
 #include <limits>
 #include <thread>
@@ -198,7 +198,7 @@ TEST(Errors, OfOtherFunctions) {
 TEST(Errors, LaterAttributesAreReadByTheirSizeIfWhatIsUnknownIsZero) {
   struct Later {
     pf_attribute known;
-    std::int64_t unknown[200];  // enough to reach other variables, if they were copied
+    std::int64_t unknown[200];  // large enough to overwrite other variables, if it were copied
   };
   Later later[2] = {{pf_integer("block", 2), {}}, {pf_text("mode", "depth_first"), {}}};
   later[0].known.size = later[1].known.size = sizeof(Later);
@@ -225,7 +225,7 @@ TEST(LastError, BelongsToTheThreadAndEndsWithTheNextCall) {
   }).join();
   EXPECT_EQ(elsewhere, "");
   EXPECT_STREQ(pf_last_error(), "pf_run: op: must not be NULL");
-  // Calls without a status leave it alone.
+  // Calls without a status keep the last one.
   (void)pf_operator_count();
   (void)pf_dtype_name(-1);
   EXPECT_STREQ(pf_last_error(), "pf_run: op: must not be NULL");
@@ -247,7 +247,7 @@ TEST(LastError, BelongsToTheThreadAndEndsWithTheNextCall) {
 }
 
 TEST(LastError, OfAShapeTooLargeForMemoryIsNoCrash) {
-  // A plan is made of numbers only: nothing is allocated in proportion to the tensors.
+  // A plan holds numbers only: its memory does not grow with the tensors.
   const std::int64_t image_shape[] = {1, 1, std::int64_t{1} << 30, 2}, deep_shape[] = {1, 4, std::int64_t{1} << 29, 1};
   const pf_tensor image = {nullptr, image_shape, nullptr, 4, PF_DTYPE_FLOAT32, 4};
   const pf_tensor deep = {nullptr, deep_shape, nullptr, 4, PF_DTYPE_FLOAT32, 4};

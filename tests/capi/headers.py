@@ -18,7 +18,8 @@ HERE = ROOT / "tests/capi"
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wundef", "-Werror"]
 STRICT_CPP = [*STRICT, "-Wold-style-cast", "-Woverloaded-virtual", "-Wnon-virtual-dtor"]
 NEED = "need C++20"
-# What headers of X11, Windows, Qt, Linux, the C library and boards define, as they do or as what fits nowhere.
+# Macros that headers of X11, Windows, Qt, Linux, the C library and boards define, some with values that would break our
+# headers.
 MACROS = """
 #define Bool int
 #define True 1
@@ -99,7 +100,7 @@ class Runs:
         self.count, self.failures = 0, 0
 
     def compile(self, *command, expected=None):
-        """Compiles without output; `expected` is what the first error must say."""
+        """Compiles without output; with `expected`, the first error must say this text."""
         done = subprocess.run([*command, "-fsyntax-only", f"-I{ROOT / 'include'}"], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True)
         first = next((line for line in done.stdout.splitlines() if "error:" in line), "")
@@ -154,7 +155,7 @@ def cpp_headers(runs, options):
             runs.compile(compiler, "-std=c++20", status, expected="#undef Status")
             runs.compile(compiler, "-std=c++20", columns, expected="before term.h")
         for name in headers:
-            if name not in ("version.hpp", "export.hpp"):  # macros alone, which C reads too
+            if name not in ("version.hpp", "export.hpp"):  # these headers hold macros alone, which C reads too
                 stop = "-ferror-limit=1" if "clang" in options.cxx[0] else "-fmax-errors=1"
                 runs.compile(options.cxx[0], "-std=c++17", stop, Path(folder) / f"{name}.cpp", expected=NEED)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocation of a call fails once: the call says so and nothing is lost. A program of its own, since it replaces new.
+// Each allocation of a call fails once: the call reports it and loses no memory. A separate program, since it replaces new.
 #include <cstdlib>
 #include <functional>
 #include <new>
@@ -8,7 +8,7 @@
 
 namespace {
 
-/// Allocations of this thread until one fails; negative: none fails.
+/// The number of this thread's allocations before one fails; negative: none fails.
 thread_local int until_failure = -1;
 thread_local bool refused = false;
 thread_local std::int64_t alive = 0;
@@ -60,9 +60,9 @@ void operator delete[](void* memory, std::size_t) noexcept {
 namespace patchfold::test {
 namespace {
 
-/// Lets the first, second, .. allocation and all after it fail, until the call needs no more. Returns how many there are.
+/// Lets the first, second, .. allocation and all later ones fail, until the call needs no more. Returns their number.
 int fail_each_allocation(pf_status expected, const std::function<pf_status()>& call) {
-  EXPECT_EQ(call(), expected) << pf_last_error();  // what is made once is made here
+  EXPECT_EQ(call(), expected) << pf_last_error();  // makes what only a first call makes
   for (int n = 0; n < 1000; ++n) {
     EXPECT_EQ(pf_set_num_threads(0), PF_OK);  // forgets the last message
     const auto before = alive;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mergers in C: what only C has (sizes of structs, pointers, counts, callbacks), and what wrong calls give.
+// Mergers in C: features of C alone (sizes of structs, pointers, counts, callbacks), and wrong calls.
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -12,7 +12,7 @@
 namespace patchfold::test {
 namespace {
 
-/// A merge of tiles of 4 that lie 2 apart on an axis of 8: three of them; right until a test changes it.
+/// A merge of three tiles of 4, whose distance is 2, on an axis of 8; right until a test changes it.
 struct Merge {
   TilingPointer tiling = make_tiling({.shape = {8}, .tile = {4}, .stride = 2});
   pf_merge_spec spec = pf_merge_spec_of(PF_DTYPE_FLOAT32, nullptr, 0);
@@ -248,7 +248,7 @@ TEST(CMerger, WeighsElements) {
   EXPECT_EQ(m.result.values, (std::vector<float>{0, 0, 0.25F, 1 / 1.5F, 1.5F, 1.5F, 2, 2}));
 }
 
-/// How often a tile was released.
+/// Counts how often a tile was released.
 void count(void* context) {
   ++*static_cast<std::atomic<int>*>(context);
 }
@@ -264,9 +264,9 @@ TEST(CMerger, ReleasesATileOnceAndARefusedOneNever) {
     return pf_merger_add(merger.get(), index, &view, &options);
   };
   EXPECT_OK(add(0));
-  EXPECT_EQ(released[0], 0);  // it waits for the next one
+  EXPECT_EQ(released[0], 0);  // the tile waits for the next one
   EXPECT_EQ(add(0), PF_ERROR_VALUE);
-  EXPECT_EQ(released[0], 0);  // the second call was refused, and the first one's tile waits on
+  EXPECT_EQ(released[0], 0);  // the second call was refused, and the first call's tile still waits
   EXPECT_OK(add(1));
   EXPECT_EQ(released[0], 1);
   EXPECT_OK(add(2));
@@ -287,7 +287,7 @@ TEST(CMerger, ReleasesATileOnceAndARefusedOneNever) {
   EXPECT_EQ(pf_merger_add(merger.get(), 0, &m.output, nullptr), PF_ERROR_SHAPE);
 }
 
-/// Takes rows until it is told to fail.
+/// A sink that takes rows until it is told to fail.
 struct SinkRows {
   std::int64_t next = 0;
   std::int64_t fail_at = 1 << 30;
@@ -304,7 +304,7 @@ struct SinkRows {
     EXPECT_EQ(band->shape[0], end - begin);
     const auto* from = static_cast<const float*>(band->data);
     rows.values.insert(rows.values.end(), from, from + (end - begin));
-    EXPECT_EQ(pf_operator_info(-1, nullptr), PF_ERROR_VALUE);  // whose message is not that of the running call
+    EXPECT_EQ(pf_operator_info(-1, nullptr), PF_ERROR_VALUE);  // its message must not replace that of the running call
     return 0;
   }
 };
@@ -316,7 +316,7 @@ TEST(CMerger, HandsRowsToASinkInOrder) {
   pf_merger* made = nullptr;
   ASSERT_OK(pf_merger_create_to_sink(m.tiling.get(), &m.spec, &sink, nullptr, &made));
   const MergerPointer merger(made);
-  m.tiling.reset();  // the merger needs it no more
+  m.tiling.reset();  // the merger no longer needs the tiling
   Tensor<float> tile({4}, {1, 1, 1, 1});
   const pf_tensor view = tile.view();
   for (const int index : {2, 0, 1}) EXPECT_OK(pf_merger_add(made, index, &view, nullptr));
@@ -349,7 +349,7 @@ TEST(CMerger, ClosesAfterASinkThatFails) {
     EXPECT_EQ(outcome(pf_merger_finish(made)).substr(0, 39), "value: merge: finish: must not be calle");
     merger.reset();
     EXPECT_EQ(released[0], 1);
-    EXPECT_EQ(released[1], 0);  // refused, so it is the caller's
+    EXPECT_EQ(released[1], 0);  // a refused tile belongs to the caller
   }
 }
 

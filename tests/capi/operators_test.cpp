@@ -13,7 +13,7 @@
 namespace patchfold::test {
 namespace {
 
-/// The example of a row: shape of the data, and arguments as text.
+/// The example of an operator: shape of the data, and arguments as text.
 struct Sample {
   std::vector<std::int64_t> data;
   std::map<std::string, std::string> arguments;
@@ -26,7 +26,7 @@ Sample sample_of(const OperatorSpec& spec) {
   return sample;
 }
 
-/// One sample with the memory of everything that the C interface reads.
+/// A sample with all memory that the C interface reads.
 struct Problem {
   const OperatorSpec& spec;
   Sample sample;
@@ -34,9 +34,9 @@ struct Problem {
   std::vector<pf_attribute> attributes;
   std::vector<Tensor<std::int64_t>> lists;
   std::vector<pf_tensor> inputs;
-  std::vector<Argument> arguments;  ///< the same for C++
+  std::vector<Argument> arguments;  ///< the arguments for C++
 
-  /// Shape inputs are given as tensors or, like attributes, as text.
+  /// Makes the problem with shape inputs as tensors or, like attributes, as text.
   Problem(const OperatorSpec& op, const Sample& chosen, bool as_inputs) : spec(op), sample(chosen), data(chosen.data) {
     data.count_up();
     lists.reserve(spec.arguments.size());
@@ -81,7 +81,7 @@ TEST(Fold, AveragesAndFills) {
   const pf_tensor input = columns.view(), output = image.view();
   const auto count = static_cast<std::int32_t>(attributes.size());
   ASSERT_OK(pf_run("fold", attributes.data(), count, &input, 1, &output, nullptr));
-  EXPECT_EQ(image.values, (std::vector<std::uint8_t>{250, 254, 10, 9}));  // 254 = (255 + 254) / 2, to the even one
+  EXPECT_EQ(image.values, (std::vector<std::uint8_t>{250, 254, 10, 9}));  // 254 = (255 + 254) / 2, rounded to even
 }
 
 TEST(EveryOperator, GivesWhatTheCppInterfaceGives) {
@@ -177,7 +177,7 @@ TEST(EveryOperator, TakesElementsOfEveryTypeThatItCanMove) {
   }
 }
 
-/// Asks for the shape and, if there is one, for a plan. Whatever comes of it has a name and a message.
+/// Asks for the shape and, if there is one, for a plan. Every status must have a name and a message.
 void survive(Problem& problem) {
   const char* name = problem.spec.name.data();
   const auto understood = [&](pf_status status) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and layouts that callers have compiled in.
+// Numbers and layouts that compiled programs rely on.
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -28,8 +28,8 @@ static_assert(PF_PART_OPERATOR == 0 && PF_PART_ARGUMENT == 1 && PF_PART_RULE == 
               PF_PART_EXPECTED == 4 && PF_PART_HINT == 5);
 static_assert(PF_MAX_RANK == 32);
 
-// Layouts on machines with pointers of 64 bits; the structs that may grow leave no gap at their end that a field could
-// hide in.
+// Layouts on machines with pointers of 64 bits. Structs that may grow have no gap at their end, since a new field in a gap would
+// not change the size.
 static_assert(sizeof(void*) != 8 || (sizeof(pf_tensor) == 40 && offsetof(pf_tensor, shape) == 8 &&
                                      offsetof(pf_tensor, stride_bytes) == 16 && offsetof(pf_tensor, rank) == 24 &&
                                      offsetof(pf_tensor, dtype) == 28 && offsetof(pf_tensor, element_size) == 32));

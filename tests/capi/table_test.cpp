@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a binding generator reads.
+// The tables that binding generators read.
 #include "patchfold/table.hpp"
 
 #include <cstring>

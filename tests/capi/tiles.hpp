@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of tiles share: handles that destroy themselves, tensors, and how failures are compared.
+// Helpers of the tests of tiles: handles that destroy themselves, tensors, and texts of failures.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ using TilingPointer = std::unique_ptr<pf_tiling, Destroy>;
 using MergerPointer = std::unique_ptr<pf_merger, Destroy>;
 using TextPointer = std::unique_ptr<char, Destroy>;
 
-/// What a call of C++ ends with, as outcome() writes that of a call of C.
+/// Returns the outcome of a C++ call, in the form of outcome() for a C call.
 template <class F>
 std::string outcome_of(F f) {
   try {

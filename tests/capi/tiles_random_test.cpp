@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random tilings and merges: C says what C++ says, with the same bits and the same errors.
+// Random tilings and merges: C and C++ give the same bits and the same errors.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -18,7 +18,7 @@ Dims draw_dims(Random& random, int length, std::int64_t lowest, std::int64_t hig
   return dims;
 }
 
-/// A number for every axis, or one for each. A list of one entry is a number in C.
+/// Returns a number for every axis, or one for each. A list of one entry is a number in C.
 Axes draw_axes(Random& random, int tiled, std::int64_t lowest, std::int64_t highest) {
   if (tiled == 1 || random.chance(50)) return random.between(lowest, highest);
   return draw_dims(random, tiled, lowest, highest);
@@ -77,7 +77,7 @@ MergeSpec draw_merge(Random& random, const Tiling& tiling) {
   return spec;
 }
 
-/// Elements of small numbers, so that sums are exact and no NaN has a payload.
+/// Fills a tensor with small numbers, so that sums are exact and no NaN has a payload.
 void fill_with_numbers(Random& random, Bytes& tensor) {
   visit(tensor.dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (std::is_arithmetic_v<T>) {
@@ -105,7 +105,7 @@ std::vector<std::int64_t> list_from(Call call) {
   return {list, list + count};
 }
 
-/// Everything that a tiling says.
+/// Compares the answers of a tiling to all questions.
 void compare_tilings(Random& random, const pf_tiling* c, const Tiling& cpp) {
   pf_tiling_layout layout{};
   layout.size = sizeof layout;
@@ -191,7 +191,7 @@ struct KeptRows final : RowSink {
   std::int64_t next = 0;
 };
 
-/// One merge, in both languages. Returns whether it came to its end.
+/// Runs a merge in both languages. Returns whether it succeeded.
 bool compare_merges(Random& random, const pf_tiling* c, const Tiling& cpp) {
   const MergeSpec spec = draw_merge(random, cpp);
   const MergeSpecInC given(spec);

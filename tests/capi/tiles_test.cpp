@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tilings and mergers in C: what only C has (sizes of structs, pointers, counts, callbacks), and what wrong calls give.
+// Tilings and mergers in C: features of C alone (sizes of structs, pointers, counts, callbacks), and wrong calls.
 #include "tiles.hpp"
 
 #include <atomic>
@@ -95,7 +95,7 @@ TEST(CTiling, RefusesWrongSpecs) {
   pf_tiling_destroy(nullptr);
 }
 
-/// A struct of a later version: what this one does not know.
+/// A struct of a later version, with a field that this version does not know.
 template <class T>
 struct Later {
   T known;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `patchfold bench --random`: which problems it draws, and what it prints.
+// `patchfold bench --random`: the drawn problems, and the printed results.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 using bench::MemoryLayout;
 using bench::PlacedProblem;
 
-/// The last column of each row: the problems, in their order.
+/// Returns the last column of each row: the problems, in their order.
 std::vector<std::string> problems_of(const std::string& output) {
   static const std::regex row(R"( *(\d+) +\d+ +[\d.]+ +[\d.]+ +[\d.]+  [a-z ]{16}  ((?:un)?fold .*|\w+_to_\w+ .*))");
   std::vector<std::string> problems;
@@ -28,7 +28,7 @@ std::vector<std::string> problems_of(const std::string& output) {
   return problems;
 }
 
-/// FNV-1a.
+/// Returns the hash FNV-1a of a text.
 std::uint64_t digest(const std::string& text) {
   std::uint64_t value = 0xcbf29ce484222325;
   for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -81,7 +81,7 @@ TEST(BenchRandom, DrawsEveryOperatorKernelTypeAndLayout) {
   }
 }
 
-/// The elements of a tensor in row-major order.
+/// Returns the elements of a tensor in row-major order.
 std::vector<std::uint16_t> elements(const std::vector<std::uint16_t>& memory, const bench::Placement& placement,
                                     const Dims& shape) {
   std::vector<std::uint16_t> values;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `patchfold bench`: what it prints, not how fast anything is.
+// `patchfold bench`: its output, but no times.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,7 +25,7 @@ TEST(Bench, PrintsARowForEachProblemAndNumberOfThreads) {
                                       "--rounds", "1", "--threads", "1,2"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
-  // Rows begin their last column behind two blanks; what was faster than its roof is named once more, behind one.
+  // The last column of a row follows two blanks; a problem faster than its roof is named once more, behind one blank.
   EXPECT_EQ(count(outcome.out, "  unfold f32 1x3x16x16 kernel_size=2,2\n"), 2u) << outcome.out;
   EXPECT_EQ(count(outcome.out, "  fold u8 1x12x225 output_size=16,16 kernel_size=2,2\n"), 2u) << outcome.out;
   EXPECT_NE(outcome.out.find("/roof"), std::string::npos);
@@ -42,7 +42,7 @@ TEST(Bench, PrintsJson) {
   EXPECT_TRUE(std::regex_match(outcome.out, row)) << outcome.out;
 }
 
-/// The strategy that a row of JSON names.
+/// Returns the strategy that a row of JSON names.
 std::string strategy_of(const Folder& folder, std::vector<std::string> options) {
   options.insert(options.begin(), {"bench", "unfold f32 2x3x16x16 k3x3 p1x1", "--rounds", "1", "--json"});
   const Outcome outcome = folder.run(options);
@@ -56,13 +56,13 @@ TEST(Bench, LeavesOutARowOfTheStrategyTableOrTriesNoOther) {
   EXPECT_EQ(usual, "extract maps");
   EXPECT_NE(strategy_of(folder, {"--without", usual}), usual);
   EXPECT_EQ(strategy_of(folder, {"--only-row", "move"}), "move");
-  EXPECT_EQ(strategy_of(folder, {"--only-row", "sum rows"}), usual);  // which does not fit
+  EXPECT_EQ(strategy_of(folder, {"--only-row", "sum rows"}), usual);  // the named row does not fit the problem
   EXPECT_NE(strategy_of(folder, {"--without", "magic"}).find("must name a row of the strategy table"), std::string::npos);
 }
 
-/// Flat is what grows by at most 30 %.
+/// Expects the verdict: flat is growth of at most 30 %.
 void expect_verdict(bool flat, double spread) {
-  if (std::abs(spread - 1.3) <= 0.01) return;  // what is printed is rounded
+  if (std::abs(spread - 1.3) <= 0.01) return;  // the printed number is rounded
   EXPECT_EQ(flat, spread < 1.3) << spread;
 }
 

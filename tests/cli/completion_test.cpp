@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completions, driven in the shells themselves: keys are typed on a terminal, and the shell runs the line that they give.
+// Completions in the shells themselves: the test types keys on a terminal, and the shell runs the completed line.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* prompt = "ready> ";
 
-/// Returns what a command of the shell prints.
+/// Returns the output of a shell command.
 std::string output_of(const Folder& folder, const std::string& command) {
   const std::string whole = "cd '" + folder.path("").string() + "' && { " + command + "\n} > output.txt 2>&1";
   EXPECT_EQ(std::system(("bash -c '" +
@@ -40,7 +40,7 @@ std::string output_of(const Folder& folder, const std::string& command) {
   return folder.read("output.txt");
 }
 
-/// A shell on a terminal of its own, in a folder. `patchfold` is a function there that stores the words that it is given.
+/// A shell on a terminal of its own, in a folder. There `patchfold` is a function that stores its arguments.
 class Shell {
  public:
   Shell(const Folder& folder, const std::vector<std::string>& command) : folder_(folder) {
@@ -74,7 +74,7 @@ class Shell {
     ::waitpid(process_, nullptr, 0);
   }
 
-  /// The words of the line that these keys give, joined with blanks.
+  /// Types keys; returns the words of the completed line, joined with blanks.
   std::string type(const std::string& keys) {
     std::filesystem::remove(folder_.path("words"));
     for (std::size_t at = 0; at < keys.size();)
@@ -112,7 +112,7 @@ struct Typed {
   const char* words;
 };
 
-/// What is typed, and the line that a tab makes of it: the same for every shell.
+/// Typed keys, and the line after a tab, equal in every shell.
 const Typed typed[] = {
     {"patchfold spl\t", "split"},
     {"patchfold comp\tba\t", "completion bash"},
@@ -154,7 +154,7 @@ void prepare(const Folder& folder, const std::string& shell, const std::string& 
 
 constexpr const char* recorder = R"(patchfold() { printf '%s\n' "$@" > words; })";
 
-/// zsh leaves a slash behind a folder only while the line goes on.
+/// Removes the slash that zsh leaves behind a folder only if the line goes on.
 std::string without_slash(std::string words) {
   if (words.ends_with('/')) words.pop_back();
   return words;
@@ -203,7 +203,7 @@ TEST(Completion, OfFishCompletesTypedLines) {
   }
 }
 
-/// Returns what is offered in place of the last word, each word between blanks.
+/// Returns the words offered in place of the last word, each between blanks.
 std::string offered(const std::vector<std::string>& words) {
   std::string text = " ";
   std::istringstream lines(cli::candidates(words));
@@ -216,7 +216,7 @@ void expect_offered(const std::vector<std::string>& words, std::string_view word
   EXPECT_NE(text.find(" " + std::string(word) + " "), std::string::npos) << word << "\n" << text;
 }
 
-/// Expects that every option of a help text is offered, and returns how many there are.
+/// Expects that every option of a help text is offered, and returns the number of options.
 std::size_t expect_options_of(const std::string& help, const std::vector<std::string>& words) {
   std::size_t found = 0;
   for (std::size_t at = help.find("\n  -"); at != std::string::npos; at = help.find("\n  -", at + 1), ++found) {

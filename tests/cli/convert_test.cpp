@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --as: conversion on the way in.
+// --as: conversion of the input.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// Runs an operator that moves nothing, so that only the conversion is seen.
+/// Runs an operator that moves nothing, so that only the conversion changes the data.
 Npy as(const Npy& in, const std::string& type, const std::string& options = "") {
   const Folder folder;
   folder.write("in.npy", npy_bytes(in));
@@ -95,7 +95,7 @@ TEST(Convert, SmallFloatsRoundToEven) {
             (std::vector<std::uint8_t>{0x40, 0x7f, 0x7f, 0x80}));
 }
 
-/// Every pattern of every small type, to float64 and back.
+/// Converts every pattern of every small type to float64 and back.
 TEST(Convert, SmallFloatsSurviveTheWayThereAndBack) {
   for (const char* type : {"float16", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"}) {
     SCOPED_TRACE(type);
@@ -122,7 +122,7 @@ TEST(Convert, SmallFloatsSurviveTheWayThereAndBack) {
   }
 }
 
-/// One type for each way that values take through the converter, to and from every type.
+/// Converts between every type and one type for each path through the converter.
 TEST(Convert, EveryTypeToEveryType) {
   const Folder folder;
   const auto is_complex = [](DType dtype) { return dtype == DType::complex64 || dtype == DType::complex128; };

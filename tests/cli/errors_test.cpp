@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue of errors on the command line, and the page that is made of it.
+// The catalogue of errors on the command line, and the page made from it.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -32,7 +32,7 @@ TEST(Errors, AreListedWithWhenTheyAreRaised) {
   }
 }
 
-/// Blanks and line ends as one blank.
+/// Returns the text with blanks and line ends as one blank.
 std::string unwrapped(const std::string& text) {
   return std::regex_replace(text, std::regex("\\s+"), " ");
 }
@@ -50,7 +50,7 @@ TEST(Errors, AreShownOneByOne) {
   EXPECT_EQ(folder.run("errors PF_ERROR_FILE_OPEN").out, folder.run("errors file_open").out);
 }
 
-/// The names and numbers of the C interface are those of its header.
+/// Compares names and numbers of the C interface with its header.
 TEST(Errors, HaveTheNamesThatTheHeadersDeclare) {
   const std::string header = content_of(PATCHFOLD_SOURCES "/include/patchfold/patchfold.h");
   const std::regex declaration("PF_ERROR_([A-Z_]+) = ([0-9]+)");
@@ -63,7 +63,7 @@ TEST(Errors, HaveTheNamesThatTheHeadersDeclare) {
   EXPECT_EQ(count, error_catalogue().size());
 }
 
-/// Every code that the program can be made to fail with by words and small files, and the exit codes that the page gives.
+/// Raises every code that words and small files can raise, and compares the exit codes with the page.
 TEST(Errors, EndMessagesWithTheirCode) {
   const Folder folder;
   folder.write("image.npy", npy_bytes(counting({1, 2, 4, 6})));

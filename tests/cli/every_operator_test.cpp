@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operator of the table, by its own command line.
+// Every operator of the table, by its command line.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::string option_of(const Argument& argument) {
   return " --" + argument.name + " " + (value.empty() ? "''" : value);
 }
 
-/// The data counts 1, 2, 3, ..; the expected output is that of the reference.
+/// Expects the reference's output; the data counts 1, 2, 3, ..
 void expect_output_of_reference(const ProblemText& problem) {
   SCOPED_TRACE(to_string(problem));
   const Folder folder;
@@ -100,7 +100,7 @@ TEST(EveryOperator, ExplainsItsArguments) {
   }
 }
 
-/// Pairs of commands that undo each other.
+/// Runs pairs of commands that undo each other.
 TEST(EveryOperator, InversesGiveTheDataBack) {
   struct Pair {
     Shape data;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `patchfold explain`: the same text for every way to say what is meant. What the text says is tested beside the library.
+// `patchfold explain`: one text for all forms of a request. Tests beside the library check the text itself.
 #include "patchfold/explain.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// The text between two marks, or nothing.
+/// Returns the text between two marks, or nothing.
 std::string between(const std::string& text, const std::string& begin, const std::string& end) {
   const auto at = text.find(begin);
   if (at == std::string::npos) return {};
@@ -189,7 +189,7 @@ TEST(Explain, LargeShapesNeedLittleMemory) {
   const Folder folder;
   const Outcome outcome = folder.run("explain unfold --shape 64,64,65536,65536 --kernel_size 3,3");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_LT(outcome.peak_bytes, 256 << 20);  // the rest is for sanitizers
+  EXPECT_LT(outcome.peak_bytes, 256 << 20);  // leaves room for sanitizers
 }
 
 TEST(Explain, AClosedOutputIsAFailureNotAWrongUsage) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// .npy files: types, orders, shape inputs, and where the output goes.
+// .npy files: types, orders, shape inputs, and the place of the output.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -123,10 +123,10 @@ TEST(Files, ShapeInputsMayBeFiles) {
   EXPECT_EQ(code("openvino.Col2Im in.npy size64.npy kernel32.npy"), 1);  // two index types
   EXPECT_EQ(code("openvino.Col2Im in.npy size64.npy kernel.npy"), 1);    // no integers
   EXPECT_EQ(code("onnx.Col2Im in.npy size64.npy kernel32.npy"), 1);      // int64 only
-  EXPECT_EQ(code("openvino.Col2Im in.npy size64.npy"), 2);               // one is missing
+  EXPECT_EQ(code("openvino.Col2Im in.npy size64.npy"), 2);               // an input is missing
   EXPECT_EQ(code("openvino.Col2Im in.npy size64.npy kernel64.npy size64.npy"), 2);
 
-  // [2, 2] in Fortran order: begins in the first column
+  // [2, 2] in Fortran order: its first column is the size
   folder.write("image.npy", npy_bytes(counting({1, 2, 4, 1})));
   Npy pads = npy<std::int32_t>("<i4", {2, 2}, {2, 0, 0, 4});
   pads.fortran_order = true;
@@ -191,7 +191,7 @@ TEST(Files, EveryNumberOfThreadsGivesTheSums) {
   const Folder folder;
   constexpr std::int64_t channels = 16, side = 62;
   std::vector<float> values(channels * 9 * side * side);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 1009);  // whose sums are exact
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 1009);  // the sums are exact
   folder.write("in.npy", npy_bytes(npy("<f4", {1, channels * 9, side * side}, values)));
   std::vector<float> sums(channels * (side + 2) * (side + 2));
   for (std::int64_t row = 0; row < channels * 9; ++row)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --json: what commands print has the members and types that docs/command-line.md lists, and nothing else.
+// --json: commands print exactly the members and types that docs/command-line.md lists.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,7 +58,7 @@ void collect(const Json& value, const std::string& prefix, Members& members) {
       if (entry.as<Json::Object>() != nullptr) collect(entry, prefix.empty() ? "" : prefix + "[]", members);
 }
 
-/// The table under a heading of the page.
+/// Returns the table under a heading of the page.
 Members documented(const std::string& heading) {
   std::ifstream page(PATCHFOLD_SOURCES "/docs/command-line.md");
   Members members;
@@ -78,7 +78,7 @@ Members documented(const std::string& heading) {
   return members;
 }
 
-/// Every member that is printed is documented, of a documented type, and every documented one is there.
+/// Expects that the printed members and their types are exactly the documented ones.
 void expect_as_documented(const std::string& text, const std::string& heading) {
   SCOPED_TRACE(heading);
   Members given;
@@ -103,7 +103,7 @@ void expect_as_documented(const std::string& text, const std::string& heading) {
   }
 }
 
-/// What a command prints on standard output, and nothing on standard error.
+/// Returns a command's standard output, and expects nothing on standard error.
 std::string json_of(const Folder& folder, const std::string& command) {
   const Outcome outcome = folder.run(command + " --json");
   EXPECT_EQ(outcome.code, 0) << command << outcome.err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manual pages that help2man makes: they hold every option, and man, groff and mandoc find nothing to complain about.
+// The manual pages of help2man: they have every option, and man, groff and mandoc accept them without warnings.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ namespace {
 
 const std::filesystem::path pages = PATCHFOLD_PAGES;
 
-/// Returns what a command of the shell prints that is run for each page, as `page`.
+/// Runs a shell command for each page, as `page`, and returns its output.
 std::string for_each_page(const std::string& command) {
   const Folder folder;
   const std::string whole =
@@ -66,7 +66,7 @@ TEST(Manual, HasAPageForEveryCommandWithItsOptions) {
     EXPECT_NE(page.find(" patchfold-" + name + " - " + std::string(command.summary)), std::string::npos) << page;
     for (const cli::OptionInfo& option : command.options()) {
       EXPECT_NE(page.find(option.names.back()), std::string::npos) << option.names.back();
-      if (name == "explain") continue;  // whose help shows its options in sentences
+      if (name == "explain") continue;  // the help of explain shows its options in sentences
       EXPECT_NE(page.find(option.doc), std::string::npos) << option.doc << "\n" << page;
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `patchfold merge`: tiles that a program has changed, and tiles that are not what the plan says.
+// `patchfold merge`: tiles that a program has changed, and tiles that contradict the plan.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// photo.npy, 40 x 50 float32, its 12 tiles in tiles/, and out.npy, which no failure may touch.
+/// A folder with photo.npy, 40 x 50 float32, its 12 tiles in tiles/, and out.npy, which no failure may touch.
 class Merge : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -158,7 +158,7 @@ TEST_F(Merge, TakesResultsOfAnotherSize) {
 }
 
 TEST_F(Merge, MeansAreRoundedOnce) {
-  // Two tiles of four pixels that share two: 10 and 21 meet.
+  // Two tiles of four pixels that share two: 10 and 21 overlap.
   write_array(folder_, "in.npy", random_array({1, 6}, DType::uint8));
   run_well(folder_, "split in.npy two --tile 1,4 --overlap 0,2");
   folder_.write("two/tile-0.npy", npy_bytes(npy<std::uint8_t>("|u1", {1, 4}, {10, 10, 10, 10})));
@@ -196,7 +196,7 @@ TEST_F(Merge, SaysWhetherItBlends) {
   EXPECT_LT(blended[3], 200);
   merged("out.npy --reduce max", ", from 2 tiles, max of overlaps, ");
   if (!formats::has_tiff()) return;
-  // A picture is blended unless it is said to hold labels.
+  // A picture is blended unless options say that it holds labels.
   merged("out.tif", ", from 2 tiles, blended by hann, ");
   const std::string picture = folder_.read("out.tif");
   merged("out.tif --reduce mean --window hann", "blended by hann");

@@ -41,7 +41,7 @@ TEST(TileNames, HaveAPlaceForEachTiledAxis) {
   EXPECT_TRUE(entries_of(folder, "parts").ends_with("tile-10.npy tile-11.npy"));
 }
 
-// Names of the other kind are tiles of another split.
+// Tiles with names of the other kind belong to another split.
 TEST(TileNames, AreNotMixedInAFolder) {
   const Folder folder;
   write_array(folder, "picture.npy", random_array({30, 40}, DType::uint8));
@@ -70,12 +70,12 @@ TEST(Batch, GivesPicturesTheAxisThatOperatorsNeed) {
   EXPECT_EQ(shape("torch.unfold photo.png --chw --batch --kernel_size 2 --stride 2"), (Shape{1, 12, 54}));
   EXPECT_EQ(shape("tensorflow.SpaceToDepth photo.png --batch --block_size 2"), (Shape{1, 6, 9, 12}));
   EXPECT_EQ(shape("keras.extract_patches photo.png --batch --size 2 --strides 2"), (Shape{1, 6, 9, 12}));
-  // As without the axis: the elements are the same.
+  // The elements are those of the array without the batch axis.
   run_well(folder, "run tensorflow.SpaceToDepth photo.png --batch --block_size 2 -o four.npy");
   run_well(folder, "run space_to_depth photo.png --block 2,2 --layout channels_last -o three.npy");
   EXPECT_EQ(npy_of(folder.read("four.npy")).data, npy_of(folder.read("three.npy")).data);
 
-  // And back: the axis is taken off.
+  // The way back removes the axis.
   run_well(folder, "run tensorflow.DepthToSpace four.npy --batch --block_size 2 -o again.png");
   EXPECT_TRUE(read_array(folder, "again.png") == picture);
   run_well(folder, "run onnx.SpaceToDepth photo.png --chw --batch --blocksize 2 -o blocks.npy");

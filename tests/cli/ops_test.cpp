@@ -54,7 +54,7 @@ TEST(Ops, ThePageOfOperatorsIsUpToDate) {
   EXPECT_TRUE(page == text) << "write it again: patchfold ops --markdown > docs/operators.md";
 }
 
-/// Reads over one JSON value; returns where it ends, or npos if it is none.
+/// Skips one JSON value; returns its end, or npos if there is none.
 std::size_t skip_json(std::string_view text, std::size_t at) {
   const auto skip_space = [&] { at = std::min(text.find_first_not_of(" \n", at), text.size()); };
   const auto literal = [&](std::string_view word) {
@@ -112,7 +112,7 @@ TEST(Help, IsThereForEveryCommand) {
   EXPECT_EQ(folder.run("--version").out, "patchfold " PATCHFOLD_VERSION_STRING "\n");
 }
 
-/// The examples of --help are run as they stand.
+/// Runs the examples of --help unchanged.
 TEST(Help, ShowsExamplesThatWork) {
   const Folder folder;
   folder.write("image.npy", npy_bytes(npy<float>("<f4", {1, 3, 16, 16}, std::vector<float>(768, 1.0F))));

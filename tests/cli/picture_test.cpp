@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures in and out.
+// Pictures as input and output.
 #include "formats/picture.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class Pictures : public ::testing::Test {
     EXPECT_EQ(outcome.code, 0) << outcome.err;
   }
   Npy read(const char* name) { return npy_of(folder_.read(name)); }
-  /// Pixels of a picture file.
+  /// Returns the pixels of a picture file.
   std::vector<std::uint8_t> pixels(const char* name, const Dims& shape) {
     const auto picture = formats::read_picture(folder_.path(name));
     EXPECT_EQ(picture.view.shape, shape);

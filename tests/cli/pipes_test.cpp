@@ -43,7 +43,7 @@ TEST(Pipes, HaveTheNamesOfPosix) {
   EXPECT_EQ(folder.entries(), "in.npy out.npy");
 }
 
-// Longer than what a pipe holds, and than what is read at once.
+// An array longer than a pipe's buffer, and longer than one read.
 TEST(Pipes, CarryLargeArrays) {
   const Folder folder;
   const std::string bytes = npy_bytes(counting({1, 1, 512, 512}));
@@ -53,7 +53,7 @@ TEST(Pipes, CarryLargeArrays) {
   EXPECT_EQ(npy_of(outcome.out).data.size(), std::size_t{512 * 512 * 8});
 }
 
-// Some of the file was read before: what is left is the input.
+// A part of the file is read before: the rest is the input.
 TEST(Pipes, BeginWhereTheStreamStands) {
   const Folder folder;
   folder.write("in.npy", "a line\n" + image());
@@ -101,7 +101,7 @@ TEST(Pipes, CarryPicturesWhoseFormatTheFirstBytesOrAnOptionTell) {
     EXPECT_EQ(read.shape, picture.shape);
     EXPECT_EQ(read == picture, format != "jpg");
   }
-  // An array's options do not apply to the picture that comes, nor a page to an array.
+  // Options for arrays do not apply to a picture, nor a page to an array.
   EXPECT_EQ(folder.run("run space_to_depth - --block 1 --dtype uint8 -o -", {.piped = folder.read("picture.png")}).code, 2);
   EXPECT_EQ(folder.run("run space_to_depth - --block 1,1 --page 1 -o -", {.piped = image()}).code, 2);
 }
@@ -147,7 +147,7 @@ TEST(Pipes, ThatHoldSomethingElseAreRefused) {
   };
   EXPECT_NE(error("").find("standard input: is cut short; given 0 bytes"), std::string::npos);
   EXPECT_NE(error(image().substr(0, 500)).find("standard input: "), std::string::npos);
-  // Nobody waits for the end of what is refused anyway: 64 MB that nobody takes.
+  // The program does not read refused input to its end: nobody takes these 64 MB.
   EXPECT_NE(error(std::string(std::size_t{1} << 26, 'y')).find("begins with \"yyyyyyyy\""), std::string::npos);
   EXPECT_EQ(folder.run(command, {.input = "."}).code, 1);
   EXPECT_EQ(folder.entries(), "");

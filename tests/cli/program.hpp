@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running the program, and the files that it reads and writes. The .npy files are built and taken apart here by hand, so
-// that the program is not measured with its own reader.
+// Runs the program, and makes and reads its files. The .npy files are built and parsed here by hand, so that the program is not
+// tested with its own reader.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace patchfold::cli_test {
 
-/// Splits at blanks; '' stands for an empty word.
+/// Returns the words between blanks; '' stands for an empty word.
 std::vector<std::string> words(std::string_view text);
 
 struct Outcome {
@@ -25,21 +25,21 @@ struct Outcome {
   std::int64_t peak_bytes = 0;  ///< resident memory
 };
 
-/// Circumstances of a run.
+/// The circumstances of a run.
 struct Setting {
-  std::optional<std::uint64_t> largest_file{};  ///< bytes, as a full disk has it
+  std::optional<std::uint64_t> largest_file{};  ///< limit of a file in bytes, like a full disk
   bool close_output = false;                    ///< standard output is closed
   bool break_pipe = false;                      ///< standard output is a pipe that nobody reads
-  bool unprivileged = false;                    ///< as a user who is not root
+  bool unprivileged = false;                    ///< runs as a user who is not root
   int signal = 0;                               ///< sent once a temporary file lies in the folder
-  std::string signal_once{};                    ///< sent once a file, or a pipe that holds something, has that name
+  std::string signal_once{};                    ///< sent once a file, or a pipe with content, has that name
   bool terminal = false;                        ///< standard error is a terminal
-  int columns = 0;                              ///< of that terminal; 0: nobody knows
+  int columns = 0;                              ///< width of that terminal; 0: unknown
   std::vector<std::string> environment{};       ///< "NAME=VALUE", beside the test's own; a terminal has TERM=xterm
   bool output_terminal = false;                 ///< standard output is a terminal
   bool input_terminal = false;                  ///< standard input is a terminal
   std::string input{};                          ///< the file that standard input is; empty: /dev/null
-  std::optional<std::string> piped{};           ///< what comes through a pipe to standard input
+  std::optional<std::string> piped{};           ///< content of a pipe to standard input
 };
 
 /// A folder that lives as long as the object; the program runs in it.
@@ -53,7 +53,7 @@ class Folder {
   std::filesystem::path path(std::string_view name) const { return path_ / name; }
   void write(std::string_view name, std::string_view bytes) const;
   std::string read(std::string_view name) const;
-  /// Names of all entries, sorted, separated by blanks.
+  /// Returns the names of all entries, sorted, separated by blanks.
   std::string entries() const;
   Outcome run(const std::vector<std::string>& arguments, const Setting& setting = {}) const;
   Outcome run(std::string_view arguments, const Setting& setting = {}) const { return run(words(arguments), setting); }
@@ -77,9 +77,9 @@ struct Npy {
   }
 };
 
-/// The header alone claims what it is told to.
+/// Returns the bytes of a file; its header makes the claims of `npy`, even false ones.
 std::string npy_bytes(const Npy& npy);
-/// Takes a file apart; an empty descr means that it is none.
+/// Parses a file; an empty descr means that it is no .npy file.
 Npy npy_of(std::string_view bytes);
 
 template <class T>
@@ -88,7 +88,7 @@ Npy npy(std::string descr, std::vector<std::int64_t> shape, const std::vector<T>
           std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T))};
 }
 
-/// 1, 2, 3, .. as int64.
+/// Returns 1, 2, 3, .. as int64.
 Npy counting(const std::vector<std::int64_t>& shape);
 
 }  // namespace patchfold::cli_test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the program in whatever circumstances POSIX offers.
+// Runs the program under the circumstances that POSIX allows.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -14,7 +14,7 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// Whether a file is there, or something lies in a pipe.
+/// Returns whether a file is there, or a pipe has content.
 bool has_come(const std::filesystem::path& path) {
   if (!std::filesystem::is_fifo(path)) return std::filesystem::exists(path);
   const int pipe = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -24,7 +24,7 @@ bool has_come(const std::filesystem::path& path) {
   return bytes > 0;
 }
 
-/// Whether it is time for the signal.
+/// Returns whether it is time for the signal.
 bool is_time(const std::filesystem::path& folder, const Setting& setting) {
   if (!setting.signal_once.empty()) return has_come(folder / setting.signal_once);
   for (const auto& entry : std::filesystem::directory_iterator(folder))
@@ -32,7 +32,7 @@ bool is_time(const std::filesystem::path& folder, const Setting& setting) {
   return false;
 }
 
-/// What the child does before it becomes the program; only calls that are safe after fork.
+/// Prepares the child before it becomes the program; makes only calls that are safe after fork.
 void prepare_child(const char* folder, const Setting& setting, int in, int out, int err) {
   if (::chdir(folder) != 0) ::_exit(126);
   if (in >= 0) {
@@ -76,7 +76,7 @@ Terminal open_terminal(int columns = 0) {
   return {ours, ::open(::ptsname(ours), O_RDWR | O_NOCTTY | O_CLOEXEC)};
 }
 
-/// What a terminal shows, once its other end is closed.
+/// Returns the content of a terminal after its other end is closed.
 std::string drain_terminal(int descriptor) {
   std::string text;
   char buffer[4096];
@@ -86,7 +86,7 @@ std::string drain_terminal(int descriptor) {
   return text;
 }
 
-/// The end of a pipe that a process of ours fills; it ends when nobody reads any more.
+/// Returns the end of a pipe that a child process fills; the child ends when nobody reads any more.
 int open_filled_pipe(const std::string& bytes, pid_t& writer) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
@@ -152,7 +152,7 @@ Outcome Folder::run(const std::vector<std::string>& arguments, const Setting& se
   for (char** variable = environ; *variable != nullptr; ++variable) add(*variable);
   environment.push_back(nullptr);
 
-  // Opened here: another user may not be able to reach it by its path.
+  // Opened here, since another user may be unable to reach the program by its path.
   const int program = ::open(PATCHFOLD_PROGRAM, O_PATH | O_CLOEXEC);
   const pid_t child = ::fork();
   if (child == 0) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the program with files and pipes. Circumstances that Windows has in another way (terminals, signals, rights, limits)
-// are refused: the preset windows leaves out the tests that need them.
+// Runs the program with files and pipes. Throws for circumstances that work differently on Windows (terminals, signals, rights,
+// limits): the preset windows leaves out the tests that need them.
 #include <windows.h>
-// behind it
+// must follow windows.h
 #include <psapi.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::wstring wide(const std::string& text) {
   return std::filesystem::path(text).wstring();
 }
 
-/// A handle that is closed at the end.
+/// A handle that its destructor closes.
 class Handle {
  public:
   explicit Handle(HANDLE handle) : handle_(handle) {
@@ -48,7 +48,7 @@ Handle open_existing(const std::filesystem::path& path) {
                               &attributes, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
 }
 
-/// A file of no folder that a test looks into.
+/// Opens a file outside of the folders that tests look into.
 Handle open_anonymous() {
   wchar_t folder[MAX_PATH + 1], name[MAX_PATH + 1];
   ::GetTempPathW(MAX_PATH + 1, folder);
@@ -67,7 +67,7 @@ std::string drain(const Handle& file) {
   return text;
 }
 
-/// A word as CommandLineToArgvW takes it apart.
+/// Returns a word quoted for CommandLineToArgvW.
 std::wstring quoted(const std::wstring& word) {
   std::wstring text = L"\"";
   std::size_t backslashes = 0;
@@ -79,7 +79,7 @@ std::wstring quoted(const std::wstring& word) {
   return text.append(backslashes, L'\\') + L'"';
 }
 
-/// The test's own variables with those of the setting in place of theirs.
+/// Returns the test's own variables, replaced by those of the setting.
 std::wstring environment_of(const Setting& setting) {
   std::vector<std::wstring> variables;
   for (const std::string& variable : setting.environment) variables.push_back(wide(variable));
@@ -100,7 +100,8 @@ std::wstring environment_of(const Setting& setting) {
   return block + L'\0';
 }
 
-/// Names of files as tests write them. JSON writes two backslashes for one, and one before a quotation mark.
+/// Returns a text with slashes in names of files, as tests write them. JSON writes a backslash as two, and puts one before a
+/// quotation mark.
 std::string with_slashes(const std::string& text) {
   const std::string_view backslash = text.starts_with('{') ? R"(\\)" : R"(\)";
   std::string result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said on standard error while a command works: on a terminal a line that goes away again, elsewhere nothing.
+// Progress on standard error: on a terminal a line that disappears at the end, elsewhere nothing.
 #include "cli/progress.hpp"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST_F(Progress, IsShownOnATerminalAlone) {
     EXPECT_EQ(shown.code, 0) << shown.err;
     EXPECT_TRUE(shows(shown, "\r\033[K" + command[0] + "  [")) << shown.err;
     EXPECT_EQ(shown.out.find('\033'), std::string::npos) << shown.out;
-    // Whatever was written is taken away: behind the last line of progress comes the end, or the report.
+    // The line of progress is erased: behind it comes the end, or the report.
     const std::string rest = shown.err.substr(shown.err.rfind("\r\033[K") + 4);
     EXPECT_EQ(rest.find('['), std::string::npos) << rest;
     const Outcome silent = folder.run(command);

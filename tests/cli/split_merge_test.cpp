@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures and arrays that are split and merged come out as they were.
+// Pictures and arrays come out unchanged after a split and a merge.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -137,7 +137,7 @@ TEST(SplitMerge, OfASmallPictureSayWhatToDo) {
     run_well(folder, "merge tiles out.npy");
     EXPECT_TRUE(read_array(folder, "out.npy") == read_array(folder, "in.npy"));
   }
-  // A tile that does not fit into any memory, of which next to nothing is there.
+  // A tile too large for any memory; of this partial tile almost nothing exists.
   run_well(folder, "split in.npy tiles --force --tile 1152921504606846975 --tail partial");
   run_well(folder, "merge tiles out.npy");
   EXPECT_TRUE(read_array(folder, "out.npy") == read_array(folder, "in.npy"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the options of `split` and `merge` that concern TIFF do.
+// The TIFF options of `split` and `merge`.
 #include <gtest/gtest.h>
 #include <tiffio.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using File = std::unique_ptr<TIFF, void (*)(TIFF*)>;
 
-/// Writes grey pages of these heights, 4 pixels wide, each with the first of the pixels.
+/// Writes grey pages of these heights, 4 pixels wide, each a beginning of the pixels.
 void write_pages(const std::filesystem::path& path, const std::vector<std::int64_t>& heights,
                  std::vector<std::byte> pixels) {
   const File tiff(TIFFOpen(path.string().c_str(), "w"), TIFFClose);
@@ -45,7 +45,7 @@ TEST(TiffOptions, APageIsTheOneThatIsAskedFor) {
   }
 }
 
-/// The field COMPRESSION of a file.
+/// Returns the field COMPRESSION of a file.
 int compression_of(const std::filesystem::path& path) {
   const File tiff(TIFFOpen(path.string().c_str(), "r"), TIFFClose);
   std::uint16_t value = 0;

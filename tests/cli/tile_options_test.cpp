@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the options of `split` and `merge` do to the files, and --threads to the program.
+// The effects of options of `split` and `merge` on the files, and of --threads on the program.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// Replaces each tile of a folder of float64 arrays with one axis by what `result` makes of its values and its number.
+/// Replaces each tile of a folder of one-dimensional float64 arrays by `result` of its values and number.
 template <class F>
 void process(const Folder& folder, const std::string& tiles, F result) {
   std::size_t number = 0;
@@ -55,7 +55,7 @@ TEST(TileOptions, ResultsLieWhereOffsetSaysAndAreAsLargeAsResultSays) {
   const Folder folder;
   const std::vector<double> values = numbers(20);
   folder.write("in.npy", npy_bytes(npy("<f8", {20}, values)));
-  // A program that loses 2 elements at the front and 1 at the back: tiles at 0, 5, 10; results at 2, 7, 12.
+  // A program whose results lack 2 elements at the front and 1 at the back: tiles at 0, 5, 10; results at 2, 7, 12.
   run_well(folder, "split in.npy tiles --tile 8 --stride 5 --tail drop --offset 2 --result 5");
   process(folder, "tiles", [](const std::vector<double>& tile, std::size_t) {
     return std::vector<double>(tile.begin() + 2, tile.end() - 1);
@@ -71,7 +71,7 @@ std::string absolute(const Folder& folder, const char* name) {
 }
 
 TEST(TileOptions, ThreadsAreAsManyAsAreAskedFor) {
-  // Builds without oneTBB have one thread, whatever is asked for.
+  // Builds without oneTBB have one thread only.
   set_num_threads(3);
   const bool has_threads = get_num_threads() == 3;
   const Folder folder;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plan.json as an enemy writes it.
+// Hostile plan.json files.
 #include "formats/tile_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// Plans lie about terabytes; the rest is for sanitizers.
+/// The limit of memory for plans that claim terabytes; leaves room for sanitizers.
 constexpr std::int64_t most_memory = 1 << 30;
 
-/// tiles/ with two tiles.
+/// A folder with two tiles in tiles/.
 class TilePlan : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -23,7 +23,7 @@ class TilePlan : public ::testing::Test {
     plan_ = folder_.read("tiles/plan.json");
     folder_.write("secret.npy", folder_.read("tiles/tile-0.npy"));
   }
-  /// The error of a plan, or nothing if it is read.
+  /// Returns the error of a plan, or nothing if it is accepted.
   std::string error_of(const std::string& plan) {
     folder_.write("tiles/plan.json", plan);
     try {
@@ -135,7 +135,7 @@ TEST_F(TilePlan, EveryMemberIsChecked) {
 }
 
 TEST_F(TilePlan, LargeNumbersTakeNoMemory) {
-  // Sound plans for arrays that no tile here belongs to.
+  // Sound plans for arrays other than that of the tiles here.
   const std::pair<const char*, const char*> plans[] = {
       {"split in.npy huge --tile 1152921504606846975 --tail partial", "1152921504606846975"},
       {"split in.npy huge --tile 2 --stride 1000000000000 --tail drop", "1000000000000"},

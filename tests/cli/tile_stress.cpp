@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture that is larger than the memory it may take: made row by row, split, merged, compared row by row.
+// Stress test with a picture larger than the memory limit: made row by row, split, merged, and compared row by row.
 //
 //   tile_stress PROGRAM SIDE SPLIT MERGE [FOLDER]
 //
@@ -30,7 +30,7 @@ constexpr int failed = 1;
 constexpr int skipped = 77;
 constexpr std::int64_t kilobyte = 1024;
 
-/// A slow slope with a fine pattern on it.
+/// Writes a row of a slow slope with a fine pattern on it.
 void make_row(std::int64_t y, std::vector<std::uint8_t>& row) {
   for (std::size_t x = 0; x < row.size(); ++x) {
     const auto column = static_cast<std::uint32_t>(x);
@@ -65,8 +65,8 @@ bool is_same(const fs::path& path, std::int64_t side) {
   return true;
 }
 
-/// Runs the program; false if it fails or holds too much. What the system says of a child's memory is not less than what
-/// this process has held itself, since that is where the child comes from: rows only.
+/// Runs the program; returns false if it fails or uses too much memory. The system counts at least this process's own peak for the
+/// child, so this process holds rows only.
 bool run(const char* program, std::vector<std::string> words, std::int64_t most_bytes) {
   words.insert(words.begin(), program);
   std::vector<char*> argv;
@@ -86,7 +86,7 @@ bool run(const char* program, std::vector<std::string> words, std::int64_t most_
   return WIFEXITED(status) && WEXITSTATUS(status) == 0 && bytes < most_bytes;
 }
 
-/// Removed at the end, whatever happens.
+/// A folder that its destructor removes.
 class Folder {
  public:
   explicit Folder(const fs::path& parent) : path_((parent / "patchfold-tiles-XXXXXX").string()) {
@@ -114,7 +114,7 @@ int test(const char* program, std::int64_t side, Limits most, const fs::path& pa
     std::printf("skipped: built without TIFF\n");
     return skipped;
   }
-  // The picture, and its tiles, which overlap; then its tiles, and the picture.
+  // Room for the picture and its overlapping tiles, and then for the tiles and the merged picture.
   const auto needed = static_cast<std::uintmax_t>(static_cast<double>(side) * static_cast<double>(side) * 2.6) + (64 << 20);
   if (const auto there = fs::space(parent).available; there < needed) {
     std::printf("skipped: %s has %.1f GB, %.1f GB are needed\n", parent.c_str(), static_cast<double>(there) / 1e9,

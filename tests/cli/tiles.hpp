@@ -11,7 +11,7 @@
 
 namespace patchfold::cli_test {
 
-/// The same noise every time.
+/// Returns the same noise every time.
 std::vector<std::byte> noise(std::size_t bytes);
 
 /// A picture, or an array.
@@ -22,18 +22,18 @@ struct Array {
   friend bool operator==(const Array&, const Array&) = default;
 };
 
-/// Of noise; floats are numbers from 0 to 255.
+/// Returns an array of noise; floats are numbers from 0 to 255.
 Array random_array(const Dims& shape, DType dtype);
-/// The format follows from the name.
+/// Writes an array in the format that the name implies.
 void write_array(const Folder& folder, const std::string& name, const Array& array);
 Array read_array(const Folder& folder, const std::string& name);
-/// "a.png b.png": the names of a folder inside, sorted.
+/// Returns the names in a folder inside, sorted: "a.png b.png".
 std::string entries_of(const Folder& folder, const std::string& name);
 std::size_t count_of(const std::string& text, const std::string& part);
 
-/// Whether the system has a program of that name.
+/// Returns whether the system has a program of that name.
 bool has_program(const std::string& name);
-/// Runs a command that must succeed; returns what it prints or reports.
+/// Runs a command that must succeed; returns its output or report.
 std::string run_well(const Folder& folder, const std::string& command);
 /// Runs a command that must fail with exit code 1 and one line that holds every fragment.
 void run_badly(const Folder& folder, const std::string& command, const std::vector<std::string>& fragments, int code = 1);

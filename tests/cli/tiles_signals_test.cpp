@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits and merges that are stopped, that find no room, and that somebody watches.
+// Splits and merges that are stopped, that lack disk space, and whose progress is watched.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using cli::for_each_index;
 using cli::InterruptGuard;
 
-/// photo.png: 3000 x 2000, of noise, for which PNG takes its time.
+/// A folder with photo.png: 3000 x 2000 pixels of noise, which PNG compresses slowly.
 class TilesStopped : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -30,7 +30,7 @@ class TilesStopped : public ::testing::Test {
   std::string split_ = "split photo.png tiles --tile 128 --overlap 16";
 };
 
-// Of several threads, if the library has any.
+// Ends several threads, if the library has any.
 TEST(WorkersStopped, EndsThemAtASignal) {
   set_num_threads(4);
   EXPECT_EXIT(
@@ -43,7 +43,7 @@ TEST(WorkersStopped, EndsThemAtASignal) {
             ++count;
           });
         } catch (const Error&) {
-          std::_Exit(3);  // not reached: the guard's end ends the process
+          std::_Exit(3);  // not reached: the guard ends the process
         }
         std::_Exit(count < 1000 ? 4 : 5);
       },
@@ -106,7 +106,7 @@ TEST(TilesRefused, AFullDiskLeavesNothingBehind) {
   EXPECT_EQ(split.code, 1) << split.signal;
   EXPECT_NE(split.err.find("tiles/tile-0.npy"), std::string::npos) << split.err;
   EXPECT_EQ(folder.entries(), "in.npy");
-  // Room for tiles, but not for the plan.
+  // Disk space for the tiles, but not for the plan.
   const Outcome plan = folder.run("split in.npy tiles --tile 16 --overlap 8", {.largest_file = 500});
   EXPECT_EQ(plan.code, 1) << plan.signal;
   EXPECT_EQ(entries_of(folder, "tiles").find("plan.json"), std::string::npos);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files on several threads at the same time: what is taken, what fails, and how much is in memory.
+// Files on several threads at a time: the order of work, failures, and the memory in use.
 #include "cli/workers.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(Workers, HoldAPieceEachInAtMost64Megabytes) {
   EXPECT_EQ(pieces_in_memory(0, 8), 8);
 }
 
-/// With several threads, if the library has any.
+/// Tests with several threads, if the library has any.
 class Threads : public ::testing::Test {
  protected:
   void SetUp() override { set_num_threads(4); }
@@ -85,7 +85,7 @@ TEST_F(Threads, ThrowWhatTheLowestIndexThrewAndBeginNoOther) {
   }
 }
 
-/// A picture in tiles of PNG, of which every second was processed, so that neighbours disagree.
+/// A picture in PNG tiles of which every second one was changed, so that neighbours disagree.
 class MergeOnThreads : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -110,7 +110,7 @@ TEST_F(MergeOnThreads, GivesTheSameBytesAsOnOne) {
 
 TEST_F(MergeOnThreads, HoldsUpToFourTilesForEachThread) {
   set_num_threads(3);
-  const bool has_threads = get_num_threads() == 3;  // not without oneTBB
+  const bool has_threads = get_num_threads() == 3;  // builds without oneTBB have one thread
   set_num_threads(0);
   const auto bytes = [&](const std::string& threads) {
     const std::string line = run_well(folder_, "merge tiles out.png --dry-run --json --threads " + threads);

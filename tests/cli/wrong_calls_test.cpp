@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table wrong_calls.txt: wrong command lines with the whole text that the program must say, and its exit code.
+// Checks the table wrong_calls.txt: wrong command lines, the whole text of each error, and the exit code.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// The files that the table names.
+/// Writes the files that the table names.
 void write_files(const Folder& folder) {
   const std::vector<float> zeros(4096);
   const auto floats = [&](const char* name, const std::vector<std::int64_t>& shape) {

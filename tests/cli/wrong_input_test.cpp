@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong command lines and wrong files: one line, the right exit code, nothing left behind, little memory.
+// Wrong command lines and wrong files: one line, the right exit code, no file left behind, little memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// The files lie about sizes of 2^43 bytes and more; the rest is for sanitizers.
+/// The limit of memory for files that claim 2^43 bytes and more; leaves room for sanitizers.
 constexpr std::int64_t peak_limit = 256 << 20;
 constexpr std::int64_t one = 1;
 
@@ -51,7 +51,7 @@ void write_inputs(const Folder& folder) {
 struct Wrong {
   const char* command;  ///< after `patchfold`
   int code;
-  const char* fragment;  ///< of the line
+  const char* fragment;  ///< a part of the line
 };
 
 constexpr Wrong command_lines[] = {
@@ -215,7 +215,7 @@ TEST(WrongInput, InPicturesIsNamed) {
   formats::write_picture(folder.path("photo.png"), view(pixels.data(), {4, 4, 3}));
   const std::string photo = folder.read("photo.png");
   folder.write("cut.png", photo.substr(0, photo.size() - 20));
-  // 2^31 - 1 pixels on each side, and the checksum of that header
+  // A header of 2^31 - 1 pixels on each side, with the right checksum.
   std::string lying = photo;
   lying.replace(16, 8, "\x7f\xff\xff\xff\x7f\xff\xff\xff");
   std::uint32_t crc = 0xffffffff;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operator with every wrong input that a command line can carry: one line that names the operator, exit code 1 or 2,
-// and no file.
+// Every operator with every wrong input that a command line can express: one line that names the operator, exit code 1 or 2, and no
+// file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// What the problem's data is written as: zeros of its type.
+/// Returns the problem's data: zeros of its type.
 Npy data_of(const ProblemText& problem, const char* descr = "<f4", std::size_t size = 4) {
   std::vector<std::int64_t> shape(problem.shape.begin(), problem.shape.end());
   return {descr, shape, std::string(static_cast<std::size_t>(element_count(problem.shape)) * size, '\0')};
 }
 
-/// `run OP data.npy --argument value ..`; shape inputs are arguments too.
+/// Returns `run OP data.npy --argument value ..`; shape inputs are arguments too.
 std::vector<std::string> command_of(const ProblemText& problem) {
   std::vector<std::string> words = {"run", problem.op};
   if (!find_operator(problem.op).data_input.empty()) words.emplace_back("data.npy");
@@ -78,7 +78,7 @@ TEST(WrongOperators, OfNoNameAreRefusedWithALine) {
 TEST(WrongOperators, OfTypesThatCannotBeAddedAreRefusedWithALine) {
   for (const OperatorSpec& op : operators()) {
     const ProblemText problem = inputs::right_problem(op);
-    if (!op.sums || op.data_input.empty()) continue;  // the others move what they are given
+    if (!op.sums || op.data_input.empty()) continue;  // the other operators move any element
     SCOPED_TRACE(problem.op);
     const Folder folder;
     folder.write("data.npy", npy_bytes(data_of(problem, "|S3", 3)));

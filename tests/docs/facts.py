@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 
 PAGES = ("README.md", "CONVENTIONS.md", "CONTRIBUTING.md", "SECURITY.md")
-# Pages that are written for readers who may not know the words. Generated pages and the list of changes are not among them.
+# Pages for readers who may not know the words. Generated pages and the list of changes are not among them.
 EXPLAINED = PAGES + ("docs/design.md", "docs/dialects.md", "docs/python.md", "docs/python-tiles.md", "docs/tiles.md")
 FOLDERS = ("include", "src", "formats", "cli", "python", "reference", "tests", "fuzz", "bench", "examples", "scripts", "cmake", "packaging")
 
@@ -35,7 +35,7 @@ def without_code(text):
 
 
 def anchors_of(text):
-    """The names that a link to this page may have behind its #: those of the headings, as GitHub makes them, and <a id>."""
+    """Returns the anchors that links to this page may use: those of headings, as GitHub makes them, and of <a id>."""
     headings = re.findall(r"(?m)^#+ (.+)$", without_code(text))
     made = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
     return made | set(re.findall(r'<a id="([^"]+)"', text))
@@ -75,7 +75,7 @@ def check_strategies(root):
         yield "docs/design.md", f"the strategies must be {rows}, and not {said}"
 
 
-# What docs/design.md says, with its numbers; the files of the code, and where their numbers stand; the unit of the page.
+# Sentences of docs/design.md with numbers; the files of the code with these numbers, and a pattern; the unit of the page.
 NUMBERS = [
     (r"prefetches (\d+) KB ahead, a join (\d+) KB ahead", "src/engine/**/*.cpp", r"(?:split|join)_ahead = (\d+);", 1024),
     (r"No piece moves less than (\d+) KiB", "src/engine/*.hpp", r"bytes_per_piece = (\d+) \* 1024;", 1),

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# A text of parity.txt, what takes its place, and the fault.
+# A text of parity.txt, its replacement, and the expected fault.
 FAULTS = [
     ("  torch: = contiguous\n", "", "copy, torch: is missing without a reason"),
     ("  torch: = contiguous\n", "  torch: = contigous\n", "copy, torch: there is no contigous"),

@@ -15,7 +15,7 @@ MACHINE = {"processor": "Some", "cores": 2, "caches": ["L3 32768K shared"], "mem
 
 
 def call(threads, group, text, copies, mismatches=(), **systems):
-    """Seconds of a call that patchfold runs in so many copies of 1 ms; of other systems in multiples of patchfold's time."""
+    """Returns a call's seconds: a copy takes 1 ms, patchfold `copies` times that; others are in multiples of patchfold."""
     seconds = {"copy": 0.001, "patchfold": 0.001 * copies}
     seconds |= {name.replace("_", " "): 0.001 * copies * multiple for name, multiple in systems.items()}
     return {"threads": threads, "group": group, "call": text, "model": "net", "bytes": 1e6, "seconds": seconds,
@@ -58,7 +58,7 @@ def main():
     bench = parser.parse_args().root / "bench"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        # The second part, then the first, then the second once more: each leaves the other.
+        # Writes the second part, then the first, then the second again: each must keep the other.
         for script, figures in (("peers.py", problems()), ("networks/measure.py", networks()), ("peers.py", problems())):
             (folder / "figures.json").write_text(json.dumps(figures), encoding="utf-8")
             command = [sys.executable, bench / script, "--render", folder / "figures.json", "--write", "--folder", folder]
@@ -73,7 +73,7 @@ def main():
         "  patchfold takes 2.00 copies (median; 1.00 to 4.00).\n",
         "| all | 1 | 3 | **2.00; 4.00** | 5.00; 8.00 | 2.00; 2.00 | 1.50; 1.50 | 6.00; 12 | 1.50 | 33% |\n",
         "| all | 2 | 3 | **2.00; 4.00** | 6.00; 8.00 | ",
-        # The result of torch that differs is left out.
+        # Torch's differing result is left out.
         "| frames | 1 | 2 | **3.00; 4.00** | 8.00; 8.00 | 2.00; 2.00 | - | 9.00; 12 | 1.75 | 50% |\n",
         "\n2 copies were not measured: ",
         "* 0.50: ONNX Runtime 2.00 ms, patchfold 4.00 ms; 1 thread, `fold float32 1x1x16000 kernel=400 stride=160` (net)\n",

@@ -51,7 +51,7 @@ def main():
         "* AVX3, 1 thread: 4 problems, of which NumPy solves 1 faster than patchfold.\n"
         "  The 3 of 4 MB or more take 1.75 (median; 1.25 to 3.50) copies.\n",
         "\n## AVX2, 2 threads\n",
-        # The result of torch that differs is left out.
+        # Torch's differing result is left out.
         "| all | 4 | 3 | 1.75; 3.50 | 2 | 1 | 2.50; 7.00 | 3.50; 3.50 | 3.00; 0.50 | 2.00; 2.00 |\n",
         "| all | 4 | 3 | 1.75; 3.50 | 2 | 1 | 2.50; 7.00 | 4.25; 5.00 | 3.00; 0.50 | 3.00; 2.00 |\n",
         "| `fold` | 2 | 1 | 3.50; 3.50 | 1 | 1 | 1.75; 1.75 | - | 3.75; 0.50 | - |\n",

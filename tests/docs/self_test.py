@@ -42,7 +42,7 @@ exit 3
 {"not": "run"}
 ```
 """
-# Pages, and the line that the report must hold.
+# Pages, each with the line that the report must have.
 FAULTY = [
     ("text\n```cpp\nint main() { return 1; }\n```\n", "FAILED page.md:3: ended with 1"),
     ("```cpp\nint main() { int unused; }\n```\n", "FAILED page.md:2: does not compile"),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 INDEX = '<html><body><h1 id="top">T</h1><a href="a.html#here">A</a> <img src="p.svg" alt="A picture of a"></body></html>'
 SOUND = {"index.html": INDEX, "a.html": '<p id="here">x <code>](b.html)</code></p>', "p.svg": "<svg/>"}
-# What is added to the text of a page, or a file that is put there; and the line that the report must hold.
+# The text to add to a page, or a file to add; and the line that the report must have.
 FAULTS = [
     ("a.html", '<a href="b.html">b</a>', "FAILED links: a.html: the link b.html leads to no file"),
     ("a.html", '<a href="#there">b</a>', "FAILED links: a.html: the link #there leads to no element"),
@@ -72,7 +72,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
 
 def external_faults(check):
-    """Links to a site on this machine, and to one that nobody answers for."""
+    """Yields a fault unless links to a site on this machine, and to one without an answer, are judged right."""
     sys.path.insert(0, str(check.parent))
     import site_test
 

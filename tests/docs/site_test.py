@@ -29,7 +29,7 @@ from pathlib import Path
 
 LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data", "embed": "src", "video": "src"}
 STYLES = ("stylesheet", "icon", "preload", "modulepreload")
-QUERIES = {  # what a reader types, and a page that must be among the results
+QUERIES = {  # words that a reader types, and a page that must be among the results
     "unfold": "operators.html",
     "pf_plan_run": "headers/patchfold.h.html",
     "explain_order": "python/patchfold.html",
@@ -83,7 +83,7 @@ class Site:
         self.pages = {path.relative_to(folder).as_posix(): Page(path.read_text(encoding="utf-8")) for path in files}
 
     def resolved(self, page, link):
-        """(file of the site, anchor) that a link of a page leads to; None for a link to elsewhere."""
+        """Returns (file of the site, anchor) of a link on a page, or None for a link to another site."""
         parts = urllib.parse.urlsplit(link)
         if parts.scheme or parts.netloc:
             return None
@@ -189,7 +189,7 @@ class Site:
                 yield f"operators.html: lacks {name}"
 
     def search(self, browser):
-        """What a reader sees who opens the page of the search from the disk."""
+        """Checks the search page as a reader opens it from the disk."""
         for words, wanted in {**QUERIES, "qwertzuiop": ""}.items():
             url = f"{(self.folder / 'search.html').resolve().as_uri()}?q={urllib.parse.quote(words)}"
             with tempfile.TemporaryDirectory() as profile:
@@ -215,7 +215,7 @@ class Site:
 
 
 def external(links):
-    """Faults of links to other sites, and the links whose sites could not be reached."""
+    """Returns the faults of links to other sites, and the links whose sites could not be reached."""
     faults, unreached = [], []
     for link in sorted(set(links)):
         request = urllib.request.Request(link, method="HEAD", headers={"User-Agent": "Mozilla/5.0 (patchfold docs)"})

@@ -46,7 +46,7 @@ class Snippet:
 
 
 def snippets_of(page, name):
-    """Every fenced block of a page, in order. The line is that of the first line inside."""
+    """Returns every fenced block of a page, in order, each with the number of its first line."""
     found, current, closing, indent = [], None, "", 0
     for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
         fence = FENCE.match(line)
@@ -85,7 +85,7 @@ class Runner:
         return done.returncode, done.stdout
 
     def compile(self, snippet, folder):
-        """The program, or None after a failure."""
+        """Returns the compiled program, or None after a failure."""
         text = snippet.text
         if "body" in snippet.words:
             includes = "".join(f"#include <{header}>\n" for header in BODY_HEADERS)
@@ -109,7 +109,7 @@ class Runner:
         return program
 
     def snippet(self, snippet, folder):
-        """Runs one snippet; returns what it printed, or None after a failure."""
+        """Runs one snippet; returns its output, or None after a failure."""
         if snippet.language == "sh":
             command = ["bash", "-e", "-o", "pipefail", "-c", snippet.text]
         else:

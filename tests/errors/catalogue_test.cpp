@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue of errors, entry by entry: for each code, calls that raise it and the exact sentences that they give. The
-// catalogue's example is one of them.
+// The catalogue of errors, entry by entry: calls that raise each code, and the exact text of each error. The catalogue's example is
+// one of these calls.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -39,7 +39,7 @@ void bind(std::string_view op, std::vector<Argument> arguments) {
   find_operator(op).bind(arguments);
 }
 
-/// An empty folder, which is the current one while the object lives: paths in messages are those of the catalogue.
+/// An empty folder, the current folder while the object lives: messages have the catalogue's paths.
 class CurrentFolder {
  public:
   CurrentFolder() : before_(std::filesystem::current_path()), folder_(tests::make_temporary_folder("patchfold-errors-")) {
@@ -57,7 +57,7 @@ class CurrentFolder {
   std::filesystem::path folder_;
 };
 
-/// Reads a .npy file of this content.
+/// Reads a .npy file with this content.
 void read_content(std::string_view content) {
   std::ofstream("columns.npy", std::ios::binary) << content;
   formats::read_npy("columns.npy");
@@ -281,7 +281,7 @@ TEST(Error, IsCutBetweenCharacters) {
   }
 }
 
-/// A front end with its own way to write arguments.
+/// A front end with its own way of writing arguments.
 class Shouting final : public ErrorWriter {
  public:
   std::string setting(const Setting& setting) const override { return "SET " + ErrorWriter::setting(setting); }

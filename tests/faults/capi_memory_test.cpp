@@ -14,7 +14,7 @@
 namespace patchfold::faults {
 namespace {
 
-/// Throws the error that a status stands for.
+/// Throws the error of a status.
 void check(pf_status status) {
   if (status == PF_OK) {
     EXPECT_STREQ(pf_last_error(), "");
@@ -120,7 +120,7 @@ TEST(CWithoutMemory, GivesAStatusAndAMessage) {
       kept);
 }
 
-/// Tiles of 8 with a stride of 4 of 16 elements: three of them.
+/// Three tiles of 8 with a stride of 4, of 16 elements.
 struct Tiles {
   Tiles() {
     spec.stride = stride;
@@ -246,7 +246,7 @@ TEST(CWithoutMemory, ReportsMistakesAsWhatTheyAre) {
 
 TEST(CWithoutMemory, BeforeTheLibraryHasBeenUsed) {
   Problem p;
-  // What returns text and numbers says that there is none as long as there is no memory.
+  // Functions that return text and numbers return none as long as there is no memory.
   fail_each_first_allocation("names", [&] {
     const std::int32_t count = pf_operator_count();
     EXPECT_TRUE(count == 0 || pf_operator_name(0) != nullptr);

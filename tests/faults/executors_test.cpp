@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executors that do not do what they should, with every operator and every strategy.
+// Executors that break their contract, with every operator and every strategy.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 namespace patchfold::faults {
 namespace {
 
-/// What an executor does with the pieces.
+/// A way in which an executor treats the pieces.
 struct Way {
   const char* name;
   int threads;
-  bool keeps_promise;  ///< each piece once, and true
+  bool keeps_promise;  ///< runs each piece once and returns true
   bool (*run)(std::int64_t pieces, Executor::Body body, void* context);
 };
 
@@ -64,7 +64,7 @@ const Way ways[] = {
      }},
 };
 
-/// Through CallableExecutor, which turns exceptions and nothing else into failures.
+/// An executor by CallableExecutor, which turns exceptions alone into failures.
 struct Misbehaving final : Executor {
   explicit Misbehaving(const Way& way) : way(way) {}
   int threads() const noexcept override { return way.threads; }
@@ -113,7 +113,7 @@ TEST(Executors, ThatThrowThroughACallableGiveAnError) {
   }
 }
 
-/// The contract is broken: what a sum onto the output gives is then unspecified, and nothing else is.
+/// A broken contract leaves only the results of sums onto the output unspecified.
 TEST(Executors, ThatRunPiecesTwiceWriteTheSameTwice) {
   for (const auto& text : all_problems()) {
     if (text.find("accumulate=") != std::string::npos) continue;
@@ -170,7 +170,7 @@ TEST(Executors, ThatFailGiveAStatusInC) {
       const pf_status status = run(&executor);
       if (way.threads < 1) {
         EXPECT_EQ(status, PF_ERROR_VALUE) << text << ": " << way.name;
-      } else if (way.keeps_promise || status == PF_OK) {  // small problems ask no executor
+      } else if (way.keeps_promise || status == PF_OK) {  // small problems do not use the executor
         EXPECT_EQ(status, PF_OK) << text << ": " << way.name << ": " << pf_last_error();
         EXPECT_TRUE(task.result() == expected) << text << ": " << way.name;
       } else {

@@ -15,7 +15,7 @@ using formats::TiffOptions;
 using formats::test::read_bytes;
 using formats::test::TempFolder;
 
-/// A picture of soft colours, so that no codec finds it easy, and its bytes.
+/// A picture of soft colours, which no codec stores easily, and its bytes.
 struct Picture {
   Dims shape{40, 37, 3};
   std::vector<std::uint8_t> pixels = std::vector<std::uint8_t>(40 * 37 * 3);
@@ -43,7 +43,7 @@ void write_rows(const std::filesystem::path& path, const TiffOptions& options) {
   writer->commit();
 }
 
-/// `exact`: the pixels come back as they were.
+/// Reads a picture by rows; with `exact`, the pixels must equal the original.
 void read_rows(const std::filesystem::path& path, bool exact) {
   const auto reader = formats::open_rows(path);
   std::array<std::byte, 40 * 37 * 3> bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that reads or writes a file, ready to be done again and again.
+// All readers and writers of files, ready to run many times.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace patchfold::faults {
 
-/// Reads a file of the folder and checks what it gets.
+/// Reads a file of the folder and checks the result.
 struct Reading {
   std::string name{};
   std::filesystem::path path{};
@@ -23,14 +23,14 @@ struct Writing {
   std::string name{};
   std::filesystem::path path{};
   std::function<void()> write{};
-  std::string bytes{};  ///< that it writes
+  std::string bytes{};  ///< the written bytes
 };
 
-/// What this build reads and writes.
+/// Returns the readers of this build.
 std::vector<Reading> readings(const formats::test::TempFolder& folder);
 std::vector<Writing> writings(const formats::test::TempFolder& folder);
 
-/// What stood at a path before somebody writes there.
+/// The content of a file before a writer replaces it.
 inline constexpr const char* as_it_was = "as it was";
 
 }  // namespace patchfold::faults

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// System calls fail, are interrupted, or move a part of the bytes, while files are read and written.
+// Failing, interrupted and partial system calls while files are read and written.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -19,7 +19,7 @@ using formats::test::read_bytes;
 using formats::test::TempFolder;
 using formats::test::write_bytes;
 
-/// Descriptors that are open.
+/// Returns the number of open descriptors.
 std::size_t descriptors() {
   std::size_t count = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
@@ -33,8 +33,8 @@ std::string shown(const CallFault& fault) {
          (fault.lasting ? ", and all later" : "");
 }
 
-/// Runs the action with each call of a kind failing in turn. `check(fault, error)` looks at what became of it. Gives how
-/// many calls have failed.
+/// Runs the action with each call of a kind failing in turn. `check(fault, error)` checks the result. Returns the number of calls
+/// that failed.
 std::int64_t fail_each_call(CallFault fault, const std::function<void()>& action, const std::function<void()>& before,
                             const std::function<void(const std::string& where, const std::optional<Error>& error)>& check) {
   for (fault.n = 0;; ++fault.n) {
@@ -61,11 +61,11 @@ std::int64_t fail_each_call(CallFault fault, const std::function<void()>& action
   }
 }
 
-/// How often each call has failed: one that never did was not tried.
+/// The number of failures of each call; every call must have failed at least once.
 using Failures = std::map<std::string, std::int64_t>;
 
 void expect_all(const Failures& failures) {
-  // What is not written from its first byte to its last is TIFF.
+  // Only TIFF is not written from its first byte to its last.
   for (const auto& [call, count] : failures)
     EXPECT_TRUE(count > 0 || (call.ends_with("pwrite") && !formats::has_tiff())) << call << " is never called";
 }
@@ -82,7 +82,7 @@ TEST(CallsThatFail, AreErrorsOfTheFileThatIsRead) {
         failures[call] += fail_each_call(
             {.call = call, .number = number}, reading.read, [] {},
             [&](const std::string& where, const std::optional<Error>& error) {
-              // A file that cannot be mapped is read.
+              // A file that cannot be mapped is read instead.
               if (std::string_view(call) == "mmap") {
                 EXPECT_FALSE(error) << reading.name << ": " << where << ": " << error->what();
                 return;
@@ -172,7 +172,7 @@ TEST(CallsThatFail, ToReserveRoomLeaveItToTheFileThatIsMadeLonger) {
   EXPECT_GT(failures, 0);
 }
 
-/// pread that finds nothing: somebody has shortened the file.
+/// Lets pread find nothing: the file was shortened meanwhile.
 TEST(FilesThatAreShortened, WhileTheyAreReadAreErrorsThatNameThem) {
   const TempFolder folder;
   std::int64_t failures = 0;
@@ -180,7 +180,7 @@ TEST(FilesThatAreShortened, WhileTheyAreReadAreErrorsThatNameThem) {
     failures += fail_each_call(
         {.call = "pread", .kind = Kind::nothing, .lasting = true}, reading.read, [] {},
         [&](const std::string& where, const std::optional<Error>& error) {
-          if (!error && !where.starts_with("pread 0 ")) return;  // all that counts was there before
+          if (!error && !where.starts_with("pread 0 ")) return;  // the needed part was read before
           ASSERT_TRUE(error) << reading.name << ": " << where;
           EXPECT_TRUE(error->code() == ErrorCode::file_format || error->code() == ErrorCode::file_unsupported)
               << reading.name << ": " << where << ": " << error->what();
@@ -192,7 +192,7 @@ TEST(FilesThatAreShortened, WhileTheyAreReadAreErrorsThatNameThem) {
 TEST(FilesThatGrow, WhileTheyAreReadGiveWhatTheyHeld) {
   const TempFolder folder;
   for (const Reading& reading : readings(folder)) {
-    if (reading.path.extension() == ".json") continue;  // nothing but blanks may follow there
+    if (reading.path.extension() == ".json") continue;  // only blanks may follow there
     write_bytes(reading.path, read_bytes(reading.path) + std::string(5000, 'x'));
     reading.read();
   }

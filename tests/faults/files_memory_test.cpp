@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory runs out while files are read and written, in this library and in those that it calls.
+// Lack of memory while files are read and written, in this library and in the libraries that it calls.
 #include <gtest/gtest.h>
 
 #include "files.hpp"
@@ -29,7 +29,7 @@ TEST(FilesWithoutMemory, AreReadInFullOrAreAnError) {
     if (!is_tiff(reading.path)) fail_each_allocation(reading.name, reading.read);
 }
 
-/// What a folder with this one file holds after somebody has written it, or failed to.
+/// Returns the expected content of a folder with this one file, after the file was written or the writer failed.
 Expectation untouched(const TempFolder& folder, const Writing& writing, bool exists) {
   return {.before =
               [&writing, exists] {
@@ -56,8 +56,8 @@ TEST(FilesWithoutMemory, AreWrittenInFullOrStayAsTheyWere) {
   }
 }
 
-// libtiff 4.5 uses some of what it could not allocate, and does not always say what it lacked. So each failure has a process
-// of its own, and most of them, not all, are errors.
+// libtiff 4.5 uses memory that it failed to allocate, and does not always report the lack. So each failure has its own process, and
+// most of these processes, but not all, must report an error.
 TEST(FilesWithoutMemory, InTiffAreReadInFullOrAreAnErrorWhereLibtiffDoesNotCrash) {
   if (!formats::has_tiff()) GTEST_SKIP() << "built without TIFF";
   const TempFolder folder;

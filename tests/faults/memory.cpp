@@ -18,7 +18,7 @@
 
 namespace {
 
-// Constant, so that they are there before the first allocation.
+// Constant, so that they exist before the first allocation.
 constinit std::atomic<bool> is_counting{false};
 constinit std::atomic<bool> is_lasting{false};
 constinit std::atomic<std::int64_t> failing{-1};
@@ -45,7 +45,7 @@ void* taken(void* block) noexcept {
 
 #ifdef PATCHFOLD_SANITIZED
 
-// Sanitizers own malloc: there, only what C++ allocates fails.
+// Sanitizers define malloc themselves: with them only allocations of C++ fail.
 namespace {
 
 void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
@@ -125,8 +125,7 @@ void operator delete[](void* p, Nothrow) noexcept {
 
 #else
 
-// The program's own definitions come before those of the C library for every library that it loads; all forms of new end
-// here.
+// The program's own definitions replace those of the C library for every library that it loads. All forms of new end here.
 extern "C" {
 
 void* __libc_malloc(std::size_t bytes);
@@ -172,8 +171,8 @@ void free(void* block) {
 namespace patchfold::faults {
 namespace {
 
-/// The code of the error that the action throws, out_of_memory for std::bad_alloc; nothing if it succeeds. Other exceptions
-/// are failures.
+/// Returns the code of the error that the action throws, out_of_memory for std::bad_alloc, or nothing if it succeeds. Other
+/// exceptions are test failures.
 std::optional<ErrorCode> code_of(const std::string& where, const std::function<void()>& action, std::int64_t n, bool lasting,
                                  bool& has_failed) {
   bool is_other = false;
@@ -220,7 +219,7 @@ bool FailingMemory::has_failed() const noexcept {
 
 std::int64_t fail_each_allocation(const std::string& name, const std::function<void()>& action,
                                   const Expectation& expectation) {
-  action();  // what is made once
+  action();  // makes what only a first run makes
   std::int64_t count = 0;
   {
     const FailingMemory memory;
@@ -256,14 +255,14 @@ std::int64_t fail_each_allocation(const std::string& name, const std::function<v
 
 namespace {
 
-/// How a child process ends in which an allocation fails.
+/// The ending of a child process with a failing allocation.
 enum Ending { nothing_failed, good, memory, other, another_exception, not_afterwards, crashed };
 
-/// `again`: the action is run once more, without faults.
+/// Runs the action in a child process; with `again`, once more without faults.
 Ending run_child(const std::function<void()>& action, std::int64_t n, bool lasting, bool again) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(60);  // a child that hangs is one that crashes
+    ::alarm(60);  // a hanging child counts as a crash
     bool has_failed = false;
     Ending ending = good;
     try {
@@ -294,7 +293,7 @@ Ending run_child(const std::function<void()>& action, std::int64_t n, bool lasti
 }  // namespace
 
 void fail_each_first_allocation(const std::string& name, const std::function<void()>& action) {
-  // Every allocation up to the last: their distance grows, so that a few hundred processes are enough.
+  // Tries allocations up to the last at growing distances, so that a few hundred processes are enough.
   for (std::int64_t n = 0;; n += 1 + static_cast<std::int64_t>(static_cast<double>(n) / (25 * testing::scale_of_run()))) {
     const Ending ending = run_child(action, n, false, true);
     ASSERT_LE(ending, memory) << name << ": allocation " << n;

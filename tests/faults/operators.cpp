@@ -22,7 +22,7 @@ std::vector<std::string> problems_of_operators() {
 }
 
 std::vector<std::string> problems_of_strategies() {
-  // Large enough that two threads share them, but for the first, the last and the one that is moved row by row.
+  // Large enough for two threads to share, except the first, the last and the one that is moved row by row.
   return {
       "unfold f32 1x1x2 kernel_size=3, allow_empty=true",
       "unfold f32 2x3x256x256 kernel_size=1,1",

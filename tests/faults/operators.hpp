@@ -11,9 +11,9 @@
 
 namespace patchfold::faults {
 
-/// As text. Every operator is among them.
+/// Returns problems as text, at least one for every operator.
 std::vector<std::string> problems_of_operators();
-/// Every strategy is among them.
+/// Returns problems as text, at least one for every strategy.
 std::vector<std::string> problems_of_strategies();
 std::vector<std::string> all_problems();
 
@@ -26,11 +26,11 @@ class Task {
   const ProblemText& problem() const noexcept { return problem_; }
   const ConstTensorView& src() const noexcept { return src_; }
   const TensorView& dst() const noexcept { return dst_; }
-  /// Of a plan that is made now.
+  /// Returns a new plan of the problem.
   Plan plan() const { return spec_->bind(problem_.arguments).plan(src_, dst_); }
-  /// Binds, plans and runs; throws what goes wrong.
+  /// Binds, plans and runs; passes on exceptions.
   void run(Executor& executor) const;
-  /// Fills the destination with what a run must not leave; the same bits every time, since some sums add onto it.
+  /// Fills the destination with bytes that a run must replace; always the same, since some sums add onto them.
   void spoil();
   const std::vector<std::byte>& result() const noexcept { return output_; }
 
@@ -43,7 +43,7 @@ class Task {
   TensorView dst_{};
 };
 
-/// A second thread that is there from the beginning, and takes every second piece. Allocates nothing.
+/// An executor with a second thread, started by its constructor, which takes every second piece. Allocates nothing.
 class Pair final : public Executor {
  public:
   Pair();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory runs out while operators are bound, planned, run, read and explained.
+// Lack of memory while operators are bound, planned, run, read and explained.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace patchfold::faults {
 namespace {
 
-/// Some strategies are for tensors that do not fit into the cache.
+/// Ways to store: some strategies are for tensors larger than the cache.
 constexpr kernels::Store stores[] = {kernels::Store::plain, kernels::Store::past_cache};
 
 TEST(Problems, ReachEveryOperatorAndEveryStrategy) {
@@ -61,10 +61,10 @@ TEST(MemoryRunsOut, WhileAnOperatorIsRunWithItsRecentPlans) {
   fail_each_allocation(
       "run",
       [&] {
-        width = width % 97 + 17;  // a plan that is not kept, each time of the same strategy
+        width = width % 97 + 17;  // makes a new plan of the same strategy each time
         run(op, view(std::as_const(image).data(), {1, 1, 32, width}), view(columns.data(), {1, 9, 30 * (width - 2)}));
       },
-      {.kept = 12});  // a plan
+      {.kept = 12});  // blocks of a plan that is kept
 }
 
 TEST(MemoryRunsOut, WhileProblemsAreReadAndWritten) {
@@ -91,7 +91,7 @@ TEST(MemoryRunsOut, WhileOperatorsAreExplained) {
 }
 
 TEST(MemoryRunsOut, WhileMistakesAreReported) {
-  // The error of the mistake, or that of the memory.
+  // The error is that of the mistake, or of the memory.
   const auto mistaken = [](const std::string& name, const std::function<void()>& action) {
     fail_each_allocation(name, [&] {
       try {
@@ -123,7 +123,7 @@ TEST(MemoryRunsOut, BeforeTheLibraryHasBeenUsed) {
   GTEST_SKIP() << "this glibc ends a process that has no memory for the first destructor of a thread";
 #endif
 #endif
-  // Here nothing was made yet that is made once: this test has a process of its own when ctest runs it.
+  // Nothing that is made once exists here yet: ctest runs this test in a process of its own.
   std::vector<float> image(3 * 64 * 64), columns(27 * 64 * 64);
   fail_each_first_allocation("tables, names and the first run", [&] {
     operators();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of a thread's last calls, seen by what calls allocate: a plan that is kept is not made again.
+// Plans of a thread's last calls: a call with a kept plan makes no new one, as its allocations show.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -20,7 +20,7 @@ std::int64_t allocations_of(const std::function<void()>& call) {
   return memory.count();
 }
 
-/// unfold of a row of so many elements.
+/// An unfold of a row of this many elements.
 struct Row {
   explicit Row(std::int64_t width) : src(static_cast<std::size_t>(width)), dst(static_cast<std::size_t>(2 * width - 2)) {}
   std::int64_t width() const { return static_cast<std::int64_t>(src.size()); }
@@ -42,7 +42,7 @@ TEST(RecentPlans, OfRepeatedCallsAreNotMadeAgain) {
   Row(8).call_in_c();  // makes the table of operators
   row.call();
   EXPECT_EQ(allocations_of([&] { row.call(); }), 0);
-  constexpr std::int64_t of_arguments = 1;  // the list of them
+  constexpr std::int64_t of_arguments = 1;  // the list of arguments
   EXPECT_EQ(allocations_of([&] { row.call_in_c(); }), of_arguments) << "C finds what C++ made";
   engine::forget_plans();
   EXPECT_GT(allocations_of([&] { row.call_in_c(); }), of_arguments);
@@ -57,7 +57,7 @@ TEST(RecentPlans, AreThoseOfTheLast64Calls) {
   for (std::size_t i = 0; i < 64; ++i) rows[i].call();
   for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(allocations_of([&] { rows[i].call(); }), 0) << i;
   rows[0].call();
-  rows[64].call();  // in place of the second
+  rows[64].call();  // takes the place of the second plan
   EXPECT_EQ(allocations_of([&] { rows[0].call(); }), 0);
   EXPECT_EQ(allocations_of([&] { rows[64].call(); }), 0);
   EXPECT_GT(allocations_of([&] { rows[1].call(); }), 0);
@@ -76,7 +76,7 @@ TEST(RecentPlans, AreFewerOfLargeCalls) {
   for (std::int64_t i = 0; i < 7; ++i) allocations_of_copy((1 << 30) + i);
   EXPECT_EQ(allocations_of([&] { small.call(); }), 0);
   for (std::int64_t i = 0; i < 7; ++i) EXPECT_EQ(allocations_of_copy((1 << 30) + i), 0);
-  allocations_of_copy((1 << 30) + 7);  // the eighth
+  allocations_of_copy((1 << 30) + 7);  // the eighth plan
   EXPECT_GT(allocations_of([&] { small.call(); }), 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program is killed, stopped, or left without room at every one of its system calls.
+// The program is killed, stopped, or denied disk space at every one of its system calls.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -17,14 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// While it lives, programs get this fault: "any:3:SIGKILL".
+/// A fault of programs that are started while it lives: "any:3:SIGKILL".
 class Fault {
  public:
   explicit Fault(const std::string& text) { ::setenv("PATCHFOLD_FAULT", text.c_str(), 1); }
   ~Fault() { ::unsetenv("PATCHFOLD_FAULT"); }
 };
 
-/// A command that writes `out`, which is a file or a folder, from in.npy.
+/// A command that reads in.npy and writes `out`, a file or a folder.
 struct Command {
   const char* words;
   const char* out;
@@ -56,7 +56,7 @@ std::string temporaries(const Folder& folder) {
   return found;
 }
 
-/// How far apart the calls are at which the program is stopped.
+/// Returns the distance between the calls at which the program is stopped.
 int step_of_run() {
   const char* text = std::getenv("PATCHFOLD_CASES");
   return text != nullptr && std::strtod(text, nullptr) > 1 ? 1 : 3;
@@ -64,7 +64,7 @@ int step_of_run() {
 
 class Stopped : public testing::TestWithParam<int> {};
 
-/// The n-th call of any kind raises the signal.
+/// Returns the fault in which the n-th call of any kind raises the signal.
 std::string stopped_at(int n, int signal) {
   const char* const name = signal == SIGKILL ? "KILL" : signal == SIGTERM ? "TERM" : "INT";
   return "any:" + std::to_string(n) + ":SIG" + name;
@@ -78,7 +78,7 @@ TEST_P(Stopped, AtAnyCallLeavesTheOldFileOrTheNewOne) {
     run_well(folder, words);
     const std::string whole = folder.read(out);
     bool was_old = false, ended = false;
-    // The phase of the steps differs between signals, so that together they meet most calls.
+    // Signals start at different calls, so that all signals together meet most calls.
     for (int n = signal % step_of_run(); !ended && n < 3000; n += step_of_run()) {
       folder.write(out, "as it was");
       Outcome outcome;
@@ -96,7 +96,7 @@ TEST_P(Stopped, AtAnyCallLeavesTheOldFileOrTheNewOne) {
       EXPECT_TRUE(signal == SIGKILL || temporaries(folder).empty()) << where << temporaries(folder);
     }
     EXPECT_TRUE(was_old && ended) << words;
-    // What was left behind is in nobody's way.
+    // Files left behind do not hinder the next run.
     run_well(folder, words);
     EXPECT_TRUE(folder.read(out) == whole) << words;
     for (const auto& entry : fs::directory_iterator(folder.path("")))
@@ -126,7 +126,7 @@ TEST_P(Stopped, AtAnyCallASplitGoesOnWhereItWas) {
           EXPECT_EQ(signal, SIGKILL) << name;
           continue;
         }
-        if (name == "unfinished-split") continue;  // says which split goes on
+        if (name == "unfinished-split") continue;  // this file names the split that goes on
         EXPECT_TRUE(folder.read("new/" + name) == folder.read("tiles/" + name)) << n << ": " << name;
       }
     run_well(folder, split);
@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(By, Stopped, testing::Values(SIGKILL, SIGTERM, SIGINT),
   return signal.param == SIGKILL ? "SIGKILL" : signal.param == SIGTERM ? "SIGTERM" : "SIGINT";
 });
 
-/// One line that names the file, or standard output.
+/// Expects one line that names the file, or standard output.
 void expect_one_line(const Outcome& outcome, const std::string& part, const std::string& where) {
   EXPECT_EQ(outcome.code, 1) << where << ": signal " << outcome.signal << outcome.err;
   EXPECT_TRUE(outcome.err.starts_with("patchfold: ") && count_of(outcome.err, "\n") == 1) << where << outcome.err;
@@ -155,7 +155,7 @@ TEST(WithoutRoom, EveryWriteThatFailsIsOneLineAndLeavesTheOldFile) {
   std::map<std::string, int> failures;
   for (const auto& [words, out] : commands())
     for (const char* call : {"write", "pwrite", "fallocate", "close", "rename"}) {
-      // Files that are read are closed too, and nobody minds.
+      // A failing close of a file that was read does no harm.
       const int most_harmless = std::string_view(call) == "close" ? 12 : 1;
       int harmless = 0;
       for (int n = 0; harmless < most_harmless; ++n) {
@@ -177,7 +177,7 @@ TEST(WithoutRoom, EveryWriteThatFailsIsOneLineAndLeavesTheOldFile) {
       }
       fs::remove(folder.path(out));
     }
-  // What is not written from its first byte to its last is TIFF.
+  // Only TIFF is not written from its first byte to its last.
   for (const auto& [call, count] : failures)
     EXPECT_TRUE(count > 0 || (call == "pwrite" && !formats::has_tiff())) << call << " is never called";
 }
@@ -187,7 +187,7 @@ TEST(WithoutRoom, ADeviceThatIsFullIsNamed) {
   prepare(folder);
   for (const char* words : {"run unfold image.npy --kernel_size 3,3 -o /dev/full", "merge tiles /dev/full --quiet"})
     expect_one_line(folder.run(words), "/dev/full", words);
-  // Standard output: a link in the folder, opened by a shell.
+  // Standard output is a link in the folder, opened by a shell.
   for (const char* words : {"ops", "ops unfold", "--help", "--version", "explain unfold --shape 1,1,8,8 --kernel_size 3",
                             "run unfold image.npy --kernel_size 3,3 -o /dev/stdout", "merge tiles /dev/stdout --quiet"}) {
     const std::string command =

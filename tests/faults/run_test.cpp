@@ -12,14 +12,14 @@
 namespace patchfold::faults {
 namespace {
 
-/// While it lives, plans store as they are told.
+/// The way to store of plans that are made while it lives.
 class Stores {
  public:
   explicit Stores(kernels::Store store) { engine::force({.store = store}); }
   ~Stores() { engine::force({}); }
 };
 
-/// Allocations of a run, in scratch memory that was given or in that of the thread.
+/// Returns the number of allocations of a run, in the given scratch memory or in that of the thread.
 std::int64_t allocations_of(const Plan& plan, const Task& task, std::byte* dst, std::span<std::byte> scratch,
                             Executor& executor) {
   const FailingMemory memory;
@@ -41,13 +41,13 @@ TEST(Run, AllocatesNothingForAnyOperatorStrategyAndStore) {
       std::vector<std::byte> elsewhere(task.result().size() + 128);
       for (Executor* executor : {&serial_executor(), static_cast<Executor*>(&pair)}) {
         std::vector<std::byte> scratch(plan.scratch_bytes(executor->threads()));
-        // At the beginning of a line, and not.
+        // Starts at the beginning of a cache line, and elsewhere.
         const auto line = -reinterpret_cast<std::uintptr_t>(elsewhere.data()) % 64;
         for (const std::size_t offset : {line, line + 4}) {
           std::byte* const dst = elsewhere.data() + offset;
           std::fill(elsewhere.begin(), elsewhere.end(), std::byte{0x11});
           EXPECT_EQ(allocations_of(plan, task, dst, scratch, *executor), 0) << text;
-          // Memory of the thread is had once, and what holds it.
+          // The first run allocates the thread's memory and its holder.
           EXPECT_LE(allocations_of(plan, task, dst, {}, *executor), 2) << text;
           EXPECT_EQ(allocations_of(plan, task, dst, {}, *executor), 0) << text;
         }
@@ -55,8 +55,8 @@ TEST(Run, AllocatesNothingForAnyOperatorStrategyAndStore) {
     }
 }
 
-// glibc ends a process that has no memory to note the destructor of a thread's first thread_local object. So each thread
-// here runs a plan that needs no scratch memory before its memory fails.
+// glibc ends a process without memory to note the destructor of a thread's first thread_local object. So each thread here first
+// runs a plan that needs no scratch memory.
 TEST(Run, WithoutMemoryIsAStatusAndTheNextRunIsRightOnceGlibcHasNotedTheThreadsDestructors) {
   const Task small("unfold f32 1x1x4 kernel_size=1,");
   for (const auto& text : problems_of_strategies()) {
@@ -64,7 +64,7 @@ TEST(Run, WithoutMemoryIsAStatusAndTheNextRunIsRightOnceGlibcHasNotedTheThreadsD
     const Plan plan = task.plan();
     EXPECT_EQ(plan.run(task.src().data, task.dst().data, serial_executor()), Status::ok);
     const auto expected = task.result();
-    // A thread of its own has no scratch memory yet.
+    // A new thread has no scratch memory yet.
     Status failed = Status::ok, again = Status::ok;
     std::thread([&] {
       (void)small.plan().run(small.src().data, small.dst().data, serial_executor());

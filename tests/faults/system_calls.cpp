@@ -34,7 +34,7 @@ enum Index {
   mmap_,
   access_
 };
-/// As CallFault names them.
+/// The names of the calls in CallFault.
 constexpr const char* names[] = {"open",   "fstat",  "stat",      "pread",     "write", "pwrite",   "close",
                                  "rename", "fchmod", "fallocate", "ftruncate", "mmap",  "faccessat"};
 
@@ -43,7 +43,7 @@ std::atomic<bool> is_on{false};
 std::atomic<std::int64_t> counted{0};
 std::atomic<std::int64_t> failed{0};
 
-/// What is to become of this call.
+/// Counts a call; returns how it fails, or nothing if it does not.
 std::optional<Kind> meet(Index index) {
   if (!is_on || (fault.call != "any" && fault.call != names[index])) return std::nullopt;
   const std::int64_t number = counted++;
@@ -61,7 +61,7 @@ auto unless_failing(Index index, F&& real) -> decltype(real()) {
   return real();
 }
 
-/// The same for calls that may move a part of the bytes, or none.
+/// Calls `real` with all, a part or none of the bytes, or fails with an error.
 template <class F>
 ssize_t moved(Index index, std::size_t bytes, F&& real) {
   const auto kind = meet(index);
@@ -76,7 +76,7 @@ constexpr std::pair<const char*, int> numbers[] = {{"EIO", EIO},     {"ENOSPC", 
                                                    {"EROFS", EROFS}, {"EOPNOTSUPP", EOPNOTSUPP}};
 constexpr std::pair<const char*, int> signals[] = {{"SIGKILL", SIGKILL}, {"SIGTERM", SIGTERM}, {"SIGINT", SIGINT}};
 
-/// A program's own fault, from its start.
+/// Whether the environment gave this program a fault, from its start.
 [[maybe_unused]] const bool is_given = [] {
   const char* text = std::getenv("PATCHFOLD_FAULT");
   if (text == nullptr) return false;
@@ -160,7 +160,7 @@ ssize_t __wrap_pwrite(int descriptor, const void* src, size_t bytes, off_t offse
   return moved(pwrite_, bytes, [&](std::size_t part) { return __real_pwrite(descriptor, src, part, offset); });
 }
 int __wrap_close(int descriptor) {
-  // Linux lets go of the descriptor even if it reports an error.
+  // Linux closes the descriptor even if it reports an error.
   const int result = __real_close(descriptor);
   return unless_failing(close_, [&] { return result; });
 }
@@ -171,7 +171,7 @@ int __wrap_fchmod(int descriptor, mode_t mode) {
   return unless_failing(fchmod_, [&] { return __real_fchmod(descriptor, mode); });
 }
 int __wrap_posix_fallocate(int descriptor, off_t offset, off_t length) {
-  // Its error is what it returns.
+  // The call returns its error instead of setting errno.
   return meet(fallocate_) == Kind::error ? errno : __real_posix_fallocate(descriptor, offset, length);
 }
 int __wrap_ftruncate(int descriptor, off_t length) {

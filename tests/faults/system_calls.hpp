@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// System calls that fail when a test says so. The linker puts these in place of those that formats/ and cli/ name.
+// System calls that fail on a test's request. The linker puts these functions in place of the calls in formats/ and cli/.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@ namespace patchfold::faults {
 
 enum class Kind : std::uint8_t { error, part, nothing, signal };
 
-/// What happens to one call.
+/// The fault of a call.
 struct CallFault {
-  std::string call{};   ///< "write"; "any" is each of them
-  std::int64_t n = -1;  ///< which, from 0
+  std::string call{};   ///< "write", or "any" for all calls
+  std::int64_t n = -1;  ///< number of the call, from 0
   Kind kind = Kind::error;
   int number = 0;        ///< errno, or the signal that the process gets before the call
-  bool lasting = false;  ///< all later ones too
+  bool lasting = false;  ///< all later calls fail, too
 };
 
-/// While it lives, calls are counted and one of them fails.
+/// Counts calls while it lives, and lets one of them fail.
 class FailingCalls {
  public:
   explicit FailingCalls(const CallFault& fault);
@@ -27,13 +27,13 @@ class FailingCalls {
   FailingCalls& operator=(const FailingCalls&) = delete;
   ~FailingCalls();
 
-  /// Calls of the kind that fails, so far.
+  /// Returns how many calls of the failing kind there were.
   std::int64_t count() const noexcept;
   bool has_failed() const noexcept;
 };
 
-/// "write:3:ENOSPC": a fault as the environment variable PATCHFOLD_FAULT gives it to a program, which counts from its start.
-/// The last part is an errno, part, nothing, SIGKILL, SIGTERM or SIGINT.
+/// Returns the fault of a text "write:3:ENOSPC", as the environment variable PATCHFOLD_FAULT has it. The program counts its calls
+/// from its start. The last part is an errno, part, nothing, SIGKILL, SIGTERM or SIGINT.
 CallFault fault_of(std::string_view text);
 
 }  // namespace patchfold::faults

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory runs out while tilings are made and cut, and while tiles are merged.
+// Lack of memory while tilings are made and cut, and while tiles are merged.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-/// The tiles of a case and what becomes of them.
+/// The tiles of a case, and their merge.
 struct Work {
   explicit Work(const Case& one)
       : tiling(one.tiling), spec(one.merge), shape(tiling.output_shape(spec.channels)), has_weights(one.has_weights) {
@@ -125,7 +125,7 @@ TEST(TilesWithoutMemory, AreNeitherLaidOutNorCut) {
   fail_each_allocation("sample", [] { EXPECT_EQ(sample({}, 100).size(), 100U); });
 }
 
-/// A whole merge, however far it comes.
+/// Runs a whole merge, as far as it gets.
 TEST(TilesWithoutMemory, AreMergedInFullOrNotAtAll) {
   for (const Case& one : cases())
     for (const bool to_sink : {false, true})
@@ -148,7 +148,7 @@ TEST(TilesWithoutMemory, AreMergedInFullOrNotAtAll) {
       }
 }
 
-/// A tile that fails leaves the merger as it was, or is the last that it takes; then nothing pretends to be whole.
+/// A failing tile leaves the merger unchanged or closes it; a closed merger gives no result.
 TEST(TilesWithoutMemory, LeaveTheMergerUsableOrClosed) {
   std::int64_t refused = 0;
   for (const Case& one : cases())
@@ -180,7 +180,7 @@ TEST(TilesWithoutMemory, LeaveTheMergerUsableOrClosed) {
                 try {
                   work.add(*merger, i, owner);
                 } catch (const Error& error) {
-                  was_refused = error.code() == ErrorCode::out_of_memory;  // of memory whose size is known
+                  was_refused = error.code() == ErrorCode::out_of_memory;  // thrown for memory whose size is known in advance
                 } catch (const std::bad_alloc&) {
                   was_refused = true;
                 }

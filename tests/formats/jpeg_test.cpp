@@ -8,7 +8,7 @@ namespace {
 
 using namespace test;
 
-/// A picture that JPEG keeps nearly as it is: slow gradients.
+/// Returns slow gradients, a picture that JPEG keeps nearly unchanged.
 std::string gradient(int width, int height, int channels) {
   std::string pixels;
   for (int y = 0; y < height; ++y)
@@ -89,7 +89,7 @@ TEST_F(Jpeg, WritesWhatItReads) {
   }
 }
 
-// Colours that change from pixel to pixel would be smeared by subsampling.
+// Subsampling would smear colours that change from pixel to pixel.
 TEST_F(Jpeg, WritesColoursAtFullResolution) {
   std::string pixels;
   for (int i = 0; i < 32 * 32; ++i) pixels += i % 2 == 0 ? "\xB0\x60\x60" : "\x60\x60\xB0";
@@ -97,7 +97,7 @@ TEST_F(Jpeg, WritesColoursAtFullResolution) {
   EXPECT_LE(largest_difference(elements_of(read_picture(path_).view), pixels), 12);
 }
 
-// The last scan again and again: each costs time in proportion to the picture.
+// Repeats the last scan: each scan costs time in proportion to the picture.
 TEST_F(Jpeg, ScansWithoutEndAreRefused) {
   const auto with_scans = [](int repeats) {
     std::string file = jpeg_file({.separate = true}, gradient(8, 8, 3));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures that pass through much less memory than they have pixels.
+// Pictures read and written with much less memory than their pixels take.
 #include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ using namespace test;
 
 constexpr std::int64_t side = 8000;
 
-/// "VmRSS", "VmHWM": kilobytes.
+/// Returns "VmRSS" or "VmHWM" in kilobytes.
 long status_value(std::string_view name) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -37,12 +37,12 @@ long status_value(std::string_view name) {
   return 0;
 }
 
-/// What `action` needs at most, in a process of its own; -1 if it fails.
+/// Returns the peak memory that `action` adds in a process of its own; -1 if it fails.
 long peak_kilobytes(const std::function<void()>& action) {
   int ends[2];
   if (::pipe(ends) != 0) return -1;
 #ifdef __GLIBC__
-  ::malloc_trim(0);  // or the child would use what is free here
+  ::malloc_trim(0);  // otherwise the child would use memory that is free here
 #endif
   const pid_t child = ::fork();
   if (child == 0) {
@@ -64,7 +64,7 @@ long peak_kilobytes(const std::function<void()>& action) {
   return peak;
 }
 
-/// Row y holds the same number everywhere.
+/// Writes a picture whose row y has one number everywhere.
 void write_rows(const std::filesystem::path& path, const TiffOptions& options) {
   const auto writer = create_rows(path, {side, side, 1}, element_type(DType::uint8), options);
   for (std::int64_t y = 0; y < side; ++y) {
@@ -90,7 +90,7 @@ void read_rows(const std::filesystem::path& path, bool is_black) {
 #define FileMemory DISABLED_FileMemory_SanitizersHaveMemoryOfTheirOwn
 #endif
 
-/// Limits are 1.5 times what was seen on x86-64, in kilobytes, for pictures of 64 MB that pass row by row.
+/// Limits for pictures of 64 MB that pass row by row: 1.5 times the measured kilobytes on x86-64.
 class FileMemory : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -110,7 +110,7 @@ class FileMemory : public ::testing::Test {
         read, [&] { read_rows(path_, false); }, "reading " + name);
     std::filesystem::remove(path_);
   }
-  /// A file of width x height bytes of pixels.
+  /// Expects this limit for reading a file of width x height bytes of pixels.
   void expect_read(long kilobytes, std::int64_t height, std::int64_t width, const std::string& what) {
     expect_at_most(
         kilobytes,
@@ -133,7 +133,7 @@ TEST_F(FileMemory, Npy) {
 
 #ifdef PATCHFOLD_TESTS_WITH_PICTURES
 
-/// Of a PNG file that so many threads write, in kilobytes: each has a part of the picture and two compressors.
+/// Returns the limit in kilobytes for a PNG file that several threads write: each has a part of the picture and two compressors.
 constexpr long png_kilobytes(int threads) {
   return 1100 + 2900L * threads;
 }
@@ -173,7 +173,7 @@ TEST_F(FileMemory, Jpeg) {
   expect_small_file("x.jpg", {}, 4200, 3500);
 }
 
-// The codecs want these whole, a picture of 16 MB: once, and as coefficients of 16 bits.
+// The codecs need these pictures of 16 MB whole: once, and as coefficients of 16 bits.
 TEST_F(FileMemory, InterlacedPng) {
   constexpr std::uint32_t extent = 4000;
   path_ = folder_ / "x.png";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What files say besides pixels: read from files made by hand, written, and read again.
+// Metadata of files: read from files made by hand, written, and read again.
 #include "formats/metadata.hpp"
 
 #include "formats/picture.hpp"
@@ -12,7 +12,7 @@ namespace {
 using namespace test;
 using namespace std::string_literals;
 
-/// A display profile as its header has it; what follows is noise.
+/// Returns a display profile: a header and then noise.
 std::string profile(const char* space, std::size_t bytes = 3000) {
   std::string icc = noise(bytes);
   icc.replace(0, 132, std::string(132, '\0'));
@@ -24,7 +24,7 @@ std::string profile(const char* space, std::size_t bytes = 3000) {
   return icc;
 }
 
-/// An EXIF structure with an orientation, a camera, and a thumbnail of five bytes.
+/// Returns an EXIF structure with an orientation, a camera, and a thumbnail of five bytes.
 std::string exif(bool little, int orientation, const std::string& thumbnail = "THUMB") {
   const auto number = [&](std::uint32_t value, int size) {
     std::string bytes;
@@ -95,7 +95,7 @@ TEST(Exif, WhateverItsBytesAreNothingIsReadBeyondThem) {
 
 TEST(Metadata, OfPngIsReadAndWritten) {
   const TempFolder folder;
-  const std::string physical = "\0\0\x0B\x13\0\0\x0B\x14\1"s;  // 2835 x 2836 for each metre
+  const std::string physical = "\0\0\x0B\x13\0\0\x0B\x14\1"s;  // 2835 x 2836 pixels for each metre
   write_bytes(folder / "in.png", png_file({.width = 1,
                                            .height = 1,
                                            .color_type = 2,
@@ -130,7 +130,7 @@ TEST(Metadata, OfJpegIsReadAndWritten) {
     return "\xFF"s + code + static_cast<char>(size >> 8) + static_cast<char>(size & 255) + data;
   };
   const std::string icc = profile("RGB ", 100000);
-  // A profile in two parts, the second one first.
+  // A profile in two parts in reverse order.
   file.insert(2, marker('\xE1', "Exif\0\0"s + exif(true, 6)) + marker('\xE2', "ICC_PROFILE\0\2\2"s + icc.substr(60000)) +
                      marker('\xE2', "ICC_PROFILE\0\1\2"s + icc.substr(0, 60000)) + marker('\xFE', "hello"));
   write_bytes(folder / "in.jpg", file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that lie, are cut short, or hold what must not be moved.
+// Files with false headers, files cut short, and files with elements that must not be moved.
 #include "formats/npy.hpp"
 #include "tests/formats/support.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output files and what POSIX has beside files: rights, links, pipes, devices, descriptors.
+// Output files and POSIX: rights, links, pipes, devices, descriptors.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -144,7 +144,7 @@ TEST_F(OutputFilePosixTest, PipesAreWrittenDirectly) {
   EXPECT_TRUE(std::filesystem::is_fifo(path_));
 }
 
-// A shell's `> file` has the file open: what a program writes must go there, after what was written before.
+// A shell's `> file` has the file open: the program must write there, behind the earlier content.
 TEST_F(OutputFilePosixTest, OpenDescriptorsKeepTheirPosition) {
   const int descriptor = ::open(path_.c_str(), O_WRONLY | O_CREAT, 0600);
   ASSERT_EQ(::write(descriptor, "before ", 7), 7);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picture files that our own writer does not make.
+// Picture files that our own writer cannot make.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace patchfold::formats::test {
 
-/// A chunk with its length and checksum.
+/// Returns a chunk with its length and checksum.
 std::string png_chunk(const std::string& name, const std::string& data);
 
 struct PngSpec {
@@ -17,15 +17,15 @@ struct PngSpec {
   std::uint32_t height = 1;
   int bit_depth = 8;
   int color_type = 0;  ///< 0 grey, 2 RGB, 3 palette, 4 grey + alpha, 6 RGBA
-  std::string rows{};  ///< what is compressed: each row with its filter byte
+  std::string rows{};  ///< uncompressed content: each row with its filter byte
   bool interlaced = false;
-  std::vector<std::pair<std::string, std::string>> chunks{};  ///< before the pixels
+  std::vector<std::pair<std::string, std::string>> chunks{};  ///< written before the pixels
 };
 
-/// The pixels are stored uncompressed, in several IDAT chunks.
+/// Returns a PNG file whose pixels are stored uncompressed, in several IDAT chunks.
 std::string png_file(const PngSpec& spec);
 
-/// Rows of a picture with one byte a pixel in the order of PNG's interlacing (Adam7), filter bytes included.
+/// Returns the rows of a picture with one byte a pixel in the order of PNG's interlacing (Adam7), with filter bytes.
 std::string adam7(const std::string& pixels, std::uint32_t width, std::uint32_t height);
 
 struct JpegSpec {

@@ -13,7 +13,7 @@ using namespace std::string_literals;
 const ErrorCode format = ErrorCode::file_format;
 const ErrorCode unsupported = ErrorCode::file_unsupported;
 
-/// The size that the frame header of a JPEG file gives, changed.
+/// Returns a JPEG file with another size in its frame header.
 std::string with_jpeg_size(std::string file, int height, int width) {
   std::size_t frame = file.find("\xFF\xC0\0\x11"s);
   if (frame == std::string::npos) frame = file.find("\xFF\xC9\0\x11"s);  // arithmetic coding
@@ -106,7 +106,7 @@ TEST(PictureHostile, EveryCaseIsTheErrorThatItShouldBe) {
   }
 }
 
-/// Whether a file of these bytes is taken for a picture; if not, it must be because it is too short.
+/// Returns whether a file of these bytes is read as a picture; else expects the error that it is too short.
 bool is_long_enough(const std::filesystem::path& path, const std::string& bytes) {
   write_bytes(path, bytes);
   try {
@@ -118,7 +118,7 @@ bool is_long_enough(const std::filesystem::path& path, const std::string& bytes)
   }
 }
 
-// A file that is small must not make us ask for much memory.
+// A small file must not make the reader allocate much memory.
 TEST(PictureHostile, AFileHoldsNoMoreThanItsCompressionCanMakeOfIt) {
   const TempFolder folder;
   const auto path = folder / "x";
@@ -131,7 +131,7 @@ TEST(PictureHostile, AFileHoldsNoMoreThanItsCompressionCanMakeOfIt) {
   EXPECT_TRUE(is_long_enough(path, with_jpeg_size(jpeg, static_cast<int>(jpeg.size()), 1024)));
   EXPECT_FALSE(is_long_enough(path, with_jpeg_size(jpeg, static_cast<int>(jpeg.size()) + 1, 1024)));
 
-  // Arithmetic coding may take less than a bit for a block.
+  // Arithmetic coding can take less than a bit for a block.
   const std::string arithmetic = jpeg_file({.width = 16, .height = 16, .arithmetic = true}, noise(16 * 16 * 3));
   EXPECT_TRUE(is_long_enough(path, with_jpeg_size(arithmetic, 65500, 65500)));
   for (const auto& [height, width] : {std::pair{65501, 16}, {16, 65501}}) {

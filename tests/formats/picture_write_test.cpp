@@ -20,7 +20,7 @@ class PictureWrite : public ::testing::Test {
     EXPECT_EQ(elements_of(read.view), elements_of(picture));
     EXPECT_EQ(folder_.names(), std::vector<std::string>{"x.png"});
   }
-  /// The pixels that come of a row of floating-point numbers.
+  /// Returns the pixels that are written for a row of floating-point numbers.
   std::string pixels_of(const ConstTensorView& row) {
     write_picture(path_, row);
     return elements_of(read_picture(path_).view);

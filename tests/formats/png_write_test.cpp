@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG files of our own writer, which several threads compress, read by libpng.
+// PNG files of our own writer, compressed by several threads, and read by libpng.
 #include <cmath>
 
 #include "formats/picture.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace test;
 
-/// Different parts suit different ways of compression: noise, slopes, flat areas, a pattern that repeats far apart.
+/// Returns pixels that suit different ways of compression: noise, slopes, flat areas, a pattern that repeats far apart.
 std::string mixed_pixels(std::int64_t height, std::int64_t row_bytes) {
   const std::string grains = noise(static_cast<std::size_t>(height * row_bytes));
   std::string pixels(grains.size(), '\0');
@@ -30,7 +30,7 @@ std::string mixed_pixels(std::int64_t height, std::int64_t row_bytes) {
   return pixels;
 }
 
-/// An executor of so many threads that runs pieces one after another, the last one first.
+/// An executor with several threads that runs pieces one after another, the last one first.
 class Backwards final : public Executor {
  public:
   explicit Backwards(int threads) : threads_(threads) {}

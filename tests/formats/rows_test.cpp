@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every reader and writer by rows has in common.
+// The common behaviour of all readers and writers by rows.
 #include "formats/rows.hpp"
 
 #include "formats/picture.hpp"
@@ -11,7 +11,7 @@ namespace {
 using namespace test;
 using Names = std::vector<std::string>;
 
-/// Counts up, from a byte to the next.
+/// Returns bytes that count up.
 std::string counting(std::int64_t size) {
   std::string bytes(static_cast<std::size_t>(size), '\0');
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7 + i / 251);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files made from bytes, and errors compared with what they should be.
+// Helpers that make files from bytes and compare errors.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace patchfold::formats::test {
 
-/// A folder of its own for a test, removed afterwards.
+/// A folder for one test, removed afterwards.
 class TempFolder {
  public:
   TempFolder();
@@ -26,14 +26,14 @@ class TempFolder {
 
   const std::filesystem::path& path() const noexcept { return path_; }
   std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
-  /// Names in the folder, sorted.
+  /// Returns the names in the folder, sorted.
   std::vector<std::string> names() const;
 
  private:
   std::filesystem::path path_;
 };
 
-/// While it lives, root's rights are put aside.
+/// Gives up root's rights while it lives.
 class Unprivileged {
  public:
   Unprivileged();
@@ -45,7 +45,7 @@ class Unprivileged {
   bool was_root_;
 };
 
-/// While it lives, files cannot grow beyond `bytes`: what a full disk looks like.
+/// Limits the size of files to `bytes` while it lives, like a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(std::uint64_t bytes);
@@ -58,13 +58,13 @@ class FileSizeLimit {
   void (*handler_)(int) = nullptr;
 };
 
-/// A pipe that has a name.
+/// Makes a named pipe.
 void make_pipe(const std::filesystem::path& path);
 
 void write_bytes(const std::filesystem::path& path, std::string_view bytes);
 std::string read_bytes(const std::filesystem::path& path);
 
-/// A number as its bytes, lowest first.
+/// Returns a number as its bytes, lowest first.
 template <class T>
 std::string bytes_of(T value) {
   std::string bytes(sizeof(T), '\0');
@@ -72,7 +72,7 @@ std::string bytes_of(T value) {
   return bytes;
 }
 std::string reversed(std::string bytes);
-/// Bytes that look random.
+/// Returns bytes that look random.
 std::string noise(std::size_t size);
 template <class T>
 std::string bytes_of(const std::vector<T>& values) {
@@ -81,15 +81,15 @@ std::string bytes_of(const std::vector<T>& values) {
   return bytes;
 }
 
-/// A .npy file: `dictionary` is the header's text, padded as the version asks.
+/// Returns a .npy file: `dictionary` is the header's text, padded as the version requires.
 std::string npy_file(std::string_view dictionary, std::string_view data, int major = 1);
-/// The dictionary that NumPy writes.
+/// Returns the dictionary that NumPy writes.
 std::string npy_dictionary(std::string_view descr, std::string_view shape, bool fortran_order = false);
 
-/// The elements of a view in row-major order.
+/// Returns the elements of a view in row-major order.
 std::string elements_of(const ConstTensorView& view);
 
-/// All rows of a file, three at a time.
+/// Returns all rows of a file, read three at a time.
 std::string rows_of(RowReader& reader);
 
 /// Runs `action`, which must throw Error with this code, op and path, and with `fragment` in its text.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Windows has no counterpart for. The preset windows leaves out the tests that need it; if one is run nevertheless, it
-// fails.
+// Functions without a counterpart on Windows: each throws. The preset windows leaves out the tests that need them.
 #include <stdexcept>
 
 #include "tests/formats/support.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TIFF files that our own writer does not make: written by libtiff, or byte by byte.
+// TIFF files that our own writer cannot make: written by libtiff, or byte by byte.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,12 @@ struct TiffSpec {
   int orientation = 1;
   int fill_order = 1;
   std::uint32_t kind = 0;  ///< NewSubfileType: 1 reduced, 2 page, 4 mask
-  std::string mode = "w";  ///< as TIFFOpen takes it: wb big-endian, w8 BigTIFF
+  std::string mode = "w";  ///< mode of TIFFOpen: wb big-endian, w8 BigTIFF
 };
 
-/// Writes pages one after the other; `pixels` is H x W x C in native byte order, the same for all.
+/// Writes pages one after the other; `pixels` is H x W x C in native byte order, equal for all pages.
 void write_tiff(const std::filesystem::path& path, const std::vector<TiffSpec>& pages, const std::string& pixels);
-/// Bytes of the pixels of such a page.
+/// Returns the bytes of the pixels of a page.
 std::size_t tiff_bytes(const TiffSpec& spec);
 
 struct TiffEntry {
@@ -42,14 +42,14 @@ struct TiffEntry {
   std::uint32_t value = 0;
 };
 
-/// A little-endian file of one directory, right after the header, and then `data`. Its first byte is the one at
-/// `8 + 2 + 12 * entries + 4`.
+/// Returns a little-endian file with one directory behind the header, and then `data`, which begins at byte `8 + 2 + 12 * entries +
+/// 4`.
 std::string tiff_file(const std::vector<TiffEntry>& entries, const std::string& data, std::uint32_t next = 0);
-/// The entries of an uncompressed 8-bit grey picture in one strip behind them.
+/// Returns the entries of an uncompressed 8-bit grey picture, whose only strip follows them.
 std::vector<TiffEntry> grey_entries(std::uint32_t width, std::uint32_t height);
-/// The entries with one of them replaced or added.
+/// Returns the entries with one of them replaced or added.
 std::vector<TiffEntry> with_entry(std::vector<TiffEntry> entries, const TiffEntry& entry);
-/// A little-endian classic file whose first directory gives `tag` another value.
+/// Returns a little-endian classic file whose first directory has another value for `tag`.
 std::string with_field(std::string file, int tag, std::uint32_t value);
 
 }  // namespace patchfold::formats::test

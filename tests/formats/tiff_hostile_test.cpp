@@ -28,7 +28,7 @@ std::string grey_with(const TiffEntry& entry, const std::string& data = "abcdefg
   return tiff_file(with_entry(grey_entries(4, 2), entry), data);
 }
 
-/// A grey picture of 4 x 2 in tiles.
+/// Returns a grey picture of 4 x 2 in tiles.
 std::string tiled(std::uint32_t tile_width, std::uint32_t tile_height) {
   std::vector<TiffEntry> entries = {{256, 4, 1, 4}, {257, 4, 1, 2}, {258, 3, 1, 8},
                                     {259, 3, 1, 1}, {262, 3, 1, 1}, {277, 3, 1, 1}};
@@ -37,7 +37,7 @@ std::string tiled(std::uint32_t tile_width, std::uint32_t tile_height) {
   return tiff_file(entries, std::string(256, 'x'));
 }
 
-/// A grey picture of 4 x 2 in two strips that claim these lengths.
+/// Returns a grey picture of 4 x 2 in two strips that claim these lengths.
 std::string two_strips(std::uint32_t first, std::uint32_t second) {
   const std::uint32_t data = 8 + 2 + 12 * 9 + 4;
   auto entries = with_entry(grey_entries(4, 2), {278, 4, 1, 1});
@@ -108,7 +108,7 @@ TEST(TiffHostile, EveryCaseIsTheErrorThatItShouldBe) {
   EXPECT_EQ(elements_of(read_picture(path).view), "xxxxxxxx");
 }
 
-// A file that is small must not make us ask for much memory: no compression makes more of a byte than this.
+// A small file must not make the reader allocate much memory: no compression stores more in a byte.
 TEST(TiffHostile, AFileHoldsNoMoreThanItsCompressionCanMakeOfIt) {
   const TempFolder folder;
   const auto path = folder / "x.tif";
@@ -146,7 +146,7 @@ TEST(TiffHostile, ALaterPageThatIsNoneDoesNotMatterToTheFirst) {
   expect_error([&] { read_picture(path, 1); }, format, "tiff", path, "");
 }
 
-// libjpeg would make up what is missing.
+// libjpeg would invent the missing pixels.
 TEST(TiffHostile, JpegThatEndsEarly) {
   const TempFolder folder;
   const auto path = folder / "x.tif";

@@ -10,7 +10,7 @@ using namespace test;
 
 class TiffRead : public ::testing::Test {
  protected:
-  /// Written by libtiff, read by us, in portions and at once.
+  /// Writes a file with libtiff, and reads it with our reader, in portions and at once.
   void expect_pixels(const TiffSpec& spec, DType dtype) {
     SCOPED_TRACE(testing::Message() << spec.height << " x " << spec.width << " x " << spec.channels << ", format "
                                     << spec.format << " of " << spec.bits << " bits, compression " << spec.compression
@@ -28,7 +28,7 @@ class TiffRead : public ::testing::Test {
     write_tiff(path_, {spec}, noise(tiff_bytes(spec)));
     expect_error([&] { open_rows(path_); }, ErrorCode::file_unsupported, "tiff", path_, fragment);
   }
-  /// A page without rows of pixels that libtiff would have to write.
+  /// Expects the error for a page whose rows of pixels libtiff need not write.
   void expect_refused(const TiffEntry& entry, std::string_view fragment) {
     write_bytes(path_, tiff_file(with_entry(grey_entries(4, 2), entry), "abcdefgh"));
     expect_error([&] { open_rows(path_); }, ErrorCode::file_unsupported, "tiff", path_, fragment);
@@ -80,7 +80,7 @@ TEST_F(TiffRead, Predictors) {
   for (const int compression : {5, 8})
     for (const std::string mode : {"w", "wb"}) {
       expect_pixels({.channels = 3, .compression = compression, .predictor = 2, .mode = mode}, DType::uint8);
-      // libtiff 4.5 reads them in big-endian files, but writes them wrongly.
+      // libtiff 4.5 reads these in big-endian files, but writes them wrongly.
       if (mode == "w") expect_pixels({.bits = 32, .format = 3, .compression = compression, .predictor = 3}, DType::float32);
     }
 }

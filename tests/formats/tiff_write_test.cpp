@@ -44,7 +44,7 @@ class TiffWrite : public ::testing::Test {
     expect_error([&] { create_rows(path_, shape, element_type(dtype), options); }, code, "tiff", path_, fragment);
     EXPECT_EQ(folder_.names(), Names{});
   }
-  /// A field of the file that was written, as libtiff reads it.
+  /// Returns a field of the written file, as libtiff reads it.
   std::int64_t field(std::uint32_t tag) {
     const std::unique_ptr<TIFF, void (*)(TIFF*)> tiff(TIFFOpen(path_.string().c_str(), "r"), TIFFClose);
     std::uint16_t value = 0;
@@ -132,7 +132,7 @@ TEST_F(TiffWrite, FormsAndStrips) {
   write(contiguous(data.data(), {600, 1000, 1}, DType::uint8), {.always_big = true}, 600);
   EXPECT_EQ(read_bytes(path_).substr(0, 4), std::string("II+\0", 4));
   EXPECT_TRUE(elements_of(read_picture(path_).view) == data);
-  // What classic offsets do not reach, known before anything is written.
+  // Sizes beyond classic offsets are known before anything is written.
   const auto form = [&](const Dims& shape, Compression compression) {
     const auto writer = create_rows(path_, shape, element_type(DType::uint8), TiffOptions{.compression = compression});
     std::filesystem::path temporary;
@@ -180,7 +180,7 @@ TEST_F(TiffWrite, OnlyRegularFiles) {
 TEST_F(TiffWrite, FullDisk) {
   const std::string data = noise(1000 * 1000);
   write_bytes(path_, "before");
-  // In the header, in the pixels, in the directory after them.
+  // The disk is full in the header, in the pixels, or in the directory behind the pixels.
   for (const std::uint64_t room : {4, 300000, 1000100}) {
     expect_error(
         [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What new users missed on the command line, as they would type it in a shell.
+// Wishes of new users on the command line, as typed in a shell.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// What a line of the shell prints on standard output; standard error goes to "said".
+/// Returns the standard output of a shell line; standard error goes to "said".
 std::string shell(const Folder& folder, const std::string& line) {
   folder.write("line.sh", "set -e -o pipefail\ncd '" + folder.path("").string() +
                               "'\npatchfold() { '" PATCHFOLD_PROGRAM "' \"$@\"; }\n" + line + "\n");

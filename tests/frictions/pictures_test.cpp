@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures that went wrong in silence, or that could not be had.
+// Pictures that silently went wrong, or that could not be read or written.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ TEST(PictureFrictions, AnUnfinishedSplitGoesOnAndAnotherDoesNot) {
   EXPECT_EQ(entries_of(folder, "tiles").find("unfinished-split"), std::string::npos);
 }
 
-/// photo.png, 16 x 16 in colours, in four tiles.
+/// A folder with photo.png, 16 x 16 in colours, in four tiles.
 class OtherProgramsTiles : public testing::Test {
  protected:
   void SetUp() override {
@@ -57,7 +57,7 @@ class OtherProgramsTiles : public testing::Test {
 };
 
 TEST_F(OtherProgramsTiles, GreyAmongColoursIsPromoted) {
-  // Grey of 1 bit, as ImageMagick writes a black tile; our reader makes 8 bits of it.
+  // Grey of 1 bit, as ImageMagick writes a black tile; our reader returns 8 bits.
   const std::string black =
       formats::test::png_file({.width = 8, .height = 8, .bit_depth = 1, .rows = std::string(16, '\0')});
   folder_.write("tiles/tile-0.png", black);
@@ -156,12 +156,12 @@ TEST(PictureFrictions, FloatsFromZeroToOneAreNeverBlackInSilence) {
   run_badly(folder, "merge tiles merged.tif --range 0,1", {"--range: applies to .png and .jpg only"}, 2);
   run_badly(folder, run + "out.png --range 0", {"--range: must be two numbers"}, 2);
   run_badly(folder, run + "out.png --quality 9", {"--quality: applies to .jpg only"}, 2);
-  // What lies beyond is said.
+  // Values beyond the range are reported.
   EXPECT_NE(folder.run(run + "out.png --range 0,0.5").err.find("out.png: 24 numbers beyond 0 to 0.5 became black or white"),
             std::string::npos);
 }
 
-/// Slopes, which JPEG changes little.
+/// Returns slopes, which JPEG changes little.
 Array slopes(std::int64_t height, std::int64_t width) {
   Array array{{height, width, 3}, DType::uint8, {}};
   for (std::int64_t y = 0; y < height; ++y)
@@ -191,7 +191,7 @@ TEST(PictureFrictions, TilesCanBeJpegFiles) {
   const auto size = fs::file_size(folder.path("tiles/tile-0.jpg"));
   EXPECT_NE(run_well(folder, split + " --quality 30").find("6 written"), std::string::npos);
   EXPECT_LT(fs::file_size(folder.path("tiles/tile-0.jpg")), size);
-  // A tile that was changed is told by its bytes.
+  // Bytes tell whether a tile was changed.
   run_well(folder, "split photo.png others --tile 64 --overlap 16 --format jpg --quality 90");
   folder.write("tiles/tile-4.jpg", folder.read("others/tile-4.jpg"));
   run_badly(folder, "merge tiles again.png", {"tile 4 at [1, 1]: tiles/tile-4.jpg: must hold the bytes", "--processed"});
@@ -217,10 +217,10 @@ TEST(PictureFrictions, ManyThreadsSplitAsOneDoes) {
   }
 }
 
-/// What files of that name can hold; geo: GeoTIFF's place.
+/// Returns metadata that files of that name can hold; geo: GeoTIFF's place.
 formats::Metadata metadata_for(const std::string& name) {
   formats::Metadata metadata;
-  const auto grains = noise(1200);  // behind the header of a display profile
+  const auto grains = noise(1200);  // noise behind the header of a display profile
   metadata.icc.assign(reinterpret_cast<const char*>(grains.data()), grains.size());
   metadata.icc.replace(0, 132, std::string(132, '\0'));
   metadata.icc.replace(2, 2, "\4\xB0").replace(8, 1, "\2").replace(12, 12, "mntrRGB XYZ ").replace(36, 4, "acsp");
@@ -268,7 +268,7 @@ TEST(PictureFrictions, MetadataSurvivesRunSplitAndMerge) {
     fs::remove(folder.path(out));
     run_well(folder, "merge tiles " + out);
     EXPECT_TRUE(metadata_of(out) == given);
-    // To another format, and to other rows and columns, with a word.
+    // Reports metadata that another format, or other rows and columns, cannot keep.
     const Outcome merged = folder.run("merge tiles other" + std::string(name == "photo.png" ? ".jpg" : ".png"));
     EXPECT_EQ(merged.err.find("GeoTIFF") != std::string::npos, name == "photo.tif") << merged.err;
     EXPECT_EQ(merged.err.find("Description") != std::string::npos, name == "photo.png") << merged.err;

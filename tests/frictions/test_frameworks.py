@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users of JAX, TensorFlow, ONNX and TorchScript tried first, and what stopped them."""
+"""First attempts of users of JAX, TensorFlow, ONNX and TorchScript, and their obstacles."""
 
 import patchfold
 import pytest
@@ -65,7 +65,7 @@ def test_torch_jit_script_of_a_module() -> None:
 
 
 def test_a_tensor_on_a_gpu_is_not_refused() -> None:
-    """A fake one, since there is no GPU here: torch knows its device, and there is no memory."""
+    """Uses a fake tensor, since there is no GPU here: torch knows its device, and it has no memory."""
     torch = pytest.importorskip("torch")
     fake = pytest.importorskip("torch._subclasses.fake_tensor")
     with fake.FakeTensorMode():

@@ -8,7 +8,7 @@ import patchfold
 
 
 def photograph() -> np.ndarray:
-    """Bright, in color and of 8 bits."""
+    """Returns a bright photograph in color with 8 bits."""
     rows, columns = np.mgrid[:60, :90]
     return np.stack([255 - rows, 200 + columns % 56, (3 * rows + 2 * columns) % 256]).astype(np.uint8)
 
@@ -16,7 +16,7 @@ def photograph() -> np.ndarray:
 def test_overlapping_patches_of_8_bits_do_not_wrap() -> None:
     photo = photograph()
     patches = patchfold.unfold(photo, (8, 8), stride=4)
-    # What once was advised: sums of bytes are those modulo 256.
+    # Sums of bytes are sums modulo 256.
     sums = patchfold.fold(patches, (60, 90), (8, 8), stride=4)
     counts = patchfold.coverage((60, 90), (8, 8), stride=4, dtype=np.uint8)
     covered = counts > 0
@@ -31,7 +31,7 @@ def test_overlapping_patches_of_8_bits_do_not_wrap() -> None:
 
 
 def test_sklearns_patches_are_put_together_without_tiles() -> None:
-    """extract_patches_2d and reconstruct_from_patches_2d: every patch of (rows, columns, channels), and their mean."""
+    """Compares with both functions of sklearn: patches of (rows, columns, channels), and their mean."""
     photo = photograph().transpose(1, 2, 0)[:20, :24].astype(np.float32)
     patches = np.lib.stride_tricks.sliding_window_view(photo, (8, 8), (0, 1)).reshape(13 * 17, 3, 8, 8)
     columns = patchfold.unfold(photo, (8, 8), layout="channels_last")

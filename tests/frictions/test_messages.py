@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that can be meant in two ways, and calls that cannot be meant: they say what to type instead."""
+"""Ambiguous and meaningless calls: errors say what to type instead."""
 
 import numpy as np
 import patchfold
@@ -34,7 +34,7 @@ def test_rank_3_and_rank_5_with_a_single_number_ask_for_a_list(name):
         assert error.rule == "a single number says how many axes are spatial in rank 4 only"
         count = {1: "one", 3: "three"}[len(others)]
         assert error.expected == f"{argument}=(2, 2) for two spatial axes, {argument}={others} for {count}"
-        for typed in [(2, 2), others]:  # both ways work as they stand there
+        for typed in [(2, 2), others]:  # both forms that the message names work unchanged
             call(array, typed)
     call(x[0, 0], 2)
 
@@ -73,7 +73,7 @@ def test_allow_empty_returns_no_columns():
     far = patchfold.unfold_view(CHW, (2**40, 1), dilation=2**18, allow_empty=True)
     assert far.shape == (16, 2**40, 1, 0, 6) and far.size == 0
     assert sum(part.columns.size for part in patchfold.iter_unfold(CHW, (8, 8), allow_empty=True)) == 0
-    # What is empty for another reason is no mistake.
+    # A result that is empty for another reason is no mistake.
     assert patchfold.unfold(np.zeros((0, 3, 4, 4)), 2).shape == (0, 12, 9)
     assert patchfold.unfold(np.zeros((2, 0, 4, 4)), 2).shape == (2, 0, 9)
     assert patchfold.fold(np.zeros((2, 18, 0)), (2, 2), 3).shape == (2, 2, 2, 2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each point of points.txt has a test that is there, or a reason."""
+"""Checks that each point of points.txt has an existing test, or a reason."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ ROOT = HERE.parents[1]
 
 
 def points() -> dict[str, list[str]]:
-    """The points with what stands below each."""
+    """Returns the points, each with the lines below it."""
     found: dict[str, list[str]] = {}
     point = ""
     for line in HERE.joinpath("points.txt").read_text(encoding="utf-8").splitlines():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people who are new to the Python package type first, and what they got stuck on."""
+"""First attempts of new users of the Python package, and their obstacles."""
 
 import copy
 import inspect
@@ -59,7 +59,7 @@ def test_without_torch_help_and_star_work() -> None:
 
 
 def test_import_imports_nothing_but_numpy() -> None:
-    """What is not imported takes no time."""
+    """Modules that are not imported cost no time."""
     program = (
         "import sys; before = set(sys.modules); import patchfold\n"
         "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before} - sys.stdlib_module_names))\n"
@@ -84,7 +84,7 @@ def test_help_begins_with_a_signature_that_one_can_read(name: str) -> None:
     assert len(signature) < 620 and "Union" not in signature and "numpy.ndarray" not in signature, signature
     for parameter in inspect.signature(function).parameters.values():
         assert len(inspect.formatannotation(parameter.annotation)) < 60, parameter
-    typing.get_type_hints(function)  # the names mean something where they stand
+    typing.get_type_hints(function)  # the names in annotations are defined in their module
 
 
 def test_help_of_the_functions_for_torch_can_be_read() -> None:
@@ -96,13 +96,13 @@ def test_help_of_the_functions_for_torch_can_be_read() -> None:
 
 def test_the_signature_of_unfold_reads_as_it_is_typed() -> None:
     text = pydoc.render_doc(patchfold.unfold, renderer=pydoc.plaintext)
-    # Pythons differ in line breaks and quotation marks.
+    # Versions of Python differ in line breaks and quotation marks.
     plain = re.sub(r"[\s']", "", text)
     assert "unfold(x:Array,kernel_size:IntOrInts,*,stride:IntOrInts=1" in plain
 
 
 def test_mypy_takes_right_calls_and_refuses_wrong_ones(tmp_path: Path) -> None:
-    """Each line of typed_calls.py says what mypy must say of it; nothing, if nothing."""
+    """Compares mypy's messages with the comments of typed_calls.py; a line without a comment must have none."""
     page = Path(__file__).with_name("typed_calls.py")
     api = pytest.importorskip("mypy.api")
     settings = tmp_path / "mypy.ini"
@@ -125,7 +125,7 @@ def test_mypy_takes_right_calls_and_refuses_wrong_ones(tmp_path: Path) -> None:
 
 
 def plans() -> dict[str, tuple[patchfold.Plan, Any]]:
-    """Plans with what they are called with."""
+    """Returns plans with their arguments."""
     image = np.random.default_rng(5).random((2, 3, 8, 9), np.float32)
     made: dict[str, tuple[str, Any, dict[str, Any]]] = {
         "lists": ("unfold", image, {"kernel_size": [3, 2], "padding": [[1, 0], [0, 1]], "value": 0.5, "order": "kernel"}),
@@ -166,7 +166,7 @@ def test_plans_with_an_output_can_be_pickled() -> None:
 
 
 def test_a_plan_keeps_its_arguments() -> None:
-    """Whoever gave the list may change it."""
+    """A caller may change the list afterwards."""
     kernel = [3, 3]
     plan = patchfold.plan("unfold", np.ones((1, 1, 4, 4)), kernel_size=kernel)
     shown = repr(plan)

@@ -61,7 +61,9 @@ def test_torchios_users_switch_in_one_line(mode):
 
 
 def test_the_weights_of_monai_have_a_name():
-    """The window "gaussian" has no least weight, and so does not blend as MONAI does; MONAI's weights as a window do."""
+    """Compares weights: the window "gaussian" has no least weight and differs from MONAI's; MONAI's weights as a window
+    agree.
+    """
     from monai.inferers import sliding_window_inference
 
     x = torch.rand(1, 64, 64, generator=torch.Generator().manual_seed(0))
@@ -97,5 +99,5 @@ def test_memory_stands_beside_theirs():
     for row in rows:
         assert row["difference"] < 1e-5
         theirs, ours = row["bytes"]
-        # Cropped parts are written where they belong, by both; the other cases need sums of weights or of counts.
+        # Both write cropped parts directly to their places; the other cases need sums of weights or of counts.
         assert ours < theirs * (1.1 if row["case"].endswith("crop") else 1), row

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people stumbled over with tiles and merging: one test for each point, by what they called."""
+"""Problems of users with tiles and merging: one test for each point, in groups by function."""
 
 import copy
 import itertools
@@ -21,7 +21,7 @@ def apply(fn, x=X, tile=(16, 12), *, overlap=4, **arguments):
 
 
 def says(error, call):
-    """The message of what a call raises."""
+    """Returns the message of a call's exception."""
     with pytest.raises(error) as caught:
         call()
     return str(caught.value)
@@ -57,7 +57,7 @@ def test_integers_are_blended_where_that_is_asked():
         calls = itertools.count()
         y = merged(lambda tile, calls=calls: tile + np.uint8(100 * (next(calls) % 2)), x, **arguments)
         assert len(np.unique(y)) > 2, arguments
-    assert patchfold.Tiling((24, 16), (16, 16), overlap=8).bytes("uint8").most == 0  # nobody waits for a neighbour
+    assert patchfold.Tiling((24, 16), (16, 16), overlap=8).bytes("uint8").most == 0  # no tile waits for a neighbour
 
 
 # Missing: weights of a tile
@@ -66,7 +66,7 @@ def test_integers_are_blended_where_that_is_asked():
 @pytest.mark.parametrize("copies", [False, True])
 @pytest.mark.parametrize("shape", [(), (16, 1), (16, 12), (3, 1, 1), (3, 16, 12)])
 def test_weights_of_tiles(shape, copies):
-    """Against the definition in float64, for every shape that broadcasts."""
+    """Compares with the definition in float64, for every shape that broadcasts."""
     rng = np.random.default_rng(5)
     window = [rng.uniform(0.5, 2, 16), rng.uniform(0.5, 2, 12)]
     sums, total = np.zeros(X.shape), np.zeros(X.shape)
@@ -118,7 +118,7 @@ def test_weights_that_leave_an_element_without_a_value():
             "merge: weight: must be above 0 in at least one tile of each element unless a fill is given; "
             f"given 0 in all tiles of element ({2 if zeros == 0 else 4},)"
         )
-        merger.add(1, np.zeros(4))  # the refused tile may come again
+        merger.add(1, np.zeros(4))  # the refused tile may be added again
         assert merger.finish().tolist() == [1, 1, 0, 0.5, 0, 0]
     merger = patchfold.Merger(line, window="ones", fill=9)
     merger.add(0, np.ones(4), weight=0)
@@ -222,7 +222,7 @@ Pair = namedtuple("Pair", "scores labels")
 @pytest.mark.parametrize("batch", [None, 3])
 @pytest.mark.parametrize("kind", ["tuple", "list", "dict", "named", "ordered"])
 def test_a_function_with_several_results(kind, batch):
-    """Each with its own channels and element type: labels are not blended, scores are."""
+    """Each result has its own channels and element type: labels are not blended, scores are."""
 
     def model(tile):
         scores, labels = tile.mean(-3, keepdims=True), (tile[..., 0, :, :] > 0).astype(np.uint8)
@@ -289,7 +289,7 @@ def test_several_results_that_do_not_fit():
 
 @pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric"])
 def test_an_array_smaller_than_the_tile(mode):
-    """MONAI pads it; here tail="shift_or_pad" does, and cuts the result back."""
+    """MONAI pads such an array; tail="shift_or_pad" does so too, and cuts the result back."""
     seen = []
     y = apply(lambda tile: seen.append(tile) or tile * 2, X, (64, 16), tail="shift_or_pad", padding_mode=mode, value=7)
     np.testing.assert_array_equal(y, X * 2)
@@ -305,7 +305,7 @@ def test_an_array_smaller_than_the_tile(mode):
 
 
 def test_advice_for_an_axis_that_is_shorter_than_the_tile():
-    """Channels last were told to pad 3 elements to 256."""
+    """An array with channels last used to get the advice to pad 3 elements to 256."""
     hwc = np.zeros((300, 300, 3), np.float32)
     assert says(InvalidValue, lambda: apply(np.sin, hwc, (256, 256))) == (
         "tiling: tile: axis 2 has 3 elements: channels last?; given (256, 256), expected axes=(0, 1)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people stumbled over where tiles come from and results go to: files, stores and data sets of rasterio."""
+"""Problems of users with sources of tiles and places of results: files, stores and data sets of rasterio."""
 
 import itertools
 from fractions import Fraction
@@ -71,7 +71,7 @@ def test_xarray_h5py_and_zarr_without_adapters(tmp_path):
 
 
 def test_what_has_an_array_says_so():
-    class Picture:  # as PIL's
+    class Picture:  # like PIL's
         def __array__(self, dtype=None, copy=None):
             return PHOTO
 
@@ -79,7 +79,7 @@ def test_what_has_an_array_says_so():
 
 
 def test_masks_of_stores_are_not_lost():
-    class Variable:  # as netCDF4's
+    class Variable:  # like netCDF4's
         shape, dtype = X.shape, X.dtype
 
         def __getitem__(self, where):
@@ -89,7 +89,7 @@ def test_masks_of_stores_are_not_lost():
 
 
 def raster(rasterio, path, count=3, **more):
-    """A GeoTIFF of X, and how it was made."""
+    """Writes X as a GeoTIFF; returns the settings of its place."""
     place = {"crs": "EPSG:32633", "transform": rasterio.transform.from_origin(500_000, 5_000_000, 10, 20)}
     with rasterio.open(path, "w", driver="GTiff", count=count, height=50, width=40, dtype="float32", **place | more) as file:
         file.write(X[:count])

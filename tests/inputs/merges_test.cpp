@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every way of merging with every bad tile: refused by an error that names the tile, and the merge goes on as if it had not
-// come. The sentences are in tests/unit/merge_errors_test.cpp.
+// Every way of merging with every bad tile: an error names the tile, and the merge goes on without it.
+// tests/unit/merge_errors_test.cpp checks the sentences.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ const Tiling& tiling() {
   return tiles;
 }
 
-/// 0, 1, 2, .. and its tiles.
+/// Returns the array 0, 1, 2, ..
 std::vector<float> array() {
   std::vector<float> values(27);
   std::iota(values.begin(), values.end(), 0.0F);
@@ -75,8 +75,8 @@ struct WrongTile {
   std::string_view what;
   ErrorCode code;
   std::string_view named;
-  void (*add)(Merge& merge);       ///< after tile 0
-  std::string_view not_to_sink{};  ///< why it is nothing wrong for rows
+  void (*add)(Merge& merge);       ///< adds the bad tile, after tile 0
+  std::string_view not_to_sink{};  ///< why this is no mistake with rows
 };
 
 ConstTensorView changed(std::int64_t index, void (*change)(ConstTensorView&)) {
@@ -162,7 +162,7 @@ TEST(FailingSinks, EndTheMerge) {
   }
 }
 
-/// Specs of a merge that no tile can mend.
+/// Merges whose specs are wrong, whatever the tiles.
 TEST(WrongMerges, AreRefused) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinite = std::numeric_limits<double>::infinity();

@@ -28,18 +28,18 @@ void expect_named(const Error& error, std::string_view op, std::string_view argu
   EXPECT_FALSE(error.rule().empty()) << message;
 }
 
-/// Memory for the tensors of any right problem.
+/// Memory for the tensors of any valid problem.
 alignas(64) std::array<std::byte, 1 << 16> source_memory;
 alignas(64) std::array<std::byte, 1 << 16> destination_memory;
 
-/// The right problem of an operator with its tensors.
+/// The valid problem of an operator, with its tensors.
 struct Call {
   explicit Call(const OperatorSpec& op)
       : problem(right_problem(op)), spec(op), bound(spec.bind(problem.arguments)), has_data(!spec.data_input.empty()) {
     retype(problem.dtype, problem.element_size);
   }
   void retype(DType dtype, std::size_t element_size) {
-    if (dtype == DType::opaque) {  // has no numbers, and so no fill but zero
+    if (dtype == DType::opaque) {  // opaque elements have no numbers, and so no fill but zero
       std::erase_if(problem.arguments, [](const Argument& each) { return std::holds_alternative<Scalar>(each.value); });
       bound = spec.bind(problem.arguments);
     }
@@ -57,7 +57,7 @@ struct Call {
   TensorView dst{};
 };
 
-/// So that no operator loses its facts unnoticed.
+/// Checks that each fact belongs to an operator, so that no operator loses its facts unnoticed.
 TEST(Facts, OfADialectAreThoseOfAllItsOperators) {
   std::set<std::string_view> dialects = {"neutral"};
   for (const std::string_view op : facts::known()) {
@@ -80,7 +80,7 @@ void expect_refused(const OperatorSpec& op, const Wrong& wrong) {
   const auto is_named = [&](const std::string& name) { return error->argument().find(name) != std::string::npos; };
   EXPECT_TRUE(std::ranges::any_of(wrong.arguments, is_named)) << error->what();
   expect_named(*error, op.name, error->argument());
-  // In C, where lists and tensors are not told apart for attributes.
+  // C does not tell lists and tensors apart for attributes.
   if (wrong.what.ends_with("is a tensor") || wrong.what.ends_with("of floats")) return;
   Dims shape;
   const limits::CCall::Outcome c = limits::CCall(wrong.problem).output_shape(shape);
@@ -94,7 +94,7 @@ TEST(WrongProblems, OfEveryOperatorAreRefused) {
     for (const Wrong& wrong : wrong_problems(op, facts::find(op.name))) expect_refused(op, wrong);
 }
 
-/// What an operator is asked of which nothing but its row is known.
+/// Tests operators of which only the row of the table is known.
 TEST(WrongProblems, OfOperatorsWithoutFactsAreRefused) {
   for (const OperatorSpec& op : operators())
     for (const Wrong& wrong : wrong_problems(op, nullptr)) expect_refused(op, wrong);
@@ -114,12 +114,12 @@ TEST(WrongProblems, OfNoOperatorAreRefused) {
   }
 }
 
-/// Something wrong about the tensors of a call that is right.
+/// A mistake in the tensors of a valid call.
 struct WrongTensor {
   std::string_view what;
   ErrorCode code;
   enum class Named { src, dst, any } named;
-  bool needs_data;  ///< cannot happen to an operator without a data input
+  bool needs_data;  ///< impossible for an operator without a data input
   void (*change)(Call&);
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every reader with every bad file: refused by an error that names reader and file, or read as it was, without memory beyond
-// what the file can hold.
+// Every reader with every bad file: an error names reader and file, or the file is read, without memory beyond the possible content
+// of the file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class Reading {
   }
   void restore() const { sample_.write(folder_.path()); }
 
-  /// What was read, or nothing if it was refused, which is checked.
+  /// Returns the content, or nothing if the file is refused; checks the error.
   std::optional<std::string> read(std::initializer_list<ErrorCode> codes = {
                                       ErrorCode::file_format, ErrorCode::file_unsupported, ErrorCode::out_of_memory}) const {
     limits::reset_allocations();
@@ -45,8 +45,8 @@ class Reading {
       EXPECT_FALSE(error.rule().empty()) << error.what();
       ++refused_;
     }
-    // The densest of these files, JPEG, is believed to pack 4096 bytes into one. What is read is put into a string that
-    // grows by doubling; what is left are buffers.
+    // The densest of these files, JPEG, may pack 4096 bytes into one. The content goes into a string that grows by doubling; the
+    // rest are buffers.
     std::error_code ignored;
     const auto size = fs::file_size(path_, ignored);
     EXPECT_LT(limits::largest_allocation(), (std::size_t{1} << 20) + 2 * 4096 * (ignored ? 0 : size));
@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(Every, Readers, ::testing::ValuesIn(all_samples()), [](
   return name;
 });
 
-/// Problem strings are read too.
+/// Tests problem strings with false numbers.
 TEST(ProblemStrings, WithNumbersThatLieAreRefusedOrRead) {
   int refused = 0, read = 0;
   for (const std::string text :

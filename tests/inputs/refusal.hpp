@@ -8,7 +8,7 @@
 
 namespace patchfold::inputs {
 
-/// The error that a call throws, if it does.
+/// Returns the error that a call throws, or nothing.
 template <class F>
 std::optional<Error> refusal(const F& call) {
   try {
@@ -19,7 +19,7 @@ std::optional<Error> refusal(const F& call) {
   }
 }
 
-/// Whether a list of codes or names has this one.
+/// Returns whether a list of codes or names has this one.
 bool holds(const auto& list, const auto& value) {
   return std::ranges::find(list, value) != list.end();
 }

@@ -32,7 +32,7 @@ Sample array_sample(const std::string& name, const std::string& descr, const std
           [=](const TakeLie& take) {
             lie_in_text(npy_dictionary(descr, shape),
                         [&](const std::string& what, const std::string& text) { take(what, file(text)); });
-            // The length of the header.
+            // Changes the length of the header.
             const std::string whole = file(npy_dictionary(descr, shape));
             const int bytes_of_length = major == 1 ? 2 : 4;
             for (const std::uint64_t length : edges_of_bits(8 * bytes_of_length)) {
@@ -70,7 +70,7 @@ std::vector<std::uint64_t> edges_of_bits(int bits) {
   for (const std::int64_t edge : limits::edges()) {
     const auto wide = static_cast<std::uint64_t>(edge);
     all.insert(bits == 64 ? wide : wide & ((std::uint64_t{1} << bits) - 1));
-    all.insert(bits == 64 ? wide : (wide >> (64 - bits)));  // the highest bits at their place in the field
+    all.insert(bits == 64 ? wide : (wide >> (64 - bits)));  // the highest bits, at their place in the field
   }
   return {all.begin(), all.end()};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every writer at every place that cannot be written, and with everything that it cannot write: an error that names writer
-// and file, what was there is untouched, and nothing is left behind.
+// Every writer at every unwritable place, and with all data that it cannot write. An error names writer and file, existing files
+// stay unchanged, and no new file stays.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace formats::test;
 
-/// Larger than the full disk, however it is compressed.
+/// The side of a picture larger than the full disk, however it is compressed.
 constexpr std::int64_t side = 300;
 constexpr std::size_t full_disk = 4096;
 
@@ -36,7 +36,7 @@ struct Writer {
   std::string file;
   std::string op;
   std::function<void(const fs::path&)> write;
-  /// Of those that write by rows.
+  /// Creates the writer by rows, for formats that have one.
   std::function<std::unique_ptr<formats::RowWriter>(const fs::path&, const Dims&, DType)> create{};
 };
 
@@ -170,7 +170,7 @@ TEST_P(Writers, OnAFullDiskLeaveWhatWasThere) {
 
 TEST_P(Writers, OnAFullDeviceRefuse) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  // The extension tells the format, so the device gets a name.
+  // The extension decides the format, so the device gets a name with one.
   fs::create_symlink("/dev/full", path_);
   expect_refused(path_);
   EXPECT_TRUE(fs::is_symlink(path_));
@@ -178,7 +178,7 @@ TEST_P(Writers, OnAFullDeviceRefuse) {
 
 class RowWriters : public Writers {};
 
-/// Rows that do not fit, and files that are not finished.
+/// Tests rows that do not fit, and unfinished files.
 TEST_P(RowWriters, RefuseOtherRows) {
   write_bytes(path_, "as it was");
   const auto create = [&] { return GetParam().create(path_, {4, 5, 3}, DType::uint8); };

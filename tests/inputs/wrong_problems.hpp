@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the example of an operator every wrong problem of a list that is the same for all operators. Facts of an operator say
-// what else is wrong, and what cannot be.
+// Makes wrong problems from the example of an operator, by a list for all operators. Facts of an operator add mistakes, and exempt
+// it from others.
 #pragma once
 
 #include <string>
@@ -17,13 +17,13 @@ struct Wrong {
   ProblemText problem{};
   std::vector<ErrorCode> codes{};        ///< one of them
   std::vector<std::string> arguments{};  ///< one of them is named
-  bool has_text = true;                  ///< can be written as text, as a command line needs it
+  bool has_text = true;                  ///< can be written as text, for a command line
 };
 
-/// The example of the operator's row.
+/// Returns the example of the operator's row.
 ProblemText right_problem(const OperatorSpec& op);
-/// Everything that is wrong with the problem itself. Exempt cases are left out; each exemption must leave out something.
-/// Without facts only what every operator refuses.
+/// Returns every mistake in the problem itself. Exempt cases are left out; each exemption must leave out something. Without facts,
+/// returns only mistakes that every operator refuses.
 std::vector<Wrong> wrong_problems(const OperatorSpec& op, const facts::Facts* known);
 
 }  // namespace patchfold::inputs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the scripts of this folder share.
+# Functions that the scripts of this folder share.
 cmake_minimum_required(VERSION 3.25)
 
 function(run)
@@ -10,7 +10,7 @@ function(run)
   endif()
 endfunction()
 
-# Like run(), for a command that must fail and say `words`.
+# Runs a command that must fail and print `words`.
 function(run_to_fail words)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
   string(REPLACE ";" " " line "${ARGN}")
@@ -21,7 +21,7 @@ function(run_to_fail words)
   endif()
 endfunction()
 
-# Prints how large a file is without symbols; an error if that is more than `most` bytes (0: any size).
+# Prints the size of a file without symbols; stops if it is over `most` bytes (0: any size).
 function(print_size file most)
   get_filename_component(name ${file} NAME)
   run(${strip} -o ${work}/stripped ${file})
@@ -41,7 +41,7 @@ function(build project folder)
   run(${CMAKE_COMMAND} --build ${work}/${folder} --parallel 2)
 endfunction()
 
-# Fails if a shared library exports more than the symbols named.
+# Stops if a shared library exports other symbols than the ones named.
 function(check_exports library)
   execute_process(COMMAND ${nm} -D --defined-only ${library} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "[^ \n]+\n" symbols "${symbols}")
@@ -52,7 +52,7 @@ function(check_exports library)
   endif()
 endfunction()
 
-# Fails if the library exports a name that is not patchfold's own.
+# Stops if the library exports a name that is not patchfold's own.
 function(check_own_exports library)
   execute_process(COMMAND ${nm} -D --defined-only -C ${library} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "[^\n]+" symbols "${symbols}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The installed library in projects of others. Variables: build (a built tree), source, work (a folder of ours), c_compiler,
+# Tests the installed library in other projects. Variables: build (a built tree), source, work (a folder to use), c_compiler,
 # cxx_compiler, libdir, nm, strip, with_tbb, with_explain.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
@@ -8,7 +8,7 @@ file(REMOVE_RECURSE ${work})
 set(prefix ${work}/first)
 run(${CMAKE_COMMAND} --install ${build} --prefix ${prefix})
 
-# What was installed must work from any place.
+# The installed files must work in any place.
 file(RENAME ${prefix} ${work}/prefix)
 set(prefix ${work}/prefix)
 set(lib ${prefix}/${libdir})
@@ -41,7 +41,7 @@ if("shared" IN_LIST kinds)
   consume(shared_alone shared -D CMAKE_DISABLE_FIND_PACKAGE_TBB=ON)
 endif()
 
-# A project with the policies of an old CMake, where CMake still has them.
+# A project with the policies of an old CMake, if this CMake has them.
 if(CMAKE_VERSION VERSION_LESS 4)
   file(WRITE ${work}/old/CMakeLists.txt "cmake_minimum_required(VERSION 3.1)
 project(old C)
@@ -61,7 +61,7 @@ foreach(kind patchfold ${kinds})
   run(${work}/c_only/hello_${kind})
 endforeach()
 
-# A library of somebody else, of which the static one is a part, exports nothing of ours.
+# A library of another project that contains the static library exports no symbol of patchfold.
 if("static" IN_LIST kinds)
   run(${work}/c_only/plugin_host)
   check_exports(${work}/c_only/libplugin.so plugin_meeting)
@@ -73,8 +73,8 @@ if("static" IN_LIST kinds)
   endif()
 endif()
 
-# pkg-config, from C and C++: one line each for the shared library, for the archive, and for what --static gives a linker that is
-# told to take archives.
+# pkg-config, from C and C++: one line each for the shared library, for the archive, and for the output of --static with a linker
+# that prefers archives.
 find_program(pkg_config pkg-config REQUIRED)
 set(ENV{PKG_CONFIG_PATH} ${lib}/pkgconfig)
 function(compile_with_flags name)
@@ -103,7 +103,7 @@ if("static" IN_LIST kinds)
 endif()
 set(ENV{PKG_CONFIG_PATH} ${lib}/pkgconfig)
 
-# ThreadSanitizer in the program alone reports nothing, where it runs at all.
+# ThreadSanitizer in the program alone reports nothing, if it runs at all.
 file(WRITE ${work}/empty.cpp "int main() {}\n")
 execute_process(COMMAND ${cxx_compiler} -fsanitize=thread ${work}/empty.cpp -o ${work}/empty RESULT_VARIABLE code OUTPUT_QUIET ERROR_QUIET)
 if(code EQUAL 0)
@@ -141,7 +141,7 @@ endif()
 
 if(EXISTS ${prefix}/bin/patchfold)
   run(${prefix}/bin/patchfold ops)
-  # Completions lie where they are looked for, as the program prints them, and so do manual pages if there was help2man.
+  # Completions lie where shells look for them, as the program prints them; so do manual pages if there was help2man.
   if(EXISTS ${build}/cli/share/man)
     foreach(page patchfold patchfold-split)
       run(${CMAKE_COMMAND} -E compare_files ${build}/cli/share/man/man1/${page}.1 ${prefix}/share/man/man1/${page}.1)

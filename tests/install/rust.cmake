@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The Rust packages with the installed library. Variables: source, work (a folder of ours), prefix, libdir, cargo (empty: there
-# is none).
+# Tests the Rust packages with the installed library. Variables: source, work (a folder to use), prefix, libdir, cargo (empty if
+# missing).
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
 if(NOT cargo)
   message("skipped: this machine has no cargo")
@@ -26,7 +26,7 @@ foreach(kind shared static)
   run(${cargo} run ${workspace} --example hello)
 endforeach()
 
-# Where the library is not to be found, the build says what to do.
+# Without the library, the build fails with advice.
 set(ENV{PKG_CONFIG_PATH} ${work}/nowhere)
 set(ENV{PKG_CONFIG_LIBDIR} ${work}/nowhere)
 set(ENV{PATCHFOLD_STATIC} 0)

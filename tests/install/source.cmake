@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# The library's source in projects of others, with chosen operators. Variables: source, work (a folder of ours), c_compiler,
+# Tests the library's source in other projects, with chosen operators. Variables: source, work (a folder to use), c_compiler,
 # cxx_compiler, nm, strip, libdir.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
 file(REMOVE_RECURSE ${work})
 
-# The library alone, in a repository of its own: what it needs of the tree is in these folders.
+# A repository with the library alone: these folders are all that it needs of the tree.
 set(library ${work}/library)
 foreach(part CMakeLists.txt LICENSE cmake include src)
   file(COPY ${source}/${part} DESTINATION ${library})
@@ -32,7 +32,7 @@ function(run_programs folder)
   endforeach()
 endfunction()
 
-# Installs what a build made, which must be `files`, and compiles a program with pkg-config alone.
+# Installs a build, whose files must be `files`, and compiles a program with pkg-config alone.
 function(check_installed folder files)
   set(prefix ${work}/${folder}/prefix)
   run(${CMAKE_COMMAND} --install ${work}/${folder} --prefix ${prefix})
@@ -58,7 +58,7 @@ function(check_installed folder files)
   foreach(name patchfold c)
     run(${work}/${folder}_exported/host_${name})
   endforeach()
-  # Explanations are left out, in the library and in its headers.
+  # Explanations are left out of the library and of its headers.
   list(GET files 0 library)
   execute_process(COMMAND ${nm} ${prefix}/${libdir}/${library} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
   if(symbols MATCHES "explaining|7explain|explain_svg" OR NOT symbols MATCHES "pf_explain")
@@ -81,7 +81,7 @@ build(embedded subdirectory -D BUILD_SHARED_LIBS=ON -D PATCHFOLD_INSTALL=ON ${ch
 run_programs(subdirectory hello_patchfold hello_shared)
 check_installed(subdirectory "libpatchfold.so;libpatchfold.so.0.1;libpatchfold.so.0.1.0")
 
-# The static one alone, whose functions are hidden in the objects: a linker needs no option for that.
+# The static one alone. Its objects hide their functions, so the linker needs no option.
 build(embedded fetch -D how=fetch -D BUILD_SHARED_LIBS=OFF -D PATCHFOLD_INSTALL=ON ${chosen})
 run_programs(fetch hello_patchfold hello_static)
 check_exports(${work}/fetch/libplugin.so plugin_meeting)
@@ -94,7 +94,7 @@ if(symbols MATCHES " T (pf_|_ZN)" OR NOT symbols MATCHES " T plugin_meeting")
   message(FATAL_ERROR "without a linker's option, functions of the library are exported: ${symbols}")
 endif()
 
-# A choice that is none is said so before anything is built.
+# A wrong choice stops the configuration with an error.
 foreach(wrong "OPERATORS=foldd:there is no operator foldd" "ELEMENT_TYPES=f33:there is no type f33"
               "INSTRUCTION_SETS=AVX4:there is no AVX4")
   string(REGEX MATCH "(.*):(.*)" wrong "${wrong}")
@@ -103,7 +103,7 @@ foreach(wrong "OPERATORS=foldd:there is no operator foldd" "ELEMENT_TYPES=f33:th
               -D PATCHFOLD_BUILD_CLI=OFF -D PATCHFOLD_BUILD_EXAMPLES=OFF -D PATCHFOLD_WITH_TBB=OFF)
 endforeach()
 
-# A package that the whole tree needs and that is missing: the line to type.
+# A missing package that the whole tree needs: the error is the line to type.
 foreach(missing TBB:libtbb-dev:PATCHFOLD_WITH_TBB PNG:libpng-dev:PATCHFOLD_WITH_PICTURES TIFF:libtiff-dev:PATCHFOLD_WITH_TIFF
                 CLI11:libcli11-dev:PATCHFOLD_BUILD_CLI)
   string(REGEX MATCH "(.*):(.*):(.*)" missing ${missing})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that seeded bugs find their places, and that one without a place, or that no Python could read, is noticed.
+"""Checks that seeded bugs find their places, and that a bug without a place, or with Python errors, is reported.
 
 usage: mutations_test.py CHECKS, the folder scripts/checks
 """

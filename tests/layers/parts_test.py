@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the program that collects results of tests: what counts as what, and the table.
+"""Checks the program that collects results of tests: its counts and its table.
 
 usage: parts_test.py CHECKS, the folder scripts/checks
 """

@@ -16,8 +16,8 @@ CONTROL, MANIFEST, PORTFILE = "packaging/debian/control", "packaging/vcpkg/vcpkg
 CONAN, CONDA, FORMULA, NIX = ("packaging/conan/conanfile.py", "packaging/conda/recipe.yaml", "packaging/homebrew/patchfold.rb",
                               "packaging/nix/package.nix")
 TABLE = "packaging/dependencies.json"
-# For each check: a file, a pattern, what takes the place of its first match, and what the report must hold ("{}" is a number; ""
-# if the tree stays sound).
+# For each check: a file, a pattern, the replacement of its first match, and the expected part of the report ("{}" is a
+# number; "" if the tree stays sound).
 FAULTS = {
     "claims.py": [
         ("README.md", r"\*\*The same bits\*\*", "`The` [same](a.md)\nbits", ""),

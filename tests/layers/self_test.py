@@ -35,7 +35,7 @@ SOUND = {
     "python/patchfold/onnx/__init__.py": "from .._operators.columns import fold\n",
     "python/patchfold/onnx/backend.py": "import patchfold.onnx\n",
 }
-# The arrows of its picture: what is included, but for steps that a longer way replaces.
+# The arrows of its picture: includes, without arrows that a longer way replaces.
 ARROWS = [
     "src_base --> include_patchfold",
     "src_tensor --> include_patchfold",
@@ -50,7 +50,7 @@ ARROWS = [
     "python_patchfold_onnx --> python_patchfold__operators",
     "python_patchfold___init___py --> python_patchfold_onnx",
 ]
-# What is added to which file, and the beginning of the line that must come back.
+# The text to add, its file, and the beginning of the expected line.
 FAULTS = [
     ("src/kernels/move.cpp", '#include "engine/plan.hpp"\n', "src/kernels/move.cpp:4: src/kernels may not include src/engine"),
     ("src/engine/plan.hpp", '  #  include "ops/fold.hpp"\n', "src/engine/plan.hpp:5: src/engine may not include src/ops"),

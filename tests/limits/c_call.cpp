@@ -8,7 +8,7 @@ namespace patchfold::limits {
 CCall::CCall(const ProblemText& problem) : problem_(problem), has_data_(!find_operator(problem.op).data_input.empty()) {
   const OperatorSpec& spec = find_operator(problem.op);
   numbers_.reserve(problem.arguments.size());
-  // Tensors only if all shape inputs are tensors: they are told apart by their place.
+  // Gives tensors only if all shape inputs are tensors: their places tell which input each one is.
   const auto is_tensor = [&](const ArgumentSpec& input) {
     const auto found = std::ranges::find(problem.arguments, input.name, &Argument::name);
     return !input.is_input || (found != problem.arguments.end() && std::holds_alternative<IndexTensor>(found->value));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem as the C interface takes it.
+// A problem in the form of the C interface.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ class CCall {
 
   explicit CCall(const ProblemText& problem);
   Outcome output_shape(Dims& shape) const;
-  /// Makes a plan for row-major tensors without data, and throws it away.
+  /// Makes and discards a plan for row-major tensors without data.
   Outcome plan(const Dims& output) const;
 
  private:
@@ -30,7 +30,7 @@ class CCall {
 
   const ProblemText& problem_;
   bool has_data_;
-  std::vector<std::vector<std::int64_t>> numbers_{};  ///< that attributes point to
+  std::vector<std::vector<std::int64_t>> numbers_{};  ///< the memory that attributes point to
   std::vector<pf_attribute> attributes_{};
   std::vector<const IndexTensor*> tensors_{};
 };

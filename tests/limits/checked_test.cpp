@@ -15,13 +15,13 @@ namespace {
 constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t highest = std::numeric_limits<std::int64_t>::max();
 
-/// The number in 63 bits and a sign, if it fits.
+/// Returns the number in 63 bits and a sign, if it fits.
 std::optional<std::int64_t> narrow(Wide value) {
   if (value < lowest || value > highest) return std::nullopt;
   return static_cast<std::int64_t>(value);
 }
 
-/// Largest integer not above a / b.
+/// Returns the largest integer not above a / b.
 Wide floor_of(Wide a, Wide b) {
   Wide quotient = a / b;
   while (quotient * b > a) --quotient;

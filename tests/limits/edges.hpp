@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers at which arithmetic on sizes goes wrong.
+// Integers near the limits of arithmetic on sizes.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace patchfold::limits {
 
-/// Wide enough for a product of any two sizes.
+/// A type wide enough for a product of any two sizes.
 __extension__ typedef __int128 Wide;
 
-/// Around 0 and around the powers of two that sizes pass through, of both signs.
+/// Returns numbers around 0 and around the powers of two that limit sizes, of both signs.
 inline const std::vector<std::int64_t>& edges() {
   static const std::vector<std::int64_t> all = [] {
     std::vector<std::int64_t> values = {0, 1, -1, 2, -2};
@@ -27,7 +27,7 @@ inline const std::vector<std::int64_t>& edges() {
   return all;
 }
 
-/// What no size that counts may reach.
+/// The bound below which every size that counts must stay.
 inline constexpr Wide size_limit = Wide{1} << 60;
 
 }  // namespace patchfold::limits

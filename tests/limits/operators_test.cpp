@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operator with numbers at which arithmetic goes wrong: what it refuses and the shapes that it gives are those of the
-// formulas in 128 bits, in C++ and in C; planning needs no data and little memory.
+// Every operator with numbers near the limits of arithmetic: refusals and shapes agree with formulas in 128 bits, in C++ and in C.
+// Planning needs no data and little memory.
 //   PATCHFOLD_SEED    another seed           PATCHFOLD_CASES   a factor of the number of cases
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ Dims narrow(const std::vector<Wide>& shape) {
   return dims;
 }
 
-/// The error of a call that must not fail in another way; nothing if it succeeds.
+/// Returns the error of a call that must not fail in another way; nothing if it succeeds.
 template <class F>
 std::optional<Error> error_of(F&& f) {
   try {
@@ -61,7 +61,7 @@ class Limits : public ::testing::Test {
         }
       for (int pair = 0; pair < pairs; ++pair) {
         ProblemText problem = legal;
-        // Two numbers, now and then three: products that wrap to something small need them.
+        // Changes two numbers, now and then three: products that wrap to small numbers need three.
         for (int i = random.chance(30) ? 3 : 2; i > 0; --i) random.pick(slots)(problem, random.pick(edges()));
         check(problem);
       }
@@ -76,7 +76,7 @@ class Limits : public ::testing::Test {
  private:
   void check(const ProblemText& problem) {
     SCOPED_TRACE(to_string(problem));
-    // An operator without facts is only compared with itself in C.
+    // An operator without facts is only compared between C++ and C.
     std::optional<facts::Formula> formula;
     if (facts_ != nullptr) {
       facts::Work work(problem);
@@ -138,7 +138,7 @@ class Limits : public ::testing::Test {
 
   template <class View>
   static View view(const ProblemText& problem, const Dims& shape) {
-    // Strides modulo 2^64 where the size in bytes does not fit: that is for the operator to find.
+    // Strides modulo 2^64 where the size in bytes does not fit: the operator must notice.
     View made{nullptr, shape, shape, problem.dtype, problem.element_size};
     std::uint64_t stride = problem.element_size;
     for (int axis = shape.size() - 1; axis >= 0; --axis) {

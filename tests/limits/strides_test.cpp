@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views whose strides and sizes lead out of every memory: refused by what 128 bits say, or planned without data.
+// Views whose strides and sizes lead outside of all memory: refused where 128 bits say so, or planned without data.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace patchfold::testing;
 
-/// Whether all offsets in bytes stay below 2^60; empty tensors have none.
+/// Returns whether all offsets in bytes stay below 2^60; empty tensors have none.
 bool stays_below_limit(const ConstTensorView& view) {
   Wide begin = 0;
   Wide end = static_cast<Wide>(view.element_size);
@@ -51,7 +51,7 @@ struct Case {
   TensorView dst{};
 };
 
-/// Plans; nothing if it was refused.
+/// Plans; returns the error, or nothing if there is none.
 std::optional<ErrorCode> refusal(const Case& c, Plan* made = nullptr) {
   constexpr std::size_t most_bytes = std::size_t{16} << 20;
   reset_allocations();
@@ -112,7 +112,7 @@ TEST(Strides, OfTheOutputAreRefusedWhereTheyLeadOutOfMemoryOrMeet) {
   EXPECT_GT(planned, 500);
 }
 
-/// Few elements, so many bytes.
+/// Tests few elements of very many bytes.
 TEST(ElementSizes, AreRefusedWhereTheBytesAreTooMany) {
   int refused = 0, planned = 0;
   for (const Subject& subject : subjects()) {
@@ -139,7 +139,7 @@ TEST(ElementSizes, AreRefusedWhereTheBytesAreTooMany) {
   EXPECT_GT(planned, 100);
 }
 
-/// Axes without elements beside long ones: nothing to do, and no data is needed.
+/// Tests axes without elements beside long ones: there is nothing to do, and no data is needed.
 TEST(EmptyAxes, BesideLongOnesRunOnNothing) {
   int refused = 0, planned = 0;
   for (const Subject& subject : subjects()) {
@@ -159,7 +159,7 @@ TEST(EmptyAxes, BesideLongOnesRunOnNothing) {
             ++refused;
             continue;
           }
-          if (!is_empty(c.output)) continue;  // padding: there is something to do
+          if (!is_empty(c.output)) continue;  // with padding there are elements to write
           c.src = {nullptr, c.text.shape, Dims::filled(c.text.shape.size(), extent), c.text.dtype, c.text.element_size};
           c.dst = {nullptr, c.output, Dims::filled(c.output.size(), extent), c.text.dtype, c.text.element_size};
           Plan plan;
@@ -174,7 +174,7 @@ TEST(EmptyAxes, BesideLongOnesRunOnNothing) {
   EXPECT_GT(planned, 1000);
 }
 
-/// Found here: without blocks the shape came back as it was.
+/// Tests that a missing block does not let the shape pass unchecked.
 TEST(EmptyBlocks, OfTensorFlowDoNotHideWrongExtents) {
   for (const std::string_view op : {"tensorflow.SpaceToBatchND", "tensorflow.BatchToSpaceND"}) {
     const std::string pads = op == "tensorflow.SpaceToBatchND" ? "paddings" : "crops";

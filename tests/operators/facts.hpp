@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests know about an operator beyond its row of the operator table: its definition written a second time, and which
-// wrong inputs it cannot get. A dialect's facts are one file of this folder. An operator without facts is tested by its row.
+// Facts of an operator beyond its row of the operator table: its definition written a second time, and the wrong inputs that it
+// cannot get. Each dialect has a file of facts in this folder. An operator without facts is tested by its row.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@ namespace patchfold::facts {
 
 class Work;
 
-/// An axis of the example's data. One element more there makes the problem wrong; or the reason why no axis does.
+/// An axis of the example's data where one more element makes the problem wrong; or the reason why there is no such axis.
 struct Cell {
   int axis = 0;
   std::string_view reason{};
@@ -30,27 +30,27 @@ struct Exempt {
   std::string_view reason;
 };
 
-/// What Facts::more_axes says of an operator that refuses them.
+/// The value of Facts::more_axes for an operator that refuses more axes.
 constexpr std::string_view refused;
 
 struct Facts {
   std::string_view op;
-  void (*formula)(Work&);      ///< the output's shape, in 128 bits
-  std::string_view more_axes;  ///< `refused` if one more axis in front of the example's is; or the reason why it is not
-  Cell divisible;              ///< an extent that is no multiple
-  Cell positions;              ///< another number of positions than the formula gives
+  void (*formula)(Work&);      ///< computes the output's shape, in 128 bits
+  std::string_view more_axes;  ///< `refused` if one more axis at the front is refused; else the reason why not
+  Cell divisible;              ///< an extent that must be a multiple
+  Cell positions;              ///< the extent that must be the formula's number of positions
   std::vector<Exempt> exempt{};
 };
 
-/// The facts of a dialect, known from the start of the program on. `const Known torch({..});`
+/// Registers the facts of a dialect at the program's start: `const Known torch({..});`
 class Known {
  public:
   explicit Known(std::vector<Facts> dialect);
 };
 
-/// Null for an operator without facts.
+/// Returns the facts of an operator, or null.
 const Facts* find(std::string_view op);
-/// The names of all operators with facts.
+/// Returns the names of all operators with facts.
 std::vector<std::string_view> known();
 
 /// Reasons that many operators share.

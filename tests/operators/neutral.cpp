@@ -6,7 +6,7 @@
 namespace patchfold::facts {
 namespace {
 
-/// The number of spatial axes: that of a list, or two where single numbers stand for those of rank 4.
+/// Returns the number of spatial axes: the length of a list, or two for single numbers, which mean rank 4.
 std::size_t spatial_rank(Work& w, std::initializer_list<std::string_view> names) {
   const std::size_t rank = w.rank_of(names, 0);
   w.require(rank > 0 || w.data.size() == 4);
@@ -39,7 +39,7 @@ void unfold(Work& w) {
   w.give(last ? join({batch, where, rows}) : join({batch, rows, where}));
 }
 
-/// Pads that a rule gives, for operators that know the image.
+/// Returns axes with the pads of a rule, for operators that know the image.
 std::vector<Axis> ruled(Work& w, const Wides& extents, const Wides& kernel, const Wides& stride, const Wides& dilation) {
   std::vector<Axis> axes;
   for (std::size_t i = 0; i < extents.size(); ++i) {

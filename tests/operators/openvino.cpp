@@ -28,7 +28,7 @@ void patches(Work& w) {
   w.give(shape);
 }
 
-/// Lists with an entry for the batch, which leaves it alone.
+/// Returns pairs of lists whose entry for the batch must leave it unchanged.
 Wides batch_pairs(Work& w, std::string_view begin_name, std::string_view end_name) {
   const Wides begins = w.list(begin_name, 1, 0), ends = w.list(end_name, 1, 0);
   w.require(begins[0] == 0 && ends[0] == 0);

@@ -6,7 +6,7 @@
 namespace patchfold::facts {
 namespace {
 
-/// (N, C, spatial) with or without N: only the batch may be empty.
+/// Requires (N, C, spatial) with or without N: only the batch may be empty.
 void require_data(Work& w, std::size_t without_batch) {
   for (std::size_t i = w.data.size() == without_batch ? 0 : 1; i < w.data.size(); ++i) w.require(w.data[i] != 0);
 }

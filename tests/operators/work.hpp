@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a formula works with: the arguments of a problem as 128-bit numbers, and what it finds out on the way.
+// The state of a formula: the arguments of a problem as 128-bit numbers, and its results.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using limits::size_limit;
 using limits::Wide;
 using Wides = std::vector<Wide>;
 
-/// More than any size; products stop here.
+/// A number above any size; products stop here.
 inline constexpr Wide endless = Wide{1} << 100;
 
 inline Wide product(const Wides& factors) {
@@ -35,10 +35,10 @@ inline Wides join(std::initializer_list<Wides> parts) {
   return all;
 }
 
-/// What a formula says of a problem.
+/// The result of a formula for a problem.
 struct Formula {
-  bool is_legal = true;  ///< every number lies in its range, and what must be a multiple is one
-  bool fits = true;      ///< extents, pads and effective kernels stay below 2^60, and so do the elements of both tensors
+  bool is_legal = true;  ///< every number lies in its range, and multiples are right
+  bool fits = true;      ///< extents, pads, effective kernels, and the elements of both tensors stay below 2^60
   Wides output{};
 };
 
@@ -47,7 +47,7 @@ struct Axis {
   Wide positions = 0;
 };
 
-/// A problem's arguments, defaults included, and what is found out about it.
+/// A problem's arguments, defaults included, and the results of its formula.
 class Work {
  public:
   explicit Work(const ProblemText& problem) : problem_(problem), spec_(find_operator(problem.op)) {
@@ -86,7 +86,7 @@ class Work {
     const ArgumentValue found = value(name);
     return !std::holds_alternative<std::int64_t>(found) && !std::holds_alternative<std::string>(found);
   }
-  /// One number stands for `rank` of them, and so does an empty list for ones.
+  /// Returns a list; one number stands for `rank` equal ones, and an empty list for ones.
   Wides list(std::string_view name, std::size_t rank = 1, Wide least = std::numeric_limits<std::int64_t>::min()) {
     const ArgumentValue found = value(name);
     Wides all;
@@ -102,7 +102,7 @@ class Work {
     if (const auto* tensor = std::get_if<IndexTensor>(&found)) return static_cast<std::size_t>(tensor->values.size());
     return static_cast<std::size_t>(std::get<Dims>(found).size());
   }
-  /// Pairs of begin and end for `rank` axes, flat.
+  /// Returns pairs of begin and end for `rank` axes, flat.
   Wides pairs(std::string_view name, std::size_t rank, Wide least) {
     const ArgumentValue found = value(name);
     Wides all;
@@ -116,14 +116,14 @@ class Work {
     for (const Wide each : all) require(each >= least);
     return all;
   }
-  /// The length of the first list among them, or `otherwise`.
+  /// Returns the length of the first list among these, or `otherwise`.
   std::size_t rank_of(std::initializer_list<std::string_view> names, std::size_t otherwise) const {
     for (const auto name : names)
       if (is_list(name)) return list_size(name);
     return otherwise;
   }
 
-  /// Pads of the rule same; what there is no room for is none.
+  /// Sets the pads of the rule same; a negative total counts as none.
   static void pad_same(Axis& axis, bool lower, bool may_shrink = false) {
     if (axis.extent <= 0 || axis.stride < 1) return;
     const Wide count = (axis.extent + axis.stride - 1) / axis.stride;
@@ -132,7 +132,7 @@ class Work {
     axis.begin = lower ? (total + 1) / 2 : total / 2;
     axis.end = total - axis.begin;
   }
-  /// Positions along an axis, and all that its numbers must keep to.
+  /// Sets the positions along an axis, and checks its numbers.
   void slide(Axis& axis, Wide least_dilation) {
     require(axis.kernel >= 1 && axis.stride >= 1 && axis.dilation >= least_dilation && axis.extent >= 0);
     if (!formula.is_legal) return;

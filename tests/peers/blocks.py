@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the random settings of operators that move blocks share, in every dialect."""
+"""Random settings that operators which move blocks share in every dialect."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from drawing import Draw, chance, number
 
 
 def block_axis(draw: Draw, block: int, pads: bool, most: int) -> tuple[int, int, int, int]:
-    """Blocks on an axis, begin pad, end pad and the extent without them: blocks * block - begin - end."""
+    """Returns the blocks on an axis, begin pad, end pad, and the extent: blocks * block - begin - end."""
     nothing = chance(draw, 3)
     count = 0 if nothing else number(draw, 20, 40) if chance(draw, 3) else number(draw, 1, most)
     begin = max(0, number(draw, -2, block + 1)) if pads else 0

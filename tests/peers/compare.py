@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How close two results are: the same bits, within the bound of a sum that is rounded, or what a narrower type gives.
+"""Compares two results: equal bits, within the bound of a rounded sum, or equal to a narrower type's result.
 
 Movement must keep every bit, those of a NaN too. A sum that is NaN must be NaN in both; which NaN is not compared.
 """
@@ -17,7 +17,7 @@ from problem import DTYPES, Array, Problem
 
 from dialects import SUMS, window_of
 
-# What a narrowing can go to, besides a type: a NaN that becomes another NaN, and float32 without infinities.
+# Narrowings besides types: a NaN that becomes another NaN, and float32 without infinities.
 ANY_NAN = "any NaN"
 CLAMPED = "float32, clamped"
 LARGEST = float(numpy.finfo(numpy.float32).max)
@@ -42,7 +42,7 @@ def equal(problem: Problem, ours: Array, theirs: Array, any_nan: bool = False) -
 
 
 def within_bounds(problem: Problem, ours: Array, theirs: Array, ulps: float = 0.5) -> str | None:
-    """What is wrong with two float16 or bfloat16 sums, or None.
+    """Returns the fault of two float16 or bfloat16 sums, or None.
 
     Ours is added in float32 and rounded once: |y - S| <= ulp(y)/2 + (n-1) * 2^-24 * sum|x| * (1 + n * 2^-24). Theirs may
     be rounded to the type at each of the n - 1 additions, and once more, each time by ulps units in the last place: with u
@@ -84,7 +84,7 @@ def within_bounds(problem: Problem, ours: Array, theirs: Array, ulps: float = 0.
 
 
 def narrowed(problem: Problem, to: str) -> Problem:
-    """The same problem with its data cut to another type; a narrowing of floating-point data need not keep its NaN."""
+    """Returns the problem with its data cut to another type; floating-point data need not keep its NaN."""
     data = problem.data
     with numpy.errstate(all="ignore"):
         if to == CLAMPED:

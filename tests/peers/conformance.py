@@ -56,7 +56,7 @@ def tallies(folder: Path, names: list[str]) -> list[Tally]:
 
 
 def faults(expected: table.Table, found: list[Tally], names: list[str], cases: int) -> list[str]:
-    """What the run did not show, though it should have."""
+    """Returns the conditions that the run should have shown, but did not."""
     cells = {(tally["system"], tally["op"], tally["dtype"]): tally for tally in found}
     wanted = {key for key in expected.cells if key[0] in names}
     result = [f"{' '.join(key)}: not run" for key in sorted(wanted - set(cells))]
@@ -71,7 +71,7 @@ def faults(expected: table.Table, found: list[Tally], names: list[str], cases: i
             result.append(f"{' '.join(key)}: {count} cases of {least}")
         if not refused:
             groups[key[:2]].append(tally)
-    # What is unusual shows in long runs only.
+    # Only long runs show rare conditions.
     for (system, op), members in groups.items() if cases >= FULL else ():
         result += [f"{system} {op}: {text}" for text in _group_faults(expected, system, op, members)]
     return result
@@ -161,7 +161,7 @@ def _refusals(expected: table.Table, system: str, members: list[Tally]) -> list[
 
 
 def without_counts(page: str) -> str:
-    """Counts differ where a system breaks ties of its own or draws differ; everything else must not."""
+    """Returns the page without counts, which differ where a system breaks ties its own way or draws differ."""
     lines = []
     for line in page.splitlines():
         if line.startswith("| "):

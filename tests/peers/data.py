@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elements for problems: ordinary ones, sums whose order shows, and every special value of a type."""
+"""Elements for problems: ordinary ones, sums whose order matters, and every special value of a type."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def moods_of(dtype: str) -> tuple[str, ...]:
 
 
 def fill(dtype: str, shape: tuple[int, ...], mood: str, seed: int) -> Array:
-    """An array of that type; the same arguments give the same bits."""
+    """Returns an array of that type; equal arguments give equal bits."""
     random = numpy.random.default_rng([seed, *mood.encode()])
     target = DTYPES[dtype]
     count = math.prod(shape)
@@ -67,7 +67,7 @@ def _floats(random: Generator, dtype: numpy.dtype[Any], count: int, mood: str) -
         return numpy.full(count, -0.0).astype(dtype)
     if mood == "integers":
         return random.integers(-8, 9, count).astype(dtype)
-    # Exponents that differ by so much make the order of a sum show in its last bits, and cancel now and then.
+    # With exponents this far apart, the last bits show the order of a sum; terms also cancel now and then.
     values = numpy.ldexp(random.uniform(-1, 1, count), random.integers(-8, 9, count)).astype(dtype)
     if mood == "specials":
         chosen = random.random(count) < 0.25
@@ -76,17 +76,17 @@ def _floats(random: Generator, dtype: numpy.dtype[Any], count: int, mood: str) -
 
 
 def telling_data(dtype: str, shape: tuple[int, ...]) -> Array:
-    """Numbers above 0 of which neighbours differ, as many as the type can tell apart; True and False at random."""
+    """Returns numbers above 0 whose neighbours differ, as many as the type has; True and False at random."""
     count = math.prod(shape)
     if kind_of(dtype) == "bool":
         return fill(dtype, shape, "coins", 1)
-    # Every type has 1 to 16 exactly, and 7 steps of a table of 16 are no period of a small extent.
+    # Every type has 1 to 16 exactly. Steps of 7 in a table of 16 do not repeat with a small extent.
     numbers = 1 + (numpy.arange(count) * 7 + numpy.arange(count) // 16) % 16
     return numbers.astype(DTYPES[dtype]).reshape(shape)
 
 
 def specials(dtype: numpy.dtype[Any]) -> Array:
-    """Zeros, infinities and NaN where there are any, subnormals, the smallest normal and the largest, of both signs."""
+    """Returns zeros, infinities and NaN where the type has them, subnormals, least and largest normals, of both signs."""
     limits: Any = ml_dtypes.finfo(dtype)
     with numpy.errstate(all="ignore"):
         values = [0.0, limits.smallest_subnormal, limits.smallest_normal, limits.max, 1.0]

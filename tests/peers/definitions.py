@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operators' definitions say, in plain NumPy: nothing here runs patchfold or another system.
+"""The operators' definitions in plain NumPy: nothing here runs patchfold or another system.
 
 Images are (N, C, image..) and columns (N, C, taps, positions..); the dialects say how theirs differ from that.
 """
@@ -18,7 +18,7 @@ HALVES = ("float16", "bfloat16")
 
 
 def meetings(w: Window) -> Iterator[tuple[int, tuple[Array, ...], tuple[Array, ...]]]:
-    """Each tap with the positions at which it meets a pixel, and these pixels, as indices of (N, C, axis..) arrays.
+    """Yields each tap with the positions at which it meets a pixel, and these pixels, as indices of (N, C, axis..) arrays.
 
     coordinate = position * stride + tap * dilation - pad_begin
     """
@@ -34,7 +34,7 @@ def meetings(w: Window) -> Iterator[tuple[int, tuple[Array, ...], tuple[Array, .
 
 
 def extract(image: Array, w: Window) -> Array:
-    """(N, C, taps, positions..) of (N, C, image..): 0 outside the image."""
+    """Returns (N, C, taps, positions..) of (N, C, image..): 0 outside the image."""
     columns = numpy.zeros((prod(w.batch), w.channels, prod(w.kernel), *w.positions), image.dtype)
     for number, positions, pixels in meetings(w):
         columns[:, :, number][positions] = image[pixels]
@@ -42,8 +42,7 @@ def extract(image: Array, w: Window) -> Array:
 
 
 def contributions(data: Array, w: Window) -> tuple[Array, Array]:
-    """What every pixel of a fold is the sum of: (taps, N, C, image..) in ascending order of the taps, and where there is
-    a contribution."""
+    """Returns the terms of every pixel of a fold, (taps, N, C, image..) by ascending tap, and a mask of existing terms."""
     columns = data.reshape(prod(w.batch), w.channels, prod(w.kernel), *w.positions)
     terms = numpy.zeros((prod(w.kernel), prod(w.batch), w.channels, *w.image), data.dtype)
     there = numpy.zeros(terms.shape, bool)
@@ -54,8 +53,9 @@ def contributions(data: Array, w: Window) -> tuple[Array, Array]:
 
 
 def combine(data: Array, w: Window) -> Array:
-    """(batch.., C, image..) of the columns of a fold: terms in ascending order of the taps are added to +0, float16 and
-    bfloat16 in float32, whose sum is rounded once."""
+    """Returns (batch.., C, image..) of the columns of a fold. Terms are added to +0 in ascending order of the taps; float16
+    and bfloat16 in float32, rounded once.
+    """
     terms, there = contributions(data, w)
     total = numpy.zeros(terms.shape[1:], numpy.float32 if data.dtype.name in HALVES else data.dtype)
     with numpy.errstate(all="ignore"):
@@ -65,7 +65,7 @@ def combine(data: Array, w: Window) -> Array:
 
 
 def offsets(block: Sequence[int]) -> list[tuple[int, ...]]:
-    """The places within a block, in row-major order."""
+    """Returns the places within a block, in row-major order."""
     return list(itertools.product(*(range(size) for size in block)))
 
 
@@ -74,7 +74,7 @@ def _every(offset: Sequence[int], block: Sequence[int]) -> tuple[slice, ...]:
 
 
 def space_to_depth(x: Array, block: Sequence[int], blocks_first: bool) -> Array:
-    """(lead.., C * taps, counts..) of (lead.., C, image..): the new channels count offsets first, or channels first."""
+    """Returns (lead.., C * taps, counts..) of (lead.., C, image..): new channels count offsets first, or channels first."""
     lead = x.ndim - len(block) - 1
     parts = [x[(..., *_every(offset, block))] for offset in offsets(block)]
     stacked = numpy.stack(parts, lead if blocks_first else lead + 1)
@@ -82,7 +82,7 @@ def space_to_depth(x: Array, block: Sequence[int], blocks_first: bool) -> Array:
 
 
 def depth_to_space(x: Array, block: Sequence[int], blocks_first: bool) -> Array:
-    """The inverse of space_to_depth()."""
+    """Inverts space_to_depth()."""
     lead, taps = x.ndim - len(block) - 1, prod(block)
     channels = x.shape[lead] // taps
     split = x.reshape(*x.shape[:lead], *((taps, channels) if blocks_first else (channels, taps)), *x.shape[lead + 1 :])
@@ -95,7 +95,7 @@ def depth_to_space(x: Array, block: Sequence[int], blocks_first: bool) -> Array:
 
 
 def space_to_batch(x: Array, block: Sequence[int], pads: Pairs) -> Array:
-    """(taps * N, counts.., rest..) of (N, image.., rest..): zeros around the image, and the offset before the batch."""
+    """Returns (taps * N, counts.., rest..) of (N, image.., rest..): zeros around the image, the offset before the batch."""
     rest = x.shape[1 + len(block) :]
     extents = [extent + begin + end for extent, (begin, end) in zip(x.shape[1:], pads, strict=False)]
     image = numpy.zeros((len(x), *extents, *rest), x.dtype)
@@ -104,7 +104,7 @@ def space_to_batch(x: Array, block: Sequence[int], pads: Pairs) -> Array:
 
 
 def batch_to_space(x: Array, block: Sequence[int], crops: Pairs) -> Array:
-    """The inverse of space_to_batch(): crops for pads."""
+    """Inverts space_to_batch(): crops for pads."""
     count = len(x) // prod(block)
     extents = [extent * size for extent, size in zip(x.shape[1:], block, strict=False)]
     image = numpy.zeros((count, *extents, *x.shape[1 + len(block) :]), x.dtype)

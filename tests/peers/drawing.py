@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the strategies share: drawing, settings, and what is done to a valid setting to make it an invalid one."""
+"""Helpers of the strategies: drawing, settings, and changes that make a valid setting invalid."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def number(draw: Draw, low: int, high: int) -> int:
 
 
 def chance(draw: Draw, percent: int) -> bool:
-    """What is unusual is drawn from the upper end, so that a shrunk problem does not have it."""
+    """Returns True by this chance, drawn from the upper end, so that Hypothesis shrinks rare features away."""
     return number(draw, 0, 99) >= 100 - percent
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Attributes of an operator and the shape of its data; fault says what was made invalid, if anything."""
+    """Attributes of an operator and the shape of its data; fault names the invalid part, if any."""
 
     attributes: dict[str, Any]
     shape: tuple[int, ...]
@@ -49,7 +49,7 @@ class Fault:
         return f"{self.kind} {self.name} {self.value}".replace("  ", " ")
 
     def apply(self, draw: Draw, setting: Setting) -> Setting | None:
-        """The invalid setting, or None where the fault does not apply."""
+        """Returns the invalid setting, or None where the fault does not apply."""
         attributes, shape = dict(setting.attributes), setting.shape
         if self.kind == "rank":
             if self.value < 0 and not shape:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the comparison knows about an operator: how to draw problems of it, and what they must show."""
+"""Facts of an operator for the comparison: how to draw its problems, and the conditions that they must show."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def axes(*ranks: int, what: str = "axes") -> set[str]:
     return {f"{rank} {what}" for rank in ranks}
 
 
-# What the operators of several dialects must show.
+# Conditions that operators of several dialects must show.
 WINDOW = {
     "holes", "stride > kernel", "stride > image", "kernel = extent", "stride leaves a rest", "overlaps", "one position",
     "extent > 64",
@@ -51,7 +51,7 @@ def lengths(*names: str) -> list[Fault]:
     return [Fault("length", name, by) for name in names for by in (1, -1)]
 
 
-# What makes the problems of several dialects invalid.
+# Faults that make problems of several dialects invalid.
 RANKS = [Fault("rank", value=1), Fault("rank", value=-1)]
 COLUMNS = [Fault("extent", "-1", 1), Fault("extent", "-1", -1), Fault("extent", "-2", 1), *RANKS]
 EVEN_CHANNELS = [Fault("extent", "-3", 1)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a problem shows, so that a run can say what it covered and what it must have covered."""
+"""The features of problems, which tell what a run covered and must have covered."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dialects import facts_of, window_of
 
 
 def features(problem: Problem) -> set[str]:
-    """Of a problem that was taken."""
+    """Returns the features of an accepted problem."""
     found = _data_features(problem)
     if 0 in problem.data.shape:
         found.add("empty data")
@@ -113,7 +113,7 @@ COMMON = {"empty data", "NaN", "Inf", "-0.0", "extreme integers"}
 
 
 def required(op: str, dtypes: set[str]) -> set[str]:
-    """What the problems of an operator must show between them, over these element types."""
+    """Returns the features that an operator's problems must have in all, over these element types."""
     needed = facts_of(op).shows | COMMON
     kinds = {kind_of(dtype) for dtype in dtypes}
     if "integer" not in kinds:

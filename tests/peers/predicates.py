@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conditions that the table names. Each says of a problem, valid or not, whether it is one of its kind."""
+"""The conditions that the table names. Each returns whether a problem, valid or not, is of its kind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Predicate = Callable[[Problem], bool]
 
 
 def _window(problem: Problem) -> Window | None:
-    """The window of a problem, or None where its attributes do not make one."""
+    """Returns the window of a problem, or None where its attributes do not make one."""
     if facts_of(problem.op).window is None:
         return None
     try:
@@ -39,7 +39,7 @@ def _entries(problem: Problem, *names: str) -> list[int]:
 
 
 def not_two_axes(problem: Problem) -> bool:
-    """A window with another number of spatial axes than two."""
+    """Returns whether a window has another number of spatial axes than two."""
     w = _window(problem)
     return w is not None and len(w.image) != 2
 
@@ -49,7 +49,7 @@ def channels_first(problem: Problem) -> bool:
 
 
 def many_blocked_axes(problem: Problem) -> bool:
-    """More than four blocked axes once leading and trailing ones with block 1 and no pads are merged away."""
+    """Returns whether more than four axes are blocked, without leading and trailing axes of block 1 and no pads."""
     blocks = list(problem.attributes["block_shape"])
     pads = [any(pair) for pair in problem.attributes.get("paddings", problem.attributes.get("crops", ()))]
     plain = [block == 1 and not pad for block, pad in zip(blocks, pads, strict=False)]
@@ -61,8 +61,9 @@ def many_blocked_axes(problem: Problem) -> bool:
 
 
 def _pixels(w: Window, extents: tuple[int, ...]) -> set[tuple[int, ...]]:
-    """(row of the columns, position.., channel, pixel..) of every element that meets the image, if the row is
-    channel, tap.. of axes with these extents."""
+    """Returns (row of the columns, position.., channel, pixel..) of every element that meets the image, if rows are channel,
+    tap.. with these extents.
+    """
     found = set()
     for row in range(w.channels * prod(w.kernel)):
         rest, taps = row, []
@@ -78,8 +79,9 @@ def _pixels(w: Window, extents: tuple[int, ...]) -> set[tuple[int, ...]]:
 
 
 def taps_decoded_with_dilation(problem: Problem) -> bool:
-    """A fold whose columns meet other pixels if their rows are decoded with the extents of the dilated kernel, which
-    matters with another number of axes than two."""
+    """Returns whether a fold's columns meet other pixels when rows are decoded with the extents of the dilated kernel. This
+    matters with another number of axes than two.
+    """
     w = _window(problem)
     if w is None or len(w.image) == 2 or 0 in (*w.batch, *w.positions) or w.effective == w.kernel:
         return False
@@ -91,7 +93,7 @@ def empty_data(problem: Problem) -> bool:
 
 
 def empty_data_of_a_block(problem: Problem) -> bool:
-    """Empty, and the block changes the shape."""
+    """Returns whether data is empty and the block changes the shape."""
     return empty_data(problem) and problem.attributes.get("downscale_factor", 1) != 1
 
 
@@ -101,7 +103,7 @@ def no_positions(problem: Problem) -> bool:
 
 
 def surplus_entries(problem: Problem) -> bool:
-    """A list that has an entry for each axis of the data, and more."""
+    """Returns whether a list has more entries than the data has axes."""
     lists = [v for v in problem.attributes.values() if isinstance(v, (tuple, list))]
     return any(len(v) > problem.data.ndim for v in lists)
 
@@ -115,7 +117,7 @@ def strides_below_one(problem: Problem) -> bool:
 
 
 def offset_beyond_data(problem: Problem) -> bool:
-    """SpaceToBatch: an offset within a block all of whose elements lie in the end pads."""
+    """Returns whether all elements of an offset within a block lie in the end pads (SpaceToBatch)."""
     given = problem.attributes
     if empty_data(problem):
         return False
@@ -128,7 +130,7 @@ def dilation_below_one(problem: Problem) -> bool:
 
 
 def short_lists(problem: Problem) -> bool:
-    """A list with fewer entries than a picture has axes."""
+    """Returns whether a list has fewer entries than a picture has axes."""
     return any(len(v) < 2 for v in problem.attributes.values() if isinstance(v, (tuple, list)))
 
 
@@ -141,7 +143,7 @@ def sizes_below_one(problem: Problem) -> bool:
 
 
 def signalling_nan_outside_four_or_five_axes(problem: Problem) -> bool:
-    """SpaceToBatch of float8_e5m2 that does something, with data of another number of axes than four or five."""
+    """Returns whether SpaceToBatch changes data of float8_e5m2 with another number of axes than four or five."""
     if max(problem.attributes["block_shape"], default=1) == 1 and not any(_entries(problem, "pads_begin", "pads_end")):
         return False
     bits = numpy.ascontiguousarray(problem.data).reshape(-1).view(numpy.uint8)
@@ -149,7 +151,7 @@ def signalling_nan_outside_four_or_five_axes(problem: Problem) -> bool:
 
 
 def minus_zero_or_signalling_nan_outside_four_or_five_axes(problem: Problem) -> bool:
-    """SpaceToBatch of minus zeros or signalling NaNs (float8_e5m2), of data with another number of axes than 4 or 5."""
+    """Returns whether SpaceToBatch gets float8_e5m2 minus zeros or signalling NaNs, and not four or five axes."""
     bits = numpy.ascontiguousarray(problem.data).reshape(-1).view(numpy.uint8)
     lost = (bits == 0x80) | ((bits & 0x7F == 0x7D) & (problem.dtype == "float8_e5m2"))
     return problem.data.ndim not in (4, 5) and bool(lost.any())
@@ -160,14 +162,14 @@ def empty_data_of_six_axes(problem: Problem) -> bool:
 
 
 def pads_around_nothing(problem: Problem) -> bool:
-    """SpaceToBatch of empty data, whose pads make a result."""
+    """Returns whether SpaceToBatch gets empty data whose pads make a result."""
     given, shape = problem.attributes, problem.data.shape
     padded = [sum(axis) for axis in zip(shape, given["pads_begin"], given["pads_end"], strict=False)]
     return empty_data(problem) and 0 not in padded
 
 
 def no_columns(problem: Problem) -> bool:
-    """Columns of nothing for an image that has pixels: the result is zeros."""
+    """Returns whether there are no columns for an image that has pixels: the result is zeros."""
     return problem.data.shape[-1:] == (0,) and 0 not in (*problem.data.shape[:-1], *problem.attributes["output_size"])
 
 
@@ -180,7 +182,7 @@ def empty_channels(problem: Problem) -> bool:
 
 
 def lengths_differ(problem: Problem) -> bool:
-    """Lists of different lengths; one of pads counts half."""
+    """Returns whether lists differ in length; a list of pads counts half."""
     lengths = {
         len(value) / (2 if name == "pads" else 1) for name, value in problem.attributes.items() if isinstance(value, tuple)
     }
@@ -188,7 +190,7 @@ def lengths_differ(problem: Problem) -> bool:
 
 
 def empty_and_indivisible(problem: Problem) -> bool:
-    """Empty data whose extents, or channels, are no multiples of the block."""
+    """Returns whether data is empty, and its extents, or channels, are no multiples of the block."""
     shape = problem.data.shape
     if problem.op == "onnx.Col2Im-18":
         taps = prod(problem.attributes["block_shape"])
@@ -206,14 +208,14 @@ def unknown_mode(problem: Problem) -> bool:
 
 
 def batch_entry(problem: Problem) -> bool:
-    """A block, pad or crop of the batch axis."""
+    """Returns whether the batch axis has a block, pad or crop."""
     given = problem.attributes
     firsts = [given[name][0] for name in ("pads_begin", "pads_end", "crops_begin", "crops_end") if name in given]
     return any(firsts) or given["block_shape"][0] != 1
 
 
 def three_entries(problem: Problem) -> bool:
-    """A list with more entries than a picture has axes."""
+    """Returns whether a list has more entries than a picture has axes."""
     return any(len(v) > 2 for v in problem.attributes.values() if isinstance(v, (tuple, list)))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One question that is put to patchfold and to another system."""
+"""A problem for patchfold and another system."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DTYPES: dict[str, numpy.dtype[Any]] = {
 
 
 class Refusal(Exception):
-    """The system does not take this problem; str() is its own message."""
+    """The system refuses this problem; str() is its own message."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Problem:
         return " ".join(words) + (f"  (data: {self.mood}, seed {self.seed})" if self.mood else "")
 
     def key(self) -> bytes:
-        """The same for two problems if and only if shape, attributes and data are the same."""
+        """Returns bytes that are equal for two problems if and only if shape, attributes and data are equal."""
         head = f"{self.op} {self.dtype} {self.data.shape} {sorted(self.attributes.items())}"
         return hashlib.blake2b(head.encode() + self.data.tobytes(), digest_size=16).digest()
 
@@ -63,7 +63,7 @@ Answer: TypeAlias = "Array | Refusal"
 
 
 def answers(run: Callable[[Problem], Array], problems: Iterable[Problem]) -> list[Answer]:
-    """run() for one problem after the other, with refusals as values: what run_many() of a system returns."""
+    """Returns run()'s answers to the problems in turn, with refusals as values, like a system's run_many()."""
     results: list[Answer] = []
     for problem in problems:
         try:

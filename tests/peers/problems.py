@@ -29,9 +29,9 @@ def draw_setting(draw: Draw, op: str) -> Setting:
 
 @st.composite
 def groups(draw: Draw, op: str, dtype: str, size: int) -> list[Problem]:
-    """Problems with the same attributes and shape, and different data."""
+    """Returns problems with equal attributes and shape, and different data."""
     setting = draw_setting(draw, op)
-    # Hypothesis likes to draw a number again: with the setting mixed in, the data still differs.
+    # Hypothesis often draws a number again: with the setting mixed in, the data still differs.
     seed = zlib.crc32(f"{number(draw, 0, 2**32 - 1)} {setting}".encode())
     moods = moods_of(dtype)
     first = number(draw, 0, len(moods) - 1)
@@ -43,7 +43,7 @@ def groups(draw: Draw, op: str, dtype: str, size: int) -> list[Problem]:
 
 
 def always(op: str, dtype: str) -> list[Problem]:
-    """The settings that every run has, with ordinary data."""
+    """Returns problems of the settings that every run has, with ordinary data."""
     mood = moods_of(dtype)[0]
     return [
         Problem(op, dtype, fill(dtype, setting.shape, mood, number), setting.attributes, number, mood)
@@ -52,7 +52,7 @@ def always(op: str, dtype: str) -> list[Problem]:
 
 
 def batches(op: str, dtype: str, size: int, settings: int) -> Any:
-    """Groups of several settings, one after the other."""
+    """Returns groups of several settings, one after the other."""
     if settings == 1:
         return groups(op, dtype, size)
     lists = st.lists(groups(op, dtype, size), min_size=1, max_size=2 * settings)
@@ -60,5 +60,5 @@ def batches(op: str, dtype: str, size: int, settings: int) -> Any:
 
 
 def problems(op: str, dtype: str) -> Any:
-    """One problem at a time."""
+    """Returns a strategy of single problems."""
     return groups(op, dtype, 1).map(lambda group: group[0])

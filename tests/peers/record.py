@@ -33,7 +33,7 @@ from dialects import definition
 FOLDER = Path(__file__).resolve().parent.parent / "python" / "vectors"
 MOST_BYTES = 400
 REFUSALS = 3  # of each operator
-OF_A_TYPE, LEAST_ELEMENTS = 2, 6  # of each operator and type, so many that are so large
+OF_A_TYPE, LEAST_ELEMENTS = 2, 6  # of each operator and type: this many vectors with at least this many elements
 EXAMPLES = 400  # of each operator
 
 

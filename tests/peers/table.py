@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the folder expected: what every system is expected to do with every operator and element type."""
+"""Reads the folder expected: the expected behaviour of every system with every operator and element type."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ VERDICTS = ("equal", "bounded", "narrows", "refuses", "wrong")
 
 @dataclass(frozen=True)
 class Row:
-    """Of one cell: the verdict for all of its problems, or only for those of one kind (where). What is wrong is so for each
-    of them, or depends on what lay in the memory or on the processor (by_chance)."""
+    """A row of a cell: the verdict for all of its problems, or only for one kind (where). A wrong result is wrong for each
+    of them, or depends on the memory's old content or on the processor (by_chance).
+    """
 
     verdict: str
     reason: str = ""
@@ -36,7 +37,7 @@ class Row:
 
 @dataclass(frozen=True)
 class OneSided:
-    """Problems that only one of the two refuses, and why. By nobody: the system must not see them."""
+    """Problems that only one side refuses, and why. By nobody: the system must not get them."""
 
     by: str
     where: str
@@ -53,7 +54,7 @@ class Table:
     uncovered: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
 
     def rows(self, system: str, op: str, dtype: str) -> list[Row]:
-        """The exceptions, then the row for everything else; KeyError where the table does not know the cell."""
+        """Returns the exceptions, then the row for all other problems; KeyError where the table lacks the cell."""
         rows = self.cells[system, op, dtype]
         return sorted(rows, key=lambda row: not row.where)
 
@@ -66,7 +67,7 @@ class Fault(ValueError):
 
 
 def read(folder: Path = FOLDER) -> Table:
-    """A file for each system, named after it, in which rows stand below their operators, and one with names of groups."""
+    """Reads a file for each system, with its name and rows below operators, and the file of groups of types."""
     content: dict[str, Any] = {"cell": [], "refusal": [], "uncovered": []}
     for path in sorted(folder.glob("*.toml")):
         part = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every cell of the system that is compared with, against the table in expected. Needs --system NAME."""
+"""Compares every cell of one system with the table in expected. Needs --system NAME."""
 
 from __future__ import annotations
 

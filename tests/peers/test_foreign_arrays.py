@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of torch and arrays of JAX, in and out of the neutral functions."""
+"""Tensors of torch and arrays of JAX as inputs and outputs of the neutral functions."""
 
 import jax
 import jax.numpy as jnp
@@ -151,7 +151,7 @@ def test_jax_tracers_are_refused() -> None:
 
 
 def test_ml_dtypes_arrays_keep_their_type() -> None:
-    """Results of 16-bit and 8-bit floats are arrays of that type, never 0-d arrays of objects."""
+    """Checks that results of 16-bit and 8-bit floats are arrays of that type, never 0-d arrays of objects."""
     for dtype in (ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2):
         y = patchfold.unfold(np.ones((1, 1, 3, 3), dtype), 2)
         assert y.dtype == dtype

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The comparison notices what it should: a system that is patchfold itself, sound or with a fault."""
+"""Tests the comparison itself: a system that is patchfold, sound or with a fault."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def parse(op: str, dtype: str, *exceptions: dict[str, Any], verdict: str = "equa
 
 
 def last_bit(problem: Problem, result: Array) -> Array:
-    """The result with its last bit turned over, if it has any."""
+    """Returns the result with its last bit inverted, if it has any."""
     data = bytearray(result.tobytes())
     if data:
         data[0] ^= 1
@@ -122,7 +122,7 @@ def shape_only(problem: Problem, result: Array) -> Array:
 def test_ours_is_checked_whatever_the_verdict_on_the_other_is(
     verdict: str, change: Callable[[Problem, Array], Array]
 ) -> None:
-    """A fault of ours in the problems that a row covers, and only there."""
+    """Puts a fault into patchfold's results for the problems that a row covers, and only there."""
     op, dtype = "torch.pixel_unshuffle", "int32"
     exception = {"verdict": "wrong", "where": "many_elements"}
     more = {"to": "int8"} if verdict == "narrows" else {}
@@ -232,7 +232,7 @@ def test_what_a_system_answers_is_recorded_whatever_patchfold_does() -> None:
 
 
 def fold_of(terms: list[float], dtype: str = "float16") -> Problem:
-    """All terms fall on one pixel."""
+    """Returns a fold whose terms all fall on one pixel."""
     data = numpy.array(terms, dtype=dtype).reshape(1, len(terms), 1)
     return Problem("torch.fold", dtype, data, {"output_size": (1, len(terms)), "kernel_size": (1, len(terms))})
 

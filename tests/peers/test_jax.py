@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.jax: the numbers of the neutral operators under every transform, and derivatives."""
+"""patchfold.jax: the results of the neutral operators under every transform, and derivatives."""
 
 import functools
 import inspect
@@ -77,7 +77,7 @@ def data(shape: tuple[int, ...], dtype: str = "float32") -> Any:
 
 
 def pair(name: str, arguments: dict[str, Any]) -> tuple[Any, Any]:
-    """(ours for JAX, ours for NumPy)"""
+    """Returns (function of patchfold.jax, function of patchfold for NumPy)."""
     return functools.partial(getattr(pj, name), **arguments), functools.partial(getattr(patchfold, name), **arguments)
 
 
@@ -181,7 +181,7 @@ def test_a_fill_has_no_derivative():
 
 @every_call
 def test_the_gradient_is_the_adjoint(name, shape, arguments):
-    """<A x, y> = <x, A' y>, in integers of float64's range, so that both sides are exact."""
+    """Checks <A x, y> = <x, A' y> with integers in float64, so that both sides are exact."""
     arguments = {key: value for key, value in arguments.items() if key != "value"}
     with jax.enable_x64(True):
         ours, neutral = pair(name, arguments)
@@ -254,7 +254,7 @@ def test_run_takes_every_operator_and_has_its_gradient(spec):
 
 
 def attributes_of(spec: Any, words: list[str]) -> dict[str, Any]:
-    """The arguments of an example, as Python writes them."""
+    """Returns the arguments of an example, as Python writes them."""
     kinds = {argument.name: argument.kind for argument in spec.arguments}
     attributes: dict[str, Any] = {}
     for word in words:
@@ -323,7 +323,7 @@ def test_kernel_sizes_cannot_be_traced():
 
 @every_call
 def test_the_way_of_other_devices_gives_the_same(name, shape, arguments):
-    """On the processor, since there is no other device here: through the host, as lowered for every other platform."""
+    """Runs the path of other devices on the processor: through the host, as lowered for every other platform."""
     ours, neutral = pair(name, arguments)
     x = jnp.asarray(data(shape))
     (equation,) = jax.make_jaxpr(ours)(x).eqns
@@ -336,7 +336,7 @@ def test_a_program_for_the_processor_calls_patchfold():
 
 
 def test_no_threads_but_those_of_xla():
-    """In a process of its own: the threads are counted before and after a call that is large enough to be split."""
+    """Counts the threads of a new process before and after a call that is large enough to be split."""
     program = """
 import os, jax, jax.numpy as jnp, patchfold, patchfold.jax
 x = jnp.ones((8, 16, 128, 128))

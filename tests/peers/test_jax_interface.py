@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The target that patchfold registers with XLA: what it refuses, and the layout of the interface."""
+"""The target that patchfold registers with XLA: its refusals, and the layout of the interface."""
 
 import re
 import subprocess
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_a_program_of_another_shape_is_refused_and_not_run():
-    """What anyone may write with jax.ffi: buffers that do not fit the call."""
+    """Passes buffers that do not fit the call, as any user of jax.ffi can."""
     call = "unfold f32 1x1x4x4 kernel_size=2,2"
     wrong = jax.ffi.ffi_call("patchfold", jax.ShapeDtypeStruct((1, 4, 8), jnp.float32))
     for text in (call, "unfold f32", "nonsense", ""):
@@ -32,7 +32,7 @@ def test_a_program_of_another_shape_is_refused_and_not_run():
 
 
 def test_the_layout_of_the_interface_is_that_of_the_header(tmp_path):
-    """Every struct and number that python/native/xla_ffi.hpp writes down, compared with the header of this jaxlib."""
+    """Compares every struct and number of python/native/xla_ffi.hpp with the header of this jaxlib."""
     ours = (ROOT / "python" / "native" / "xla_ffi.hpp").read_text()
     names = {
         "Extension": ("XLA_FFI_Extension_Base", ["struct_size", "type", "next"], None),
@@ -98,7 +98,7 @@ def test_the_layout_of_the_interface_is_that_of_the_header(tmp_path):
         body = re.search(rf"(?ms)^struct {own} \{{(.*?)^\}};", ours)
         assert body
         members = re.findall(r"(?m)^  [^\n/]*?\(?\*?(\w+)(?:\[\d+\])?\)?(?:\([^\n]*\))?;", body[1])
-        if own == "Api":  # the functions between those that are used have one name
+        if own == "Api":  # patchfold gives one name to the unused functions between the used ones
             members.remove("others")
             fields = [field for field in fields if field != "XLA_FFI_Handler_Register"]
             checks.append("static_assert(offsetof(x::Api, others) == offsetof(XLA_FFI_Api, XLA_FFI_Handler_Register));")

@@ -21,7 +21,7 @@ from patchfold.models import ModelError, inspect  # noqa: E402
 
 
 class Written(tf.Module):
-    """The nodes of a case as calls of TensorFlow, channels first but in convolutions and blocks."""
+    """The nodes of a case as calls of TensorFlow, channels first except in convolutions and blocks."""
 
     def __init__(self, case: Case):
         super().__init__()
@@ -70,7 +70,7 @@ class Written(tf.Module):
         x = tf.transpose(x, [0, *range(2, rank + 2), 1])
         filters = np.moveaxis(weights, (0, 1), (-1, -2))
         stride = attributes.get("strides", [1] * rank)
-        if rank == 1:  # TensorFlow has two axes and three.
+        if rank == 1:  # TensorFlow has two axes and three
             x, filters = x[:, None], filters[None]
             y = tf.nn.conv2d(x, filters, [1, 1, *stride, 1], "VALID", dilations=[1, 1, *attributes["dilations"], 1])[:, 0]
         elif rank == 2:
@@ -80,7 +80,7 @@ class Written(tf.Module):
         return tf.transpose(y, [0, rank + 1, *range(1, rank + 1)])
 
     def DepthToSpace(self, given: Any, settings: Any, attributes: Any) -> Any:
-        """In mode CRD; TensorFlow has the other order."""
+        """Returns depth_to_space in mode CRD; TensorFlow has the other order."""
         n, c, h, w = given[0].shape
         b = attributes["blocksize"]
         x = tf.reshape(given[0], [n, c // b**2, b, b, h, w])
@@ -93,7 +93,7 @@ class Written(tf.Module):
         return tf.reshape(x, [n, c * b * b, h // b, w // b])
 
 
-# TensorFlow has no Col2Im; its sums are gradients, which inspect does not name.
+# TensorFlow has no Col2Im; its sums are gradients, which inspect does not report.
 HAD = [case for case in CASES if case.name != "Col2Im itself"]
 
 
@@ -132,7 +132,7 @@ def test_saved_model_holds_what_the_onnx_model_holds(case: Case, tmp_path: Path)
 
 @pytest.mark.parametrize("case", HAD, ids=lambda case: case.name)
 def test_tflite_file_holds_what_the_onnx_model_holds(case: Case, tmp_path: Path) -> None:
-    # LiteRT itself has neither transpositions of more than six axes nor convolutions of three.
+    # LiteRT itself lacks transpositions of more than six axes and convolutions of three.
     check(lite(Written(case).run, case.shape, tmp_path / "m.tflite", flex=True), case)
 
 
@@ -227,7 +227,7 @@ def test_models_without_signatures_are_read(tmp_path: Path) -> None:
     assert found(path) == BLOCKS
 
 
-# What bad files get.
+# Results for bad files.
 
 
 def change(path: Path, how: Any) -> Path:
@@ -250,7 +250,7 @@ def refused(path: Path, text: str) -> None:
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: Any) -> Path:
-    """A SavedModel, and beside it a .tflite file."""
+    """Returns a SavedModel with a .tflite file beside it."""
     folder = Path(tmp_path_factory.mktemp("sound"))
     case = next(case for case in CASES if case.name == "im2col of slices")
     lite(Written(case).run, case.shape, folder / "m.tflite")

@@ -28,16 +28,16 @@ PATH = "tests/inferers/test_sliding_window_inference.py"
 
 
 def helpers() -> types.ModuleType:
-    """What the file imports of MONAI's folder of tests, which the source package lacks."""
+    """Returns a replacement of the module in MONAI's folder of tests, which the source package lacks."""
     module = types.ModuleType("tests.test_utils")
     module.TEST_TORCH_AND_META_TENSORS = (torch.as_tensor, MetaTensor)
     module.skip_if_no_cuda = unittest.skipUnless(torch.cuda.is_available(), "there is no CUDA here")
-    module.test_is_quick = lambda: True  # leaves out volumes of gigabytes
+    module.test_is_quick = lambda: True  # skips volumes of gigabytes
     return module
 
 
 def their_tests() -> dict[str, type]:
-    """The file's classes of tests, after it has imported our names where it imports MONAI's."""
+    """Returns the file's test classes, after its import of our names in place of MONAI's."""
     with tarfile.open(SDIST) as archive:
         member = archive.extractfile(f"{Path(SDIST).name.removesuffix('.tar.gz')}/{PATH}")
         assert member is not None

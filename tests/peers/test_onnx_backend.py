@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX's own node tests through patchfold.onnx.backend, run by ONNX's own runner, and what they leave open."""
+"""ONNX's own node tests through patchfold.onnx.backend, run by ONNX's own runner, and cases that these lack."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:onnx")
 
 OURS = {"Col2Im", "DepthToSpace", "SpaceToDepth"}
 
-# Every case of onnx 1.23.2 whose model is made of our operators.
+# Every case of onnx 1.23.2 whose model has only our operators.
 CASES = [
     "test_col2im",
     "test_col2im_5d",
@@ -40,7 +40,7 @@ CASES = [
     "test_spacetodepth_example",
 ]
 
-# The same functions written out in other operators.
+# The functions of these cases, written in other operators.
 EXPANDED = [f"{name}_expanded" for name in CASES if "col2im" not in name]
 
 

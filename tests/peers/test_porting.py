@@ -32,7 +32,7 @@ from patchfold._orders.elsewhere import PUT_BACK, ROWS  # noqa: E402
 
 
 class OnnxNodes(dict[str, Any]):
-    """A node of ONNX by its name, run by ONNX's reference implementation."""
+    """Nodes of ONNX by name, run by ONNX's reference implementation."""
 
     def __missing__(self, kind: str) -> Any:
         if not onnx.defs.has(kind):
@@ -59,12 +59,12 @@ def in_openvino(make: Any) -> Any:
 
 
 def by_columns(x: Any) -> Any:
-    """MATLAB's order: downwards first."""
+    """Returns the elements in MATLAB's order: downwards first."""
     return x.T.reshape(-1)
 
 
 def im2col(x: Any, block: tuple[int, int], kind: str) -> Any:
-    """MATLAB's im2col by its definition: a column of the result for each block, blocks and elements downwards first."""
+    """Returns MATLAB's im2col by its definition: a column for each block, blocks and elements downwards first."""
     m, n = block
     if kind == "distinct":
         x = np.pad(x, [(0, -x.shape[0] % m), (0, -x.shape[1] % n)])
@@ -75,7 +75,7 @@ def im2col(x: Any, block: tuple[int, int], kind: str) -> Any:
 
 
 def col2im(x: Any, block: tuple[int, int], size: tuple[int, int], kind: str) -> Any:
-    """MATLAB's col2im of distinct blocks by its definition."""
+    """Returns MATLAB's col2im of distinct blocks by its definition."""
     assert kind == "distinct"
     (m, n), result = block, np.zeros(size, x.dtype)
     starts = itertools.product(range(0, size[1], n), range(0, size[0], m))
@@ -85,7 +85,7 @@ def col2im(x: Any, block: tuple[int, int], size: tuple[int, int], kind: str) -> 
 
 
 def space_to_depth(x: Any, block: tuple[int, int]) -> Any:
-    """MATLAB's spaceToDepth of (H, W, C) by its definition: channels of one offset lie together."""
+    """Returns MATLAB's spaceToDepth of (H, W, C) by its definition: channels of one offset lie together."""
     (m, n), (h, w, c) = block, x.shape
     result = np.zeros((h // m, w // n, c * m * n), x.dtype)
     for a, b in itertools.product(range(m), range(n)):
@@ -94,7 +94,7 @@ def space_to_depth(x: Any, block: tuple[int, int]) -> Any:
 
 
 def depth_to_space(x: Any, block: tuple[int, int]) -> Any:
-    """MATLAB's depthToSpace of (H, W, C) in its mode "dcr" by its definition."""
+    """Returns MATLAB's depthToSpace of (H, W, C) in its mode "dcr" by its definition."""
     (m, n), (h, w, c) = block, x.shape
     depth = c // (m * n)
     result = np.zeros((h * m, w * n, depth), x.dtype)
@@ -111,8 +111,8 @@ class Matlab(dict[str, Any]):
 
 
 def namespace(row: Any, x: Any) -> tuple[str, dict[str, Any]]:
-    """The text of a system's call as Python, and what it uses."""
-    if row.system == "MATLAB":  # [3 2] is (3, 2).
+    """Returns the text of a system's call as Python, and the names that it uses."""
+    if row.system == "MATLAB":  # [3 2] is (3, 2) in Python
         return row.theirs.replace("[3 2]", "(3, 2)").replace("[9 8]", "(9, 8)").replace("[2 2]", "(2, 2)"), Matlab(x=x)
     if row.system == "ONNX":
         return row.theirs, OnnxNodes(x=x)

@@ -53,7 +53,7 @@ every_call = pytest.mark.parametrize(
 
 @pytest.fixture(params=["library", "python"], autouse=True)
 def way(request, monkeypatch):
-    """With the library's operator, and with functions of Python, which a package without the library has."""
+    """Runs tests with the library's operator, and with Python's functions, for a package without the library."""
     if request.param == "python":
         monkeypatch.setattr(_tensors, "_loaded", lambda: None)
     return request.param
@@ -65,7 +65,7 @@ def numbers(shape):
 
 @every_call
 def test_tapes_record_the_adjoint(function, shape, arguments):
-    """<A x, y> = <x, A' y>, in small integers, so that both sides are exact."""
+    """Checks <A x, y> = <x, A' y> in small integers, so that both sides are exact."""
     x, start = numbers(shape), function(np.zeros(shape, np.float32), **arguments)
     y = numbers(start.shape)
     variable = tf.Variable(x)
@@ -142,7 +142,7 @@ def test_graphs_of_any_batch():
 
 
 def test_a_keras_like_layer_learns():
-    """What people write: a layer between two others, trained by a tape."""
+    """Trains a usual model by a tape: a layer between two others."""
     weights = tf.Variable(tf.ones((12, 1)) / 12)
     x = tf.constant(RANDOM.random((4, 4, 4, 3)), tf.float32)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operator that the package's library adds to TensorFlow: where it is used, saved models, threads, and wrong calls."""
+"""The operator that the package's library adds to TensorFlow: its use, saved models, threads, and wrong calls."""
 
 import subprocess
 import sys

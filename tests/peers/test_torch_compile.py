@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.torch under torch.compile, torch.export and TorchScript: the same values, one graph for many shapes."""
+"""patchfold.torch under torch.compile, torch.export and TorchScript: equal values, one graph for many shapes."""
 
 from collections.abc import Callable
 from typing import Any

@@ -18,7 +18,7 @@ DTYPES = (
 
 
 def random_view(rng: random.Random, dtype: Any) -> Any:
-    """Random bytes as a tensor of random rank, order of axes and steps."""
+    """Returns random bytes as a tensor of random rank, order of axes and steps."""
     sizes = [rng.choice((0, 1, 2, 3, 5)) if rng.random() < 0.1 else rng.randint(1, 5) for _ in range(rng.randint(0, 5))]
     steps = [rng.randint(1, 2) for _ in sizes]
     room = [size * step for size, step in zip(sizes, steps, strict=True)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of patchfold.torch: numerically checked, under torch.func, and the same as those of torch's functions."""
+"""Derivatives of patchfold.torch: checked numerically, under torch.func, and against torch's functions."""
 
 import random
 from collections.abc import Callable
@@ -44,14 +44,14 @@ def test_numerical_derivatives(name: str, dtype: Any) -> None:
     input = leaf(sizes, dtype)
     options: dict[str, Any] = {"fast_mode": True, "check_batched_grad": True}
     assert gradcheck(lambda x: call(ours, x), input, check_forward_ad=True, check_batched_forward_grad=True, **options)
-    # The operators are linear: without the square the second derivative would be 0 whatever the first one did.
+    # The operators are linear: without the square the second derivative would always be 0.
     squared = lambda x: call(ours, x) * call(ours, x)  # noqa: E731
     assert gradgradcheck(squared, input, check_fwd_over_rev=True, check_rev_over_rev=True, **options)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.complex128], ids=str)
 def test_exact_jacobians(dtype: Any) -> None:
-    """Every entry of the Jacobian, not a random projection."""
+    """Compares every entry of the Jacobian, not a random projection."""
     columns, image = leaf((4, 4), dtype), leaf((1, 3, 3), dtype)
     assert gradcheck(lambda x: ours.fold(x, 3, 2), columns, check_forward_ad=True)
     assert gradgradcheck(lambda x: ours.fold(x, 3, 2) ** 2, columns)

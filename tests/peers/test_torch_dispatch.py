@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small calls pass by torch's dispatcher, but only where it has nothing to decide."""
+"""Small calls bypass torch's dispatcher, but only where it has no decision to make."""
 
 import subprocess
 import sys
@@ -45,7 +45,7 @@ def operator(name: str) -> str:
 
 
 class Dispatched:
-    """Counts the calls that a block makes through the kernels of the dispatcher."""
+    """Counts the calls in a block that go through the kernels of the dispatcher."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.count = 0
@@ -112,7 +112,7 @@ def test_types(name: str, dtype: Any, dispatched: Dispatched) -> None:
     expected = call(theirs, x if dtype.is_complex else x.double())
     result = call(ours, x)
     assert result.dtype == dtype
-    assert torch.equal(result, expected.to(dtype))  # sums of booleans are OR, and those of bytes are small here
+    assert torch.equal(result, expected.to(dtype))  # sums of booleans are OR, and sums of bytes are small here
     assert dispatched.count == 0
 
 
@@ -189,7 +189,7 @@ def test_arguments_of_other_kinds(kind: Any, recorded: bool) -> None:
 
 
 class Recorded(TorchDispatchMode):  # type: ignore[misc]
-    """Keeps the names of the operators that are called."""
+    """Keeps the names of the called operators."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -298,7 +298,7 @@ def test_subclasses_decide_for_themselves(name: str) -> None:
 def test_transforms_of_torch_func(name: str) -> None:
     call, _ = CALLS[name]
     x = sample(name).double()
-    plain = sample(name).double() + 1  # not of any transform, but used within them
+    plain = sample(name).double() + 1  # belongs to no transform, but is used within them
     func = torch.func
     for transform in (
         lambda f: func.vmap(lambda t: call(f, t) + call(f, plain))(torch.stack([x, x + 1])),
@@ -418,7 +418,7 @@ def test_neutral_operators_read_the_memory_of_tensors() -> None:
 
 
 def test_a_torch_without_the_exchange_api() -> None:
-    """torch before 2.10."""
+    """Tests without the exchange API, as in torch before 2.10."""
     script = """
         import torch
         del torch.Tensor.__dlpack_c_exchange_api__

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """patchfold.torch for tensors on other devices, and within TorchScript.
 
-There is no other device here. What torch does with a tensor on one is tested with fake tensors, which have a device and no
-memory; the kernel of such devices runs on the processor, where its two copies are none.
+There is no other device here. Tests of torch's part use fake tensors, which have a device and no memory; the kernel of such
+devices runs on the processor, where its two copies copy nothing.
 """
 
 import io
@@ -173,6 +173,6 @@ def test_decompositions_for_any_number_of_axes(axes, dtype):
     columns = patchfold.torch.unfold(x, **window)
     given = tuple(window.values())
     assert torch.equal(table[torch.ops.patchfold.unfold.default](x, *given), columns)
-    if dtype.is_floating_point:  # torch's own sums have no integers
+    if dtype.is_floating_point:  # torch cannot sum integers itself
         image = table[torch.ops.patchfold.fold.default](columns, size, *given)
         assert torch.equal(image, patchfold.torch.fold(columns, size, **window))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.torch in the place of torch's functions, and its modules."""
+"""patchfold.torch as a replacement of torch's functions, and its modules."""
 
 import copy
 import io
@@ -109,7 +109,7 @@ class Plain(torch.Tensor):  # type: ignore[misc, name-defined]
 
 
 class Overriding(torch.Tensor):  # type: ignore[misc, name-defined]
-    """A subclass that knows torch's function only."""
+    """A subclass that overrides torch's function only."""
 
     seen: list[Any] = []
 

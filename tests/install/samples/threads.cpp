@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled with ThreadSanitizer, which the library and oneTBB are not: four threads call it, each on four threads of the default
+// Compiled with ThreadSanitizer, unlike the library and oneTBB. Four threads call the library, each on four threads of the default
 // executor, and write buffers before and after.
 #include <patchfold/patchfold.hpp>
 #include <thread>

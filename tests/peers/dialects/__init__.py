@@ -22,7 +22,7 @@ SUMS = frozenset(spec.name for spec in patchfold.operators() if spec.sums)
 
 @functools.cache
 def patterns_of(dialect: str) -> dict[str, Facts]:
-    """Nothing for a dialect without a module."""
+    """Returns the dialect's OPERATORS; nothing for a dialect without a module."""
     name = f"{__name__}.{dialect}"
     if not dialect or importlib.util.find_spec(name) is None:
         return {}
@@ -31,24 +31,24 @@ def patterns_of(dialect: str) -> dict[str, Facts]:
 
 
 def operators_of(dialect: str) -> list[str]:
-    """The dialect's operators in the order of the operator table."""
+    """Returns the dialect's operators in the order of the operator table."""
     return [spec.name for spec in patchfold.operators() if spec.name.startswith(f"{dialect}.")]
 
 
 def data_name(op: str) -> str:
-    """What the operator's definition calls its data."""
+    """Returns the name of the data in the operator's definition."""
     return next(spec.data_input for spec in patchfold.operators() if spec.name == op)
 
 
 @functools.cache
 def known(op: str) -> Facts | None:
-    """None for an operator that no pattern fits."""
+    """Returns an operator's facts, or None if no pattern fits it."""
     dialect, _, name = op.rpartition(".")
     return next((facts for pattern, facts in patterns_of(dialect).items() if fnmatchcase(name, pattern)), None)
 
 
 def facts_of(op: str) -> Facts:
-    """KeyError for an operator that no pattern fits."""
+    """Returns an operator's facts; KeyError if no pattern fits it."""
     facts = known(op)
     if facts is None:
         raise KeyError(f"tests/peers/dialects says nothing about {op}")
@@ -56,14 +56,14 @@ def facts_of(op: str) -> Facts:
 
 
 def window_of(problem: Problem) -> Window:
-    """Only for valid problems of an operator that slides a kernel: nothing is checked."""
+    """Returns the window of a valid problem of an operator that slides a kernel. Checks nothing."""
     read = facts_of(problem.op).window
     assert read is not None, problem.op
     return read(problem)
 
 
 def definition(problem: Problem) -> Array:
-    """The result of a valid problem by its operator's definition. Nothing is checked."""
+    """Returns the result of a valid problem by its operator's definition. Checks nothing."""
     return facts_of(problem.op).formula(problem)
 
 

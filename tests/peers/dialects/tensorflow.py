@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow's operators: their random settings, and what these must show."""
+"""TensorFlow's operators: their random settings, and the conditions that these must show."""
 
 from __future__ import annotations
 

@@ -29,5 +29,5 @@ SYSTEMS: dict[str, str] = {
 
 
 def load(name: str) -> Any:
-    """An instance of the system's class."""
+    """Returns an instance of the system's class."""
     return importlib.import_module(SYSTEMS[name]).System()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a system compiles, kept for the problems that can use it again."""
+"""A cache of a system's compiled objects, for problems that can use them again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Kept(Generic[T]):
-    """The last things made, by key; that there is nothing to be made is kept too."""
+    """A cache of the last objects by key; it also remembers failures to make one."""
 
     def __init__(self, make: Callable[[Problem], T], limit: int = 64) -> None:
         self._make = make
@@ -21,7 +21,7 @@ class Kept(Generic[T]):
         self._things: OrderedDict[str, T | Refusal] = OrderedDict()
 
     def __call__(self, problem: Problem) -> T:
-        """Raises Refusal if make() raised anything."""
+        """Returns the object for a problem. Raises Refusal if make() raised anything."""
         key = f"{problem.op} {problem.dtype} {problem.data.ndim} {sorted(problem.attributes.items())}"
         if key not in self._things:
             if len(self._things) >= self._limit:

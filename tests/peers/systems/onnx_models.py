@@ -27,7 +27,7 @@ ELEMENT_TYPES = {
     "complex128": TensorProto.COMPLEX128,
 }
 
-# The newest opset that still means the old definition: runtimes support the oldest opsets only in part.
+# The newest opset with the old definition: runtimes support the oldest opsets only in part.
 _OPSETS = {"onnx.SpaceToDepth-1": 12, "onnx.DepthToSpace-1": 10, "onnx.DepthToSpace-11": 12}
 
 _INPUTS = ("image_shape", "block_shape")
@@ -39,7 +39,7 @@ def _split(op: str) -> tuple[str, int]:
 
 
 def _element_types(op: str) -> tuple[str, ...]:
-    """The element types that the operator's definition allows; its own text says which."""
+    """Returns the element types that the operator's definition allows, by its own text."""
     name, version = _split(op)
     schema = onnx.defs.get_schema(name, version, "")
     assert schema.since_version == version
@@ -55,7 +55,7 @@ OPERATORS = {op: _element_types(op) for op in operators_of("onnx")}
 
 
 def model(problem: Problem) -> onnx.ModelProto:
-    """A model whose data input "data" has the problem's type and rank but no extents."""
+    """Returns a model whose data input "data" has the problem's type and rank but no extents."""
     name, version = _split(problem.op)
     inputs = {key: [int(v) for v in problem.attributes[key]] for key in _INPUTS if key in problem.attributes}
     node = helper.make_node(name, ["data", *inputs], ["result"])

@@ -21,7 +21,7 @@ class System:
         self._evaluator = Kept(lambda problem: ReferenceEvaluator(model(problem)))
 
     def run(self, problem: Problem) -> Array:
-        """Raises Refusal with what the implementation raised.
+        """Runs a problem. Raises Refusal with the implementation's exception.
 
         Sums wrap and overflow: NumPy's warnings about it say nothing about the result.
         """

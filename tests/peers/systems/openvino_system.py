@@ -59,14 +59,14 @@ class System:
         self._core = openvino.Core()
 
     def run(self, problem: Problem) -> Array:
-        """Raises Refusal with OpenVINO's message, or with the reason why OpenVINO is not asked."""
+        """Runs a problem. Raises Refusal with OpenVINO's message, or with the reason why OpenVINO must not get it."""
         (answer,) = self.run_many([problem])
         if isinstance(answer, Refusal):
             raise answer
         return answer
 
     def run_many(self, problems: Sequence[Problem]) -> list[Answer]:
-        """Any problems: those that OpenVINO accepts become the operators of one model."""
+        """Runs any problems: the ones that OpenVINO accepts become the operators of one model."""
         results: list[Answer] = []
         for begin in range(0, len(problems), _OPERATORS_OF_A_MODEL):
             results += self._run_model(problems[begin : begin + _OPERATORS_OF_A_MODEL])
@@ -106,7 +106,7 @@ class System:
 
 
 def _unsafe(problem: Problem) -> str | None:
-    """Lists that OpenVINO reads past their ends, and numbers with which it reads outside the data: both can crash."""
+    """Returns the reason why a problem can crash OpenVINO: it reads past lists' ends, or outside the data."""
     given = problem.attributes
     lists = [values for values in given.values() if isinstance(values, (tuple, list))]
     if problem.op == "openvino.Col2Im-15" and any(len(values) < 2 for values in lists):
@@ -135,7 +135,7 @@ def _array(tensor: openvino.Tensor, dtype: str) -> Array:
 
 
 def _bytes(tensor: openvino.Tensor) -> Array:
-    """The memory of a tensor: tensor.data shows types that NumPy lacks as others of their size."""
+    """Returns a tensor's memory as bytes: tensor.data shows types that NumPy lacks as others of their size."""
     data: Array = tensor.data.reshape(-1).view(numpy.uint8)
     return data
 

@@ -16,7 +16,7 @@ from dialects import data_name, operators_of  # noqa: E402
 tf.config.threading.set_intra_op_parallelism_threads(1)
 tf.config.threading.set_inter_op_parallelism_threads(1)
 
-# TensorFlow has no tensors of these.
+# Types that TensorFlow's tensors cannot have.
 MISSING: set[str] = set()
 EVERY = tuple(name for name in DTYPES if name not in MISSING)
 
