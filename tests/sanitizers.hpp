@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which sanitizer this is built with.
+// The sanitizer of this build.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -95,7 +95,7 @@ class Written(torch.nn.Module):
         return F.pixel_shuffle(given[0], attributes["blocksize"])
 
     def SpaceToDepth(self, given, settings, attributes, node):
-        """torch has the other order: blocks first by hand."""
+        """torch has the other order, so this puts blocks first by hand."""
         n, c, h, w = given[0].shape
         b = attributes["blocksize"]
         x = given[0].reshape(n, c, h // b, b, w // b, b).permute(0, 3, 5, 1, 2, 4)
@@ -129,7 +129,7 @@ def test_program_holds_what_the_onnx_model_holds(case, decomposed, tmp_path):
         program = program.run_decompositions()
     report = inspect(saved(program, tmp_path / "m.pt2"), timed=False)
     sums = case.name == "Col2Im itself"
-    if case.operator is None or (sums and decomposed):  # what torch makes of its fold is a sum, which has no name
+    if case.operator is None or (sums and decomposed):  # torch's decomposed fold is a sum, which has no name
         assert report.findings == ()
         return
     (finding,) = report.findings
@@ -152,7 +152,7 @@ class Own(torch.nn.Module):
 
 
 class Theirs(torch.nn.Module):
-    """The same with torch's."""
+    """The operators of torch itself."""
 
     def forward(self, x):
         columns = F.unfold(x, (3, 3), padding=1)
@@ -221,11 +221,11 @@ def test_sizes_are_worked_out_without_running_text(text, value):
     assert evaluated(text, {"s77": 6}) == value
 
 
-# What bad files get.
+# Results for bad files.
 
 
 def archive(change=None, drop=()):
-    """The bytes of a program, with a change of its JSON and without some of its files."""
+    """Returns the bytes of a program, with a change of its JSON and without some of its files."""
     buffer = io.BytesIO()
     torch.export.save(exported(Theirs(), torch.zeros(2, 4, 8, 8)), buffer)
     result = io.BytesIO()
@@ -288,7 +288,7 @@ def test_other_files_are_refused(tmp_path):
 
 
 def test_pickles_of_a_program_are_not_run(tmp_path):
-    """The example's input is a pickle that would write a file."""
+    """Uses an example input whose pickle would write a file."""
     mark = tmp_path / "mark"
 
     class Bad:
@@ -318,7 +318,7 @@ OTHERS = [0, -1, 1 << 40, 1 << 70, 1.5, None, True, "x", [], {}, [1]]
 
 
 def exchanged(text, draw):
-    """JSON with a few of its values exchanged for others, or for values from elsewhere in it."""
+    """Returns JSON with a few values replaced by others, or by values from elsewhere in it."""
     tree = json.loads(text)
     places = []
 
@@ -336,7 +336,7 @@ def exchanged(text, draw):
 
 @pytest.mark.parametrize("seed", range(120))
 def test_damaged_files_are_read_or_refused(seed, sound, tmp_path):
-    """Bytes of the archive, bytes of what it holds, or values of the program."""
+    """Changes bytes of the archive, bytes of its content, or values of the program."""
     draw = random.Random(seed)
     data = bytearray(sound)
     if seed % 3:

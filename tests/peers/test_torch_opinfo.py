@@ -34,7 +34,7 @@ CELLS = [(name, dtype) for name, info in INFOS.items() for dtype in sorted(info.
 
 
 def check(name: str, input: Any, arguments: Any, options: Any) -> None:
-    """Values and gradients: bit for bit, except for sums of half types, which torch rounds at every step."""
+    """Compares values and gradients bit for bit, except for sums of half types, which torch rounds at every step."""
     result = getattr(ours, name)(input, *arguments, **options)
     sums = name == "fold" and input.dtype in HALVES
     expected = getattr(theirs, name)(input.float() if sums else input, *arguments, **options).to(input.dtype)
@@ -71,7 +71,7 @@ def test_samples(name: str, dtype: Any, record_property: Any) -> None:
 
 @pytest.mark.parametrize("name", INFOS)
 def test_error_inputs(name: str, record_property: Any) -> None:
-    """What torch lists as an error is one here. Today it lists nothing, which this test states."""
+    """Checks that torch's error inputs are errors here. Today torch lists none, which this test states."""
     info = INFOS[name]
     count = 0
     if info.error_inputs_func is not None:

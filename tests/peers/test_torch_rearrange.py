@@ -15,7 +15,7 @@ PATTERN = "b (h p) c -> b h (c p)"
 
 
 def side(rng: random.Random, names: list[str], is_left: bool) -> tuple[str, list[list[str]]]:
-    """One side of a pattern, and the names of each of its axes."""
+    """Returns one side of a pattern, and the names of each of its axes."""
     groups: list[list[str]] = []
     for name in names:
         if groups and rng.random() < 0.4 and not (is_left and "..." in (name, *groups[-1])):
@@ -31,7 +31,7 @@ def side(rng: random.Random, names: list[str], is_left: bool) -> tuple[str, list
 
 
 def random_case(rng: random.Random) -> tuple[str, tuple[int, ...], dict[str, int]]:
-    """A pattern, a shape that fits it, and the sizes that it needs."""
+    """Returns a pattern, a shape that fits it, and the sizes that it needs."""
     extents = {name: rng.randint(1, 5) for name in "abcdef"[: rng.randint(0, 6)]}
     names = [*extents, *(["..."] if rng.random() < 0.4 else [])]
     left, groups = side(rng, rng.sample(names, len(names)), True)

@@ -31,7 +31,7 @@ ARGUMENTS = {
 
 
 def spoil(rng: random.Random, numbers: list[int]) -> list[int]:
-    """Now and then a number that is out of range or does not fit, or a list of another length."""
+    """Returns numbers, now and then with one out of range or unfitting, or a list of another length."""
     kind = rng.random()
     if kind < 0.1 and numbers:
         numbers[rng.randrange(len(numbers))] += rng.choice((-3, -2, -1, 1))
@@ -41,7 +41,7 @@ def spoil(rng: random.Random, numbers: list[int]) -> list[int]:
 
 
 def random_problem(rng: random.Random, name: str) -> tuple[list[int], list[Any]]:
-    """Sizes of the input and values of the arguments; about half of them are wrong."""
+    """Returns sizes of the input and values of the arguments; about half of them are wrong."""
     if name.startswith("pixel"):
         factor = rng.randint(1, 4)
         sizes = [rng.randint(0, 3) for _ in range(rng.randint(0, 3))] + [rng.randint(0, 3) for _ in range(3)]
@@ -73,7 +73,7 @@ def random_problem(rng: random.Random, name: str) -> tuple[list[int], list[Any]]
 
 
 def library_shape(name: str, sizes: list[int], values: list[Any]) -> tuple[int, ...] | None:
-    """The library's rule; None where it refuses."""
+    """Returns the shape by the library's rule; None where it refuses."""
     try:
         return patchfold.output_shape(f"torch.{name}", sizes, **dict(zip(ARGUMENTS[name], values, strict=True)))
     except patchfold.InvalidValue:
@@ -103,7 +103,7 @@ def test_traceable_rule_is_the_librarys(name: str) -> None:
 
 
 def symbolic(mode: FakeTensorMode, sizes: list[int]) -> Any:
-    """A tensor with a symbol for each size, except 0 and 1."""
+    """Returns a tensor with a symbol for each size, except 0 and 1."""
     dynamic = StatelessSymbolicContext(dynamic_sizes=[DimDynamic.DYNAMIC] * len(sizes))
     source = ConstantSource("input")
     return mode.from_tensor(torch.empty(sizes), symbolic_context=dynamic, source=source)

@@ -22,7 +22,7 @@ FLOAT8 = (torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2, torch.f
 
 
 def random_tensor(rng: random.Random, sizes: list[int], dtype: Any) -> Any:
-    """Random elements in one of several memory layouts."""
+    """Returns random elements in one of several memory layouts."""
     generator = torch.Generator().manual_seed(rng.getrandbits(32))
     layout = rng.randrange(6)
     if layout == 1:
@@ -52,7 +52,7 @@ def random_tensor(rng: random.Random, sizes: list[int], dtype: Any) -> Any:
 
 
 def bits(tensor: Any) -> Any:
-    """The bytes of a tensor's elements in row-major order."""
+    """Returns the bytes of a tensor's elements in row-major order."""
     plain = tensor.detach().resolve_conj().resolve_neg().contiguous()
     return plain.reshape(-1).view(torch.uint8).numpy().tobytes()
 
@@ -66,7 +66,7 @@ def scalar_or_list(rng: random.Random, values: list[int]) -> Any:
 
 
 def random_window(rng: random.Random, rank: int) -> tuple[list[int], dict[str, Any], list[int]]:
-    """Spatial extents, window arguments, and the number of positions on each axis."""
+    """Returns spatial extents, window arguments, and the number of positions on each axis."""
     while True:
         extents = [rng.randint(1, 9) for _ in range(rank)]
         window = {
@@ -130,7 +130,7 @@ def test_halves_are_summed_in_float32_and_rounded_once(dtype: Any) -> None:
 
 
 def formula_unfold(image: Any, window: dict[str, Any]) -> Any:
-    """The definition, element by element, for (N, C, I1..IR)."""
+    """Returns unfold by its definition, element by element, for (N, C, I1..IR)."""
     kernel, dilation, padding, stride = (window[name] for name in ("kernel_size", "dilation", "padding", "stride"))
     rank = len(kernel)
     counts = [
@@ -147,7 +147,7 @@ def formula_unfold(image: Any, window: dict[str, Any]) -> Any:
 
 
 def formula_fold(columns: Any, extents: list[int], window: dict[str, Any]) -> Any:
-    """The adjoint of formula_unfold, with the wrapping sums of the element type."""
+    """Returns the adjoint of formula_unfold, with the wrapping sums of the element type."""
     count = int(np.prod(extents))
     index = formula_unfold(np.arange(1, count + 1, dtype=np.int64).reshape(1, 1, *extents), window)[0]
     taps, channels = index.shape[0], columns.shape[1] // index.shape[0]

@@ -30,7 +30,7 @@ def subject(shape=SHAPE):
 
 
 def network(x):
-    """Depends on where a voxel lies in its patch."""
+    """Returns sums that depend on a voxel's place in its patch."""
     return torch.cat([x.cumsum(-1) + x.roll(1, 2), x], 1)
 
 
@@ -110,7 +110,7 @@ def test_types(mode, dtype):
 
 
 def test_small_integers_do_not_wrap():
-    """TorchIO adds in the type of the patches."""
+    """Shows small sums right, which TorchIO adds in the type of the patches."""
     whole = aggregated(OURS, subject(), 8, 4, None, "average", torch.uint8, lambda x: torch.full_like(x, 25))
     assert whole.dtype == torch.float32 and (whole == 225).all()
     assert (aggregated(OURS, subject(), 8, 4, None, "average", torch.bool) <= 1).all()
@@ -136,7 +136,7 @@ def test_batches_in_any_order_and_loaders_of_torch():
 
 
 def test_smaller_volumes():
-    """A network that returns every fourth voxel, as patches of a vision transformer."""
+    """Uses a network that returns every fourth voxel, as patches of a vision transformer."""
     given = subject((40, 40, 40))
     plain = aggregated(THEIRS, given, 20, 0, None, "crop", net=lambda x: x[..., ::4, ::4, ::4], downsampling_factor=4)
     for mode in MODES:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operators that slide a kernel share, in every dialect: their window, random ones, and pads."""
+"""Window, random windows and pads of operators that slide a kernel, in every dialect."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def draw_window(draw: Draw, rank: int, rules: Rules) -> Window:
 
 
 def give(draw: Draw, attributes: dict[str, Any], name: str, value: Any, default: bool) -> None:
-    """Sets an attribute. With its default value it is left out in half of the cases."""
+    """Sets an attribute, or leaves it out in half of the cases where it has its default value."""
     if not (default and chance(draw, 50)):
         attributes[name] = value
 
@@ -102,7 +102,7 @@ def ones(values: tuple[int, ...]) -> bool:
 
 
 def entries_of(value: Any, rank: int) -> tuple[int, ...]:
-    """One entry for each axis: a number stands for all of them."""
+    """Returns one entry for each axis; a number stands for equal entries."""
     return tuple(value) if isinstance(value, (tuple, list)) else (value,) * rank
 
 
@@ -110,7 +110,7 @@ def pads_of_rule(
     rule: str, image: tuple[int, ...], kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...],
     crops: bool = False,
 ) -> tuple[Pairs, bool]:
-    """The pads of VALID or SAME, in any dialect's spelling, and whether it is SAME. With `crops` pads may be negative."""
+    """Returns the pads of VALID or SAME, in any dialect's spelling, and whether it is SAME. `crops`: may be negative."""
     if rule.lower() == "valid":
         return ((0, 0),) * len(image), False
     effective = [(k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True)]

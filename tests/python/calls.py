@@ -16,7 +16,7 @@ Arguments = dict[str, Any]
 
 
 class Foreign:
-    """Only what the array API standard asks of an array."""
+    """An array that has only the parts that the array API standard asks for."""
 
     def __init__(self, array: np.ndarray) -> None:
         self.array = array
@@ -32,7 +32,7 @@ class Foreign:
 
 
 def newest() -> list[OperatorSpec]:
-    """The operators without the older versions of any."""
+    """Returns the operators without older versions."""
     version = {spec.name: int((re.findall(r"-(\d+)$", spec.name) or ["0"])[0]) for spec in patchfold.operators()}
     best: dict[str, OperatorSpec] = {}
     for spec in patchfold.operators():
@@ -43,7 +43,7 @@ def newest() -> list[OperatorSpec]:
 
 
 def dialect_of(spec: OperatorSpec) -> str:
-    """Empty for the neutral operators."""
+    """Returns the dialect of an operator; empty for the neutral ones."""
     return spec.name.rpartition(".")[0]
 
 
@@ -67,7 +67,7 @@ ELSEWHERE = [spec for spec in newest() if spec not in HERE]
 
 
 def value_of(argument: ArgumentSpec, text: str) -> Any:
-    """The value that the text of a problem gives to an argument, as Python takes it."""
+    """Returns the Python value of an argument's text in a problem."""
     if argument.kind == "choice":
         return text
     if argument.kind == "boolean":
@@ -95,13 +95,13 @@ def _example(spec: OperatorSpec) -> tuple[np.ndarray | None, Arguments]:
 
 
 def example(spec: OperatorSpec) -> tuple[tuple[np.ndarray, ...], Arguments]:
-    """The data, if there is any, and the arguments of the row's example."""
+    """Returns the data, if there is any, and the arguments of the row's example."""
     x, arguments = _example(spec)
     return () if x is None else (x.copy(),), dict(arguments)
 
 
 def _raised(value: Any) -> Iterator[Any]:
-    """Lists in which one number is larger, by one or by its double."""
+    """Yields lists in which one number is larger, by one or by its double."""
     for at, entry in enumerate(value):
         for other in _raised(entry) if isinstance(entry, tuple) else (entry + 1, 2 * entry + 2):
             yield type(value)([*value[:at], other, *value[at + 1 :]])
@@ -112,7 +112,7 @@ PAIRS = [[(0, 0)] * count + [(1, 2)] for count in range(4)]
 
 
 def others(argument: ArgumentSpec, given: Any) -> list[Any]:
-    """Values of the argument's kind besides the given one, or besides the default for None. Some may be wrong."""
+    """Returns other values of the argument's kind than the given one, or the default for None. Some may be wrong."""
     if given is None and argument.default:
         given = value_of(argument, argument.default)
     if argument.kind == "choice":
@@ -133,7 +133,7 @@ def others(argument: ArgumentSpec, given: Any) -> list[Any]:
 
 
 def variants(spec: OperatorSpec) -> Iterator[Arguments]:
-    """The arguments of the example, and those with other values for one argument or for two. Some may be wrong."""
+    """Yields the example's arguments, and copies with other values for one or two of them. Some may be wrong."""
     _, arguments = example(spec)
     changes = [
         {argument.name: value} for argument in spec.arguments for value in others(argument, arguments.get(argument.name))
@@ -159,5 +159,5 @@ def _right(spec: OperatorSpec) -> list[Arguments]:
 
 
 def right_calls(spec: OperatorSpec) -> list[Arguments]:
-    """The example and its variants, as far as they are right without an out."""
+    """Returns the example and its variants that are right without an out."""
     return [dict(arguments) for arguments in _right(spec)]

@@ -85,7 +85,7 @@ def fold(x, size, kernel, stride, dilation, pads: Pads, *, layout, order, positi
 
 
 def split_blocks(x, block, first: int):
-    """Each axis from `first` on becomes (count, block): the array, the axes of the blocks and of the counts."""
+    """Splits each axis from `first` on into (count, block); returns the array, the axes of blocks and those of counts."""
     shape = list(x.shape)
     cut = [(shape[first + i] // b, b) for i, b in enumerate(block)]
     rest = shape[first + len(block) :]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small ONNX models that hold an operator of the family, most of them in disguise, and what each of them is."""
+"""Small ONNX models that hold an operator of the family, most of them in disguise, and the operator of each."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 @dataclass
 class Case:
-    """A model of one input x, and what it holds: the function of patchfold and its arguments; None: nothing."""
+    """A model of one input x, and its operator: the function of patchfold and its arguments; None: nothing."""
 
     name: str
     shape: tuple
@@ -22,7 +22,7 @@ class Case:
     opset: int = 18
 
     def model(self):
-        """The model; its result is y."""
+        """Returns the model; its result is y."""
         x = helper.make_tensor_value_info("x", self.dtype, self.shape)
         y = helper.make_tensor_value_info("y", self.dtype, None)
         initializers = [numpy_helper.from_array(np.asarray(values), name) for name, values in self.constants.items()]
@@ -39,7 +39,7 @@ def node(kind, inputs, outputs, **attributes):
 
 
 def moved(*shape_order_shape):
-    """Nodes and constants of Reshape, Transpose, Reshape; a None leaves one out."""
+    """Returns nodes and constants of Reshape, Transpose, Reshape; a None leaves one out."""
     first, order, last = shape_order_shape
     nodes, constants, at = [], {}, "x"
     for number, (kind, value) in enumerate((("Reshape", first), ("Transpose", order), ("Reshape", last))):
@@ -57,7 +57,7 @@ def moved(*shape_order_shape):
 
 
 def slices(shape, kernel, *, stride=1, dilation=1, pad=0, kernel_order=False):
-    """im2col as Pad, one Slice for each tap, Concat, Reshape."""
+    """Returns im2col as Pad, one Slice for each tap, Concat, Reshape."""
     n, c, h, w = shape
     nodes = [node("Pad", "x pads", "p")]
     constants = {"pads": ints(0, 0, pad, pad, 0, 0, pad, pad), "axes": ints(2, 3), "steps": ints(stride, stride)}

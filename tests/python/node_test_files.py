@@ -10,7 +10,7 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 
 def tensor(data_type: int, dims: list[int], raw_data: bytes) -> TensorProto:
-    """With these bytes, whether they fit or not."""
+    """Returns a tensor with these bytes, whether they fit or not."""
     return TensorProto(data_type=data_type, dims=dims, raw_data=raw_data)
 
 
@@ -37,7 +37,7 @@ class NodeTest:
 
 
 def node_test(op: str, inputs: list[Any], output: Any, opset: int = 18, **attributes: Any) -> NodeTest:
-    """One node of the operator, with arrays as what it gets and what it must make."""
+    """Returns a test of one node, with arrays as inputs and as the expected output."""
     names = ["data", "image_shape", "block_shape"][: len(inputs)]
     arrays = [np.asarray(value) for value in inputs]
     expected = np.asarray(output)
@@ -58,7 +58,7 @@ def node_test(op: str, inputs: list[Any], output: Any, opset: int = 18, **attrib
 
 
 def col2im(published: float = 24) -> NodeTest:
-    """ONNX's test_col2im_pads; the 24 was published as 14."""
+    """Returns ONNX's test_col2im_pads; its 24 was published as 14."""
     columns = np.arange(1, 76, dtype=np.float32).reshape(1, 15, 5).transpose(0, 2, 1)
     image = [
         [8, 21, 24, 27, published],

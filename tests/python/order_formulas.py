@@ -13,13 +13,13 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Case(NamedTuple):
-    """A problem whose answer is known."""
+    """A problem with a known answer."""
 
     system: str
     image: Array
     columns: Array
     name: str
-    """What the answer must name."""
+    """Returns the names that the answer must have."""
     order: str
     """"" where one channel makes both the same."""
     kernel: tuple[int, ...]
@@ -29,7 +29,7 @@ class Case(NamedTuple):
 
 
 def patches(image: Array, kernel: Any, stride: Any, dilation: Any, pads: Any, fill: float = 0) -> Array:
-    """(N, C, H, W) -> (N, C, kh, kw, ph, pw) by the definition: one loop over taps, one over positions."""
+    """Returns (N, C, H, W) as (N, C, kh, kw, ph, pw) by the definition: one loop over taps, one over positions."""
     (top, bottom), (left, right) = pads
     n, c, h, w = image.shape
     padded = np.full((n, c, h + top + bottom, w + left + right), fill, image.dtype)
@@ -152,14 +152,14 @@ MAKERS: tuple[Callable[[Any, str], Case], ...] = (
 
 
 def cases(seed: int, count: int) -> Iterator[Case]:
-    """As many cases, the systems in turn, with three kinds of values in turn."""
+    """Yields `count` cases: systems in turn, with three kinds of values in turn."""
     rng = np.random.default_rng(seed)
     for i in range(count):
         yield MAKERS[i % len(MAKERS)](rng, ("float", "permuted", "counted")[i // len(MAKERS) % 3])
 
 
 def refused(seed: int, count: int) -> Iterator[tuple[str, Array, Array]]:
-    """Pairs that no operator of the family relates, and why."""
+    """Yields pairs that no operator of the family relates, with the reason."""
     rng = np.random.default_rng(seed)
     for i in range(count):
         case = MAKERS[i % len(MAKERS)](rng, "counted")

@@ -20,7 +20,7 @@ ELEMENT = {np.dtype(name): number for name, number in {
 
 @dataclass
 class Case:
-    """A node of the domain "patchfold", its input, and what it must make."""
+    """A node of the domain "patchfold", its input, and its expected output."""
 
     operator: str
     x: Array
@@ -57,12 +57,12 @@ def data(shape: tuple[int, ...], dtype: Any = np.float32) -> Array:
 
 
 def numbers(shape: tuple[int, ...], dtype: Any = np.float32) -> Array:
-    """Numbers that may be added."""
+    """Returns numbers whose sums make sense."""
     return (np.random.default_rng(len(shape)).standard_normal(shape) * 40).astype(dtype)
 
 
 def cases(dtype: Any = np.float32) -> list[Case]:
-    """One of each operator, and Col2Im of three axes besides. Pads that are read in the wrong order give another result."""
+    """Returns one case of each operator, and Col2Im of three axes. Swapped pads would change the results."""
     flat: dict[str, Any] = {"layout": "channels_first", "order": "channel", "positions": "flat"}
     window = ((3, 2), (2, 1), (1, 2), [(1, 2), (0, 1)])  # kernel, stride, dilation, pads
     image, nhwc = data((2, 3, 8, 6), dtype), data((2, 7, 8, 3), dtype)
@@ -93,7 +93,7 @@ def cases(dtype: Any = np.float32) -> list[Case]:
 
 
 def example(word: str) -> str:
-    """The example of docs/runtimes.md that stands behind this word."""
+    """Returns the example that follows this word in docs/runtimes.md."""
     page = Path(__file__).parents[2] / "docs" / "runtimes.md"
     found = re.findall(rf"(?ms)^```python {word}\n(.*?)^```$", page.read_text(encoding="utf-8"))
     assert len(found) == 1
@@ -101,6 +101,6 @@ def example(word: str) -> str:
 
 
 def same_bits(made: Array, expected: Array) -> bool:
-    """Whether two arrays have one shape, one type and the same bytes."""
+    """Returns whether two arrays have one shape, one type and equal bytes."""
     alike = made.shape == expected.shape and made.dtype == expected.dtype
     return alike and np.ascontiguousarray(made).tobytes() == np.ascontiguousarray(expected).tobytes()

@@ -316,7 +316,7 @@ def test_an_unfinished_file_is_gone(tmp_path):
 
 
 class Store:
-    """What zarr and h5py have."""
+    """A store with the methods and attributes of zarr and h5py."""
 
     def __init__(self, array):
         self.array, self.shape, self.dtype, self.writes = array, array.shape, array.dtype, 0

@@ -296,7 +296,7 @@ def test_a_result_type_is_a_value():
 
 
 class Recorded:
-    """A store that notes which parts are read."""
+    """A store that notes the parts that are read."""
 
     def __init__(self, array):
         self.array, self.shape, self.dtype, self.read = array, array.shape, array.dtype, []

@@ -25,7 +25,7 @@ class Stub:
 
 
 class OldStub(Stub):
-    """As CuPy before it knew dl_device."""
+    """A stub like CuPy's arrays before they knew dl_device."""
 
     def __init__(self, array):
         super().__init__(array, knows=())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the documentation shows runs, every docstring is complete, and every name that users search for is in the index."""
+"""Runs the snippets of the documentation, and checks that docstrings are complete and the index has every name."""
 
 import ast
 import doctest
@@ -50,7 +50,7 @@ NEEDS = {
 
 
 def modules() -> list[str]:
-    """Every module of the package."""
+    """Returns every module of the package."""
     root = Path(patchfold.__file__).parent
     paths = [Path(path).with_suffix("") for path in sorted(glob("**/*.py", root_dir=root, recursive=True))]
     return [".".join(("patchfold", *[part for part in path.parts if part != "__init__"])) for path in paths]
@@ -140,7 +140,7 @@ def test_all_public_names_have_a_docstring():
 
 
 def blocks(page: Path = PAGE) -> list[tuple[int, str, str]]:
-    """(line, words behind `python`, code) of every fenced block of the page that is Python."""
+    """Returns (line, words behind `python`, code) of every fenced Python block of the page."""
     text = page.read_text(encoding="utf-8")
     found = re.finditer(r"(?ms)^```python([^\n]*)\n(.*?)^```$", text)
     return [(text[: m.start(2)].count("\n") + 1, m.group(1).strip(), m.group(2)) for m in found]
@@ -218,7 +218,7 @@ im2col | im2row | col2im | overlap-add | overlap_and_add | sliding_window_view |
 
 
 def index() -> list[tuple[str, str]]:
-    """The rows of the table under "What is it called here?"."""
+    """Returns the rows of the table under "What is it called here?"."""
     table = PAGE.read_text(encoding="utf-8").partition("## What is it called here?")[2]
     rows = re.findall(r"(?m)^\| (.+) \| (.+) \|$", table)
     return [row for row in rows if row[0] != "you know it as"]

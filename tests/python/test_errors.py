@@ -21,7 +21,7 @@ from patchfold import InvalidType, InvalidValue
 
 
 class Frame:
-    """Something that NumPy makes an array of, as data frames, images and lazy arrays are."""
+    """An object that NumPy makes an array of, like data frames, images and lazy arrays."""
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.zeros((1, 1, 4, 4))
@@ -237,7 +237,7 @@ def wrong_values(spec, argument) -> Iterator[Row]:
 
 
 def python_errors(spec) -> Iterator[Row]:
-    """What Python itself says about a call that does not match the signature."""
+    """Yields Python's own messages for calls that do not match the signature."""
     function = function_of(spec)
     data, arguments = example(spec)
     name = function.__name__
@@ -342,7 +342,7 @@ def test_every_argument_has_wrong_values():
 
 @pytest.mark.parametrize("module", [patchfold, *DIALECTS.values()], ids=lambda module: module.__name__)
 def test_a_module_with_wrong_calls_has_some_for_each_of_its_functions(module):
-    """A dialect may go without: the rows of the table make wrong calls of all its functions."""
+    """Checks the modules with wrong calls; a dialect may have none, since the table's rows make wrong calls of it."""
     met = {found for call, _ in SHAPED for found in re.findall(r"(\w+\.\w+)\(", call)}
     name = module.__name__.rpartition(".")[2]
     functions = {

@@ -14,7 +14,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def example(spec: patchfold.OperatorSpec) -> tuple[tuple[int, ...], dict[str, Any]]:
-    """The problem that the table has for an operator."""
+    """Returns the problem of an operator in the table."""
     _, shape, *words = spec.example.split()
     kinds = {argument.name: argument.kind for argument in spec.arguments}
 
@@ -35,7 +35,7 @@ def example(spec: patchfold.OperatorSpec) -> tuple[tuple[int, ...], dict[str, An
 
 
 def checked(svg: str) -> ElementTree.Element:
-    """The picture, which is valid XML, names itself, and reads nothing from elsewhere."""
+    """Returns the picture's root; it must be valid XML, name itself, and read nothing from elsewhere."""
     root = ElementTree.fromstring(svg)
     assert root.tag == SVG + "svg" and root.get("role") == "img"
     title, desc = root.find(SVG + "title"), root.find(SVG + "desc")

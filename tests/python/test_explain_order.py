@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which order is my array? Six systems' columns by their formulas, arrays that are none, and the limits of an answer."""
+"""explain_order: six systems' columns by their formulas, arrays that are no columns, and the limits of an answer."""
 
 import time
 import tracemalloc
@@ -36,7 +36,7 @@ def test_refuses_what_no_operator_makes() -> None:
 
 
 def test_answers_can_be_typed() -> None:
-    """What the answer says to call gives the columns."""
+    """Types the calls of the answers, which must give the columns."""
     rng = np.random.default_rng(3)
     image = rng.permutation(2 * 3 * 8 * 9).reshape(2, 3, 8, 9)
     last = np.ascontiguousarray(image.transpose(0, 2, 3, 1))

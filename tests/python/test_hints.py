@@ -18,7 +18,7 @@ from test_tiling_errors import TABLE
 
 LITERAL = r"""(?:\([^()=]*\)|\[(?:[^\[\]=])*\]|"[^"]*"|'[^']*'|-?\d+/\d+|-?\d+(?:\.\d+)?|True|False|None)"""
 SETTING = re.compile(rf"(?<![\w.(])(\w+)=({LITERAL})")
-# What is typed in the place of the array, and other names of arguments.
+# Changes of the array that messages propose, and new names of arguments.
 ARRAYS = re.compile(r"(\w+)(\.reshape\([\d, ]+\)|\.swapaxes\(\d+, \d+\)|\[None\]|\[\.\.\., None\])")
 CALLS = re.compile(r"numpy\.\w+\((?:[^()]|\([^()]*\))*\)")
 KEPT = re.compile(rf"{CALLS.pattern}|{LITERAL}")  # commas within them separate nothing
@@ -59,7 +59,7 @@ SIZES = {
     "patchfold.apply_tiled(same, MANY, (64, 250), overlap=8)": 'tail="shift_or_pad", tail="pad" or tail="partial"',
     "patchfold.apply_tiled(same, CHW.transpose(1, 2, 0), (64, 64), overlap=8)": "axes=(0, 1)",
 }
-# Calls that were proposed something which fails.
+# Calls whose messages propose a call that fails.
 SHAPES = {
     "patchfold.unfold(np.zeros((5, 5)), 7)": "",
     "patchfold.unfold(np.zeros((5, 5)), 3)": "x.reshape(1, 5, 5) and kernel_size=(3, 3)",
@@ -81,13 +81,13 @@ SHAPES = {
 
 
 def run(call, names):
-    """The result of a call, read to its end."""
+    """Returns the result of a call, read to its end."""
     result = eval(compile(ast.fix_missing_locations(ast.Expression(call)), "call", "eval"), names)
     return list(result) if inspect.isgenerator(result) else result
 
 
 def refused(call, names):
-    """The error of a call."""
+    """Returns the error of a call."""
     try:
         run(ast.parse(call, mode="eval").body, dict(names))
     except Exception as error:
@@ -96,7 +96,7 @@ def refused(call, names):
 
 
 def proposals(error):
-    """Each call that a message proposes: the changes that it consists of."""
+    """Returns each call that a message proposes, as a list of changes."""
     given = [error.expected.partition(": ")[2] or error.expected, error.hint] if isinstance(error, patchfold.Error) else []
     found = []
     for text in given:
@@ -119,7 +119,7 @@ def proposals(error):
 
 
 def changed(call, changes, error, names):
-    """A call with changes, as someone who reads the message types it."""
+    """Returns a call with changes, as a reader of the message types it."""
     tree = ast.parse(call, mode="eval").body
     function = eval(compile(ast.Expression(tree.func), "function", "eval"), dict(names))
     parameters = list(inspect.signature(function).parameters)

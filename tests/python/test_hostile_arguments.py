@@ -116,7 +116,7 @@ def test_a_kind_that_has_no_way_back_is_refused():
 
 
 def test_chunks_of_arrays_without_itemsize_or_reshape(monkeypatch):
-    """As TensorFlow's: sliced, but reshaped by a function of their module."""
+    """Uses tensors like TensorFlow's: sliced, but reshaped by a function of their module."""
 
     class Tensor:
         def __init__(self, array: Any) -> None:

@@ -22,7 +22,7 @@ LARGE = 32 * MEGABYTE
 
 
 def is_advised(address: int) -> bool:
-    """Whether large pages were asked for behind this address."""
+    """Returns whether large pages were requested for the memory at this address."""
     here = False
     for line in SMAPS.read_text().splitlines():
         if bounds := re.match(r"([0-9a-f]+)-([0-9a-f]+) ", line):

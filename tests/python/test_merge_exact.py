@@ -22,14 +22,14 @@ REDUCES = ("mean", "max", "min", "first", "last", "center")
 
 @pytest.fixture(autouse=True)
 def machine():
-    """Threads and instruction set as they were."""
+    """Restores threads and instruction set."""
     yield
     patchfold.set_num_threads(0)
     patchfold.use_instruction_set("")
 
 
 def laid_out(array, how):
-    """The same elements in another memory layout."""
+    """Returns the elements in another memory layout."""
     if how == "column-major":
         return np.asfortranarray(array)
     if how == "negative":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merges of independent random tiles against exact arithmetic: what a mean may be, and what all others must be."""
+"""Merges of independent random tiles against exact arithmetic: bounds for means, and exact results for the rest."""
 
 import math
 from fractions import Fraction
@@ -104,7 +104,7 @@ def outcome(tiling, tiles, order=None, threads=1, **arguments):
 
 
 def masked(data, tiling):
-    """A mask, or none."""
+    """Returns a mask, or none."""
     if not data.draw(st.booleans()):
         return None
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
@@ -114,7 +114,7 @@ def masked(data, tiling):
 
 
 def faults(y, model, reduce, dtype, fill):
-    """The elements that are not what they may be."""
+    """Returns the elements outside of their bounds."""
     wrong = []
     for at in product(*map(range, y.shape)):
         terms = model.terms(at)
@@ -230,7 +230,7 @@ def test_complex_numbers_are_two_real_ones(data):
 
 @pytest.mark.parametrize("window", ["ones", "hann", "gaussian"])
 def test_infinities_and_nan(window):
-    """What arithmetic gives: infinities of one sign stay, of two signs are NaN, and NaN stays."""
+    """Checks infinities and NaN: infinities of one sign stay, of two signs are NaN, and NaN stays."""
     tiling = patchfold.Tiling((6,), (4,), stride=2)
     inf, nan = np.inf, np.nan
     y = outcome(tiling, [np.array([1, 2, inf, -inf]), np.array([inf, inf, nan, 3])], window=window)

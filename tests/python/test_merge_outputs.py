@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ways out of a merger, threads, and memory: what waits, what is borrowed, what is copied, and for how long."""
+"""Outputs of a merger, threads, and memory: waiting, borrowed and copied tiles."""
 
 import os
 import subprocess
@@ -260,7 +260,7 @@ def peak():
 
 
 def run_alone(code):
-    """Runs code in a process of its own, which prints by how many MiB its peak has grown."""
+    """Runs code in a process of its own, and returns the growth of its peak in MiB."""
     script = f"import numpy as np, patchfold\n{PEAK}\n{code}\nprint((peak() - before) / 1024)"
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(Path(patchfold.__file__).parents[1])]))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True)
@@ -292,7 +292,7 @@ assert total[0] == 51200 * 512
 
 
 def test_a_forked_process_cuts_tiles():
-    """As the workers of a torch DataLoader do, although the threads of the parent are not there."""
+    """Cuts tiles in a forked process, as a torch DataLoader does, without the threads of the parent."""
     run_alone("""
 import os
 tiling = patchfold.Tiling((3000, 3000), (2048, 2048), overlap=64)

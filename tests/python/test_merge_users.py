@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What went wrong when people put tiles together with other libraries, one test for each report."""
+"""Reported failures of putting tiles together with other libraries, one test for each report."""
 
 import numpy as np
 import patchfold

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.models.inspect: what models hold, under any disguise, and what bad models get."""
+"""patchfold.models.inspect: operators in models, under any disguise, and the errors of bad models."""
 
 import json
 import os
@@ -305,7 +305,7 @@ def test_notes_name_the_systems():
     assert [note.split(" ")[0] for note in notes] == ["ONNX", "OpenVINO's", "ONNX", "OpenVINO's"]
 
 
-# What bad models get.
+# Errors of bad models.
 
 
 def refused(model, text, **options):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.models.inspect on OpenVINO's IR, without OpenVINO: what it finds, and what bad files get."""
+"""patchfold.models.inspect on OpenVINO's IR, without OpenVINO: its findings, and the errors of bad files."""
 
 import random
 from xml.sax.saxutils import quoteattr
@@ -164,13 +164,13 @@ def test_bad_files_are_refused(tmp_path):
 
 
 def sound(tmp_path):
-    """The file of a pixel shuffle."""
+    """Returns the file of a pixel shuffle."""
     writer = Writer()
     return writer.save(tmp_path, shuffle(writer, parameter(writer, 1, 12, 4, 5)))
 
 
 def broken(tmp_path, old, new):
-    """The same with a text exchanged."""
+    """Returns the file of a pixel shuffle with a text replaced."""
     path = sound(tmp_path)
     text = path.read_text()
     assert old in text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.models.portable: the same results with other nodes."""
+"""patchfold.models.portable: equal results with other nodes."""
 
 import random
 import subprocess
@@ -28,7 +28,7 @@ def run(model, x):
 
 
 def bits(x):
-    """Bits, with one pattern for all NaN: what NaN a sum of several gives is not defined."""
+    """Returns the bits, with one pattern for all NaN, since a sum's choice among several NaN is undefined."""
     return np.where(np.isnan(x), np.nan, x).astype(np.float32).view(np.uint32)
 
 
@@ -67,7 +67,7 @@ def test_every_model_computes_the_same(case):
 
 
 FEW_AXES = {"coreml": 5, "litert": 5, "nnapi": 4}
-# What four axes are too few for: pictures of three spatial axes, and taps on an axis of their own.
+# Cases that need more than four axes: pictures of three spatial axes, and taps on an axis of their own.
 STAYS_WIDE = {"pixel unshuffle in 3-D", "im2col as a convolution in 3-D", *(
     f"im2col {kind}" for kind in ("of slices", "of slices, stride 2", "of slices, dilated", "of slices, one channel",
     "as torch exports it", "as torch exports it, even kernel"))}  # fmt: skip
@@ -222,7 +222,7 @@ def extracting(shape, ksizes, strides, rates, padding, **options):
 
 
 def with_attributes(shape, **attributes):
-    """The same node with its settings where they do not belong."""
+    """Returns the node with its settings as attributes, where they do not belong."""
     extract = helper.make_node("ExtractImagePatches", ["x"], ["y"], domain="ai.onnx.contrib", **attributes)
     model = Case("patches", shape, [extract], None).model()
     model.opset_import.append(helper.make_opsetid("ai.onnx.contrib", 1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m patchfold.onnx``: what passes, what fails, and what it prints and returns."""
+"""``python -m patchfold.onnx``: passing and failing tests, output and exit code."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Node tests that lie: each is an error that names the file, or is read; nothing else is ever raised."""
+"""Node tests with false content: each gives an error that names the file, or is read; there is no other exception."""
 
 import os
 import shutil
@@ -298,7 +298,7 @@ FILES = ("model.onnx", "test_data_set_0/input_0.pb", "test_data_set_0/input_1.pb
 
 
 def refused(folder: Path) -> bool:
-    """Whether the test is refused; what is read is run."""
+    """Returns whether the test is refused; runs it if it is read."""
     try:
         test = _node_tests.NodeTest(folder)
     except patchfold.Error as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the library for ONNX Runtime does when a runtime loads it, in front of a runtime of our own making."""
+"""Tests the library for ONNX Runtime with a stand-in for the runtime that loads it."""
 
 import ctypes
 from typing import Any

@@ -71,7 +71,7 @@ def test_importing_patchfold_imports_no_other_framework():
 
 
 def outcome(call, data):
-    """What a call gives: its result, or the parts of its error, with `x` for the name of the data."""
+    """Returns the outcome of a call: its result, or the parts of its error, with `x` for the name of the data."""
     try:
         return call()
     except patchfold.Error as error:
@@ -86,7 +86,7 @@ def same(one, other):
 
 
 def filled(spec, data, arguments):
-    """Something to add to, of the result's shape; None where the arguments make no result."""
+    """Returns an array of the result's shape to add to; None where the arguments make no result."""
     try:
         shape = patchfold.output_shape(spec.name, data[0].shape if data else (), **arguments)
     except patchfold.Error:

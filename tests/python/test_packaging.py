@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/wheels builds from: pinned, under licences that allow it, and the same here and on a forge."""
+"""The sources of scripts/wheels: pinned, under licences that allow it, and equal here and on a forge."""
 
 import ast
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Python writes down itself of the library's tables says what the tables say."""
+"""Python's own copies of the library's tables agree with the tables."""
 
 import json
 from pathlib import Path

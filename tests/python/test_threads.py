@@ -259,7 +259,7 @@ if __name__ == "__main__":
     )
 
 
-# What a daemon thread does for ever; `began` is called after each round.
+# Endless work of a daemon thread; `began` is called after each round.
 DAEMONS = {
     "calls": """
 def work(began):

@@ -21,7 +21,7 @@ X = np.zeros((3, 20, 30), np.float32)
 
 
 def merger(tiles=(), tiling=(3, 20, 30), tile=(8, 8), overlap=2, **arguments):
-    """A merger that has some tiles already."""
+    """Returns a merger that has some tiles already."""
     t = patchfold.Tiling(tiling, tile, overlap=overlap)
     m = patchfold.Merger(t, **arguments)
     for index in tiles:
@@ -30,7 +30,7 @@ def merger(tiles=(), tiling=(3, 20, 30), tile=(8, 8), overlap=2, **arguments):
 
 
 class Store:
-    """What says that it has a shape, and takes and gives slices."""
+    """A store with a shape that takes and gives slices."""
 
     dtype = np.dtype(np.float32)
 

@@ -23,7 +23,7 @@ def numbers(shape: tuple[int, ...], dtype: Any = "f4") -> np.ndarray:
 
 
 def expected_of(x: np.ndarray, p: int, q: int, order: str) -> np.ndarray:
-    """Channels first, by reshape and transpose alone."""
+    """Returns channels-first tokens, by reshape and transpose alone."""
     *batch, c, height, width = x.shape
     n = int(np.prod(batch))
     parts = x.reshape(n, c, height // p, p, width // q, q)
@@ -45,7 +45,7 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def in_memory(x: np.ndarray, kind: str) -> np.ndarray:
-    """The same values, lying otherwise."""
+    """Returns the values in another memory layout."""
     if kind == "fortran":
         return np.asfortranarray(x)
     if kind == "steps":

@@ -15,7 +15,7 @@ def reshaped_to(view, like):
 
 
 def variants(x):
-    """The same elements in memory of every kind."""
+    """Yields the elements in memory of every kind."""
     wide = np.zeros((*x.shape, 2), x.dtype)
     wide[..., 1] = x
     frozen = x.copy()

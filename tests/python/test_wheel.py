@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not WHEEL, reason="PATCHFOLD_WHEEL names no whee
 FOR_ANY_LINUX = "manylinux" in WHEEL
 PHOTO = Path(__file__).resolve().parents[2] / "examples" / "photo.png"
 RUNTIME = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
-# How the files are called that a library is loaded from.
+# The names of a library's file.
 FILES = {
     "oneTBB": "libtbb",
     "libpng": "libpng",
@@ -78,7 +78,7 @@ def test_holds_the_package(unpacked: Path) -> None:
     for name in ["__init__.py", "py.typed", "_core.pyi", "jax/__init__.py", "onnx/__main__.py", "torch/__init__.py"]:
         assert (package / name).is_file(), name
     assert len(list(package.glob("_core.*.so"))) == 1
-    # What ONNX Runtime, TensorFlow and OpenVINO load; for the last its source, which is compiled beside OpenVINO.
+    # Libraries for ONNX Runtime and TensorFlow, and the source of OpenVINO's, which is compiled beside OpenVINO.
     libraries = sorted(path.name.partition(".so")[0] for path in (package / "lib").glob("*.so*"))
     assert libraries == ["libpatchfold", "libpatchfold_onnxruntime", "libpatchfold_tensorflow"]
     source = package / "lib" / "source"

@@ -56,23 +56,23 @@ class Axis:
         self.stride, self.scale = stride, scale
 
     def writes(self):
-        """(begin, end) of the output for each tile."""
+        """Returns (begin, end) of the output for each tile."""
         pairs = zip(self.starts, self.results, strict=True)
         return [(min(max(s, 0), self.output), max(min(max(s, 0), self.output), min(s + r, self.output))) for s, r in pairs]
 
     def covering(self, y):
-        """The tiles that give element y."""
+        """Returns the tiles that give element y."""
         return [k for k, (s, r) in enumerate(zip(self.starts, self.results, strict=True)) if s <= y < s + r]
 
     def nearest(self, y):
-        """Of these, the one whose middle is nearest; of two, the lower."""
+        """Returns the tile of element y whose middle is nearest; of two, the lower."""
         covering = self.covering(y)
         middles = {k: self.starts[k] + Fraction(self.result, 2) for k in covering}
         return min(covering, key=lambda k: (abs(y + Fraction(1, 2) - middles[k]), k)) if covering else None
 
 
 def weights_of(window, n, sigma=0.125):
-    """The float64 samples of a window, straight from the formulas."""
+    """Returns the float64 samples of a window, straight from the formulas."""
 
     def at(i):
         t = (i + 0.5) / n
@@ -132,7 +132,7 @@ def format_of(dtype):
 
 
 class Merge:
-    """What a merge must give, for results of tiles with the tiled axes only."""
+    """The expected merge, for results of tiles with the tiled axes only."""
 
     def __init__(self, axes, tiles, *, weights=None, mask=None):
         """tiles: arrays by index, row-major over the axes; weights: a function of (positions in a whole result)."""
@@ -157,7 +157,7 @@ class Merge:
         return found
 
     def selected(self, at, reduce):
-        """The contribution that first, last or center takes."""
+        """Returns the contribution that first, last or center takes."""
         terms = self.terms(at)
         if reduce != "center":
             return terms[0 if reduce == "first" else -1][2]
@@ -170,7 +170,7 @@ def exact(value):
 
 
 def mean_bounds(terms, *, is_sum=False):
-    """The interval in which the number lies whose rounding is the result."""
+    """Returns the interval of the number whose rounding is the result."""
     total = Fraction(1) if is_sum else sum(weight for *_, weight in terms)
     value = sum(exact(x) * weight for *_, x, weight in terms) / total
     size = sum(abs(exact(x)) * weight for *_, x, weight in terms) / total
@@ -179,7 +179,7 @@ def mean_bounds(terms, *, is_sum=False):
 
 
 def is_mean(result, terms, dtype, *, is_sum=False):
-    """Whether a result is what a mean, or a sum, may be."""
+    """Returns whether a result is within the bounds of a mean, or of a sum."""
     low, high = mean_bounds(terms, is_sum=is_sum)
     kind = format_of(dtype)
     low, high = kind.round(low), kind.round(high)

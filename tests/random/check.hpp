@@ -9,8 +9,7 @@
 
 namespace patchfold::testing {
 
-/// Nothing if every run gives what the reference gives; otherwise what is wrong. Adds what the case showed to the
-/// features of the problem.
+/// Returns nothing if every run agrees with the reference, otherwise the fault. Adds the case's features to those of the problem.
 std::optional<std::string> check(Problem& problem, bool sums, Random& random);
 
 reference::Arguments reference_arguments(const std::vector<Argument>& arguments);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random elements of every type, and what is special among them.
+// Random elements of every type, with special values among them.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ reference::Number reference_number(const Scalar& scalar);
 /// Gives every NaN the same bits, and every part of a complex number that is one.
 void make_nans_alike(DType dtype, std::span<std::byte> elements);
 
-/// Whether two elements are the same then.
+/// Returns whether two elements are equal, with all NaNs alike.
 bool equal_up_to_nan(DType dtype, const std::byte* a, const std::byte* b);
 
 }  // namespace patchfold::testing

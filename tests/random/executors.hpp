@@ -34,7 +34,7 @@ class PlainThreads : public Executor {
   int threads_;
 };
 
-/// The same, with a note of how many pieces there were.
+/// Two threads that count the pieces.
 class TwoThreads final : public PlainThreads {
  public:
   TwoThreads() : PlainThreads(2) {}

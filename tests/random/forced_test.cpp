@@ -124,7 +124,7 @@ class Case {
     scratch_seed_ = random.next();
   }
 
-  /// Runs whatever fits, strategies that fit anything only if asked to; says what is wrong.
+  /// Runs every strategy that fits, with fallbacks only on request; returns the fault, if any.
   std::optional<std::string> run_all(bool with_fallbacks) {
     const AsAlways after;
     const bool nothing = plan().strategy() == "nothing";
@@ -162,7 +162,7 @@ class Case {
     });
     if (threads > 1 && text_.element_size * static_cast<std::size_t>(element_count(shape_)) < (64u << 10))
       return std::nullopt;  // one piece
-    // What scratch memory holds is garbage, and what lies right behind it is not to be touched.
+    // Fills scratch memory with garbage, and guards the bytes behind it.
     const std::size_t size = plan.scratch_bytes(threads);
     const kernels::Fenced scratch(size, (++scratch_seed_ & 1) != 0);
     std::fill(scratch.bytes().begin(), scratch.bytes().end(), std::byte{0xff});

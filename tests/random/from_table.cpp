@@ -56,7 +56,7 @@ class Maker {
     int rank = 0;
   };
 
-  /// Whether the operator calls the argument so; it may call several arguments one thing: "pads_begin, pads_end".
+  /// Returns whether the operator's name of the argument is among `names`; it may name several as one: "pads_begin, pads_end".
   static bool is_called(std::string_view argument, std::string_view names) {
     return (", " + std::string(names) + ",").find(", " + std::string(argument) + ",") != std::string::npos;
   }

@@ -6,7 +6,7 @@
 
 namespace patchfold::testing {
 
-/// What a dialect allows.
+/// The geometry that a dialect allows.
 struct Rules {
   bool zero_dilation = false;
   bool negative_pads = false;
@@ -43,7 +43,7 @@ Geometry random_geometry(Random& random, int rank, const Rules& rules, const Req
 /// Features that follow from the geometry alone.
 void describe(const Geometry& geometry, Features& features);
 
-/// What a dialect allows for blocks.
+/// The blocks that a dialect allows.
 struct BlockRules {
   bool pads = false;
   bool negative_pads = false;
@@ -80,7 +80,7 @@ Ends ends_of(const PadsList& pads);
 /// Most elements of one tensor of a small problem, and of a big one.
 inline constexpr std::int64_t small_elements = 5000;
 inline constexpr std::int64_t big_elements = 250000;
-/// And of one of a given width.
+/// Most elements of a tensor of a problem with a given width.
 inline constexpr std::int64_t wide_elements = 30000;
 inline std::int64_t most_elements(const Request& request) {
   return request.big ? big_elements : request.width != 0 ? wide_elements : small_elements;

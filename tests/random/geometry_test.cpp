@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the public Geometry of a problem says is what the operator does: each element of the output is the element of the
-// data, the fill, the sum, or the mean, that its indices name.
+// The public Geometry of a problem agrees with the operator: each element of the output is the element of the data, the fill, the
+// sum, or the mean, that its indices name.
 #include <gtest/gtest.h>
 
 #include "patchfold/plan.hpp"
@@ -70,7 +70,7 @@ void check(const ProblemText& text, Random& random) {
   Numbers expected = geometry.accumulate ? output : Numbers(output.size());
   std::vector<int> written(output.size());
   std::vector<Wide> sums(geometry.means ? output.size() : 0);
-  std::vector<std::size_t> elsewhere;  // what a padding mode reads from another element, which only the reference knows
+  std::vector<std::size_t> elsewhere;  // elements that a padding mode reads from elsewhere; only the reference knows them
   for_each_tap(geometry, [&](std::int64_t columns, std::int64_t image) {
     const auto column = static_cast<std::size_t>(columns), pixel = static_cast<std::size_t>(image);
     if (geometry.extracts()) {

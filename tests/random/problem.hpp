@@ -12,7 +12,7 @@
 
 namespace patchfold::testing {
 
-/// What a case asks of a generator.
+/// The wishes of a case to a generator.
 struct Request {
   ElementType type{};
   bool big = false;  ///< large enough that threads share it
@@ -28,7 +28,7 @@ struct Problem {
   std::uint64_t digest = 0;         ///< of the problem and its result, once it was checked; all NaNs of a sum count as one
 };
 
-/// Whether it is specified which NaN every NaN of a problem's result is. That of a sum is not.
+/// Returns whether the NaNs of a problem's result have specified bits; those of a sum have not.
 inline bool has_certain_nans(const ProblemText& text, bool sums) {
   return !sums || std::ranges::any_of(text.arguments, [](const Argument& argument) {
     const auto* word = std::get_if<std::string>(&argument.value);
@@ -43,7 +43,7 @@ inline Names operator+(Names a, const Names& b) {
   return a;
 }
 
-/// What a generator can make, and so what a run must have made.
+/// An operator's generator, and the features that a run must have shown.
 struct Subject {
   std::string_view op;
   std::function<Problem(Random& random, const Request& request)> make;
@@ -58,7 +58,7 @@ std::span<const Subject> subjects();
 
 std::vector<Subject> window_subjects();
 std::vector<Subject> block_subjects();
-/// Of every operator that is not among those that are known, from its row.
+/// Returns generators from the table's rows for operators that are not among `known`.
 std::vector<Subject> subjects_from_table(std::span<const Subject> known);
 /// The feature of problems from a row that are its example, because every change of it was refused.
 inline constexpr std::string_view unchanged_example = "unchanged example";

@@ -83,7 +83,7 @@ class Operator : public ::testing::Test {
   const Subject& subject_;
 };
 
-/// What every run of this operator must have shown.
+/// Returns the features that every run of this operator must have shown.
 std::vector<std::string> required(const Subject& subject) {
   std::vector<std::string> names = subject.features;
   for (int rank = subject.lowest_rank; rank <= subject.highest_rank; ++rank) names.push_back("rank " + std::to_string(rank));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan with data, and what must come of it: for tests that run it often and from many threads. The first source is held to
-// the reference, unless it is too large for it. The others, which only tell calls apart, are held to what one thread makes.
+// A plan with data and its expected result, for tests that run it often and from many threads. The first source is compared with
+// the reference, unless it is too large. The other sources only tell calls apart, and are compared with a run on one thread.
 #pragma once
 
 #include <optional>
@@ -23,8 +23,8 @@ class Work {
   std::int64_t bytes() const;
   /// A plan for the same tensors, made now.
   Plan plan_anew() const;
-  /// Runs a plan on a source into memory that is its own and lies `shift` bytes behind a line. Nothing if the result is what
-  /// it must be; else what is wrong. Any number of threads may do that at once.
+  /// Runs a plan on a source into its own memory, `shift` bytes behind a line. Returns nothing for the right result, else the
+  /// fault. Any number of threads may call this at once.
   std::optional<std::string> run(const Plan& plan, int source, Executor& executor, std::size_t shift = 0) const;
   std::optional<std::string> run(int source, Executor& executor, std::size_t shift = 0) const {
     return run(plan_, source, executor, shift);

@@ -38,7 +38,7 @@ TEST(FarDilations, InTwoDimensions) {
               {9, 10, 11, 12});
 }
 
-/// Adding as many ones as there are taps would take for ever.
+/// Counts without adding a one for each tap, which would never end.
 TEST(FarKernels, AreCountedByCoverageAtOnce) {
   const auto counts = [](const Coverage& op) {
     std::vector<std::int64_t> counted(static_cast<std::size_t>(element_count(op.output_size)));
@@ -52,7 +52,7 @@ TEST(FarKernels, AreCountedByCoverageAtOnce) {
   EXPECT_EQ(counts({.output_size = {3}, .kernel_size = far, .padding = far}), Counts(3, far));
 }
 
-/// What adding that many ones one by one gives.
+/// Gives the result of adding this many ones one by one.
 TEST(FarKernels, AreCountedInTheElementsType) {
   const struct {
     DType dtype;

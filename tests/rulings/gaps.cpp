@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no other suite covers: asymmetric pads with values, holes, empty results, dilation with more than two axes, kernels
-// that exceed the image on two axes, and mixes of rates, channels and SAME. The data is 1, 2, 3, ..; expected values come
-// from a separate index-by-index program in Python.
+// Cases of no other suite: asymmetric pads with values, holes, empty results, dilation with more than two axes, kernels larger than
+// the image on two axes, mixes of rates, channels and SAME. The data is 1, 2, 3, ..; expected values come from a separate
+// index-by-index program in Python.
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {

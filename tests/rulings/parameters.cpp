@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators accept and refuse where specifications and implementations disagree: dilation 0, zero strides and kernels,
-// negative pads, no positions, empty tensors, kernels larger than the image. Expected values of the data 1, 2, 3, .. come
+// Rulings on accepted and refused arguments where specifications and implementations disagree: dilation 0, zero strides and
+// kernels, negative pads, no positions, empty tensors, kernels larger than the image. Expected values of the data 1, 2, 3, .. come
 // from a separate index-by-index program in Python.
 #include "vectors/support.hpp"
 
@@ -179,7 +179,7 @@ TEST(NoPositions, AreRefusedByUnfoldUnlessAllowed) {
   expect_error(Unfold{.kernel_size = {1, 1}, .padding = Padding::same_upper}, {1, 1, 0, 2}, {wrong}, {"image of [0, 2]"});
   expect_error(Unfold{.kernel_size = {8, 8}}, {480, 640, 3}, {wrong}, {"channels last? layout=channels_last"});
   expect_error(Unfold{.kernel_size = {8, 8}, .layout = Layout::channels_last}, {3, 480, 640}, {wrong}, {"allow_empty"});
-  // What is empty for another reason is no mistake.
+  // A result that is empty for another reason is no mistake.
   expect_iota(Unfold{.kernel_size = {2, 2}}, {0, 3, 4, 4}, {0, 12, 9}, {});
   expect_iota(Unfold{.kernel_size = {2, 2}}, {2, 0, 4, 4}, {2, 0, 9}, {});
 }

@@ -223,7 +223,7 @@ TEST(InfiniteSums, FollowIeee) {
   expect_sum<std::uint16_t>(DType::bfloat16, {0xff80, 0x3f80}, 0xff80);
 }
 
-// Whether a result is NaN is specified, which NaN is not.
+// It is specified whether a result is NaN, but not its bits.
 template <class T>
 void expect_nan(DType dtype, const std::vector<T>& contributions, T exponent, T mantissa) {
   const auto taps = static_cast<std::int64_t>(contributions.size());
@@ -249,7 +249,7 @@ TEST(NanSums, StayNan) {
                             0x000fffffffffffff);
 }
 
-// What lies in the pads is dropped, whatever it is.
+// Elements in the pads are dropped, whatever their value.
 TEST(DroppedContributions, LeaveNoTrace) {
   const std::uint32_t one = 0x3f800000, two = 0x40000000, nan = 0x7fc00000;
   const Fold op = {.output_size = {2}, .kernel_size = {2}, .stride = 2, .padding = 1};

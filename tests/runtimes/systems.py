@@ -73,12 +73,12 @@ def in_openvino(model: Any, inputs: Sequence[Array], ours: bool) -> list[Array]:
 
 
 def runs_here(made: Any) -> bool:
-    """Whether a compiled model of OpenVINO has a node of the library."""
+    """Returns whether a compiled model of OpenVINO has a node of the library."""
     return any(str(op.get_rt_info()["layerType"].astype(str)) == "Reference" for op in made.get_runtime_model().get_ops())
 
 
 def left_over(model: onnx.ModelProto) -> int:
-    """How many nodes of the family the converted model still leaves to ONNX Runtime."""
+    """Returns how many nodes of the family the converted model leaves to ONNX Runtime."""
     return sum(node.op_type in OURS and not node.domain for node in patchfold.onnxruntime.convert(model).graph.node)
 
 

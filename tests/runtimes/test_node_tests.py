@@ -11,7 +11,7 @@ from onnx.onnx_pb import TypeProto
 from systems import Array, compiled, in_onnxruntime, runs_here, same_bits
 
 FAMILY = re.compile(r"test_(col2im|depthtospace|spacetodepth)")
-# Those without the operator's expansion to other nodes, which holds no operator of the family.
+# Cases without the operator's expansion to other nodes, which holds no operator of the family.
 TESTS = [case for case in load_model_tests(kind="node") if FAMILY.match(case.name) and not case.name.endswith("_expanded")]
 
 

@@ -23,7 +23,7 @@ ONNX_TYPES = [
 ]
 OPENVINO_TYPES = ["float32", "float16", "int8", "int16", "int32", "uint8", "uint16", "uint32", "bool"]
 STANDARD = ("Col2Im", "DepthToSpace", "SpaceToDepth")
-# What ONNX Runtime and OpenVINO say where they have no kernel for a node or a type.
+# Messages of ONNX Runtime and OpenVINO where they have no kernel for a node or a type.
 LACKING = "NOT_IMPLEMENTED|find an implementation|not supported|Unsupported|doesn't support|not implemented|INVALID_GRAPH"
 
 
@@ -47,7 +47,7 @@ def shapes(x: Array) -> list[Any]:
 
 
 def rounds(case: Case) -> bool:
-    """Whether the runtimes may round other sums than the library: of float16."""
+    """Returns whether the runtimes may round sums differently from the library: sums of float16."""
     return case.operator == "Col2Im" and case.x.dtype == np.float16
 
 

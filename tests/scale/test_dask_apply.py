@@ -92,7 +92,7 @@ def test_a_task_for_each_tile_and_one_for_each_chunk():
 
 
 def test_pieces_travel_and_not_tiles():
-    """What the tasks of chunks receive has as many elements as the tiles give to them, and no task gives out a view."""
+    """Checks that tasks of chunks receive as many elements as the tiles give, and that no task gives out a view."""
     source = dask.array.from_array(X, chunks=-1)
     y = apply_tiled(blur, source, TILE, overlap=OVERLAP, chunks=(64, 64))
     graph = {key: task for layer in y.dask.layers.values() for key, task in layer.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What docs/scale.md shows runs, and the names of patchfold.dask say what they take."""
+"""Runs the snippets of docs/scale.md, and checks the docstrings of the names of patchfold.dask."""
 
 import inspect
 import re

@@ -29,7 +29,7 @@ def run(fn=blur, out=None, source=X, overlap=OVERLAP, **settings):
 
 
 class Ended(Exception):
-    """What ends a run here."""
+    """An exception that ends a run."""
 
 
 def ended_after(chunks):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a soak does: one job after the other, each with a check of its result.
+// The jobs of a soak: one after the other, each with a check of its result.
 #pragma once
 
 #include <cstdint>

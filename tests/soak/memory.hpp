@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the process holds, and whether it grows.
+// The memory and handles of the process, and checks that they do not grow.
 #pragma once
 
 #include <cstdint>

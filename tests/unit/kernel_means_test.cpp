@@ -72,7 +72,7 @@ TEST(Means, OfVectorsAreThoseOfSingleElements) {
         for (std::size_t i = 0; i < fill.size(); ++i) fill[i] = static_cast<std::byte>(i % size + 1);
         const Means side_by_side = means_of(dtype, rows, met, others, fill, false);
         const Means apart = means_of(dtype, rows, met, others, fill, true);
-        // What needs care may be any NaN: it is made again.
+        // A mean that needs care may be any NaN here: it is computed again.
         for (std::size_t at = 0; at < count * size; at += size) {
           const std::byte *one = &side_by_side.elements[at], *other = &apart.elements[at];
           ASSERT_TRUE(std::equal(one, one + size, other) || (needs_care(dtype, one) && needs_care(dtype, other)))

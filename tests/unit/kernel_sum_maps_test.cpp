@@ -34,7 +34,7 @@ class RandomProgram {
 
  private:
   std::int64_t random_offset(Dice& dice, std::int64_t width) const {
-    // As a rule within the columns; lanes that a term does not have may lie beyond them.
+    // Mostly within the columns; lanes that a term lacks may lie beyond them.
     const std::int64_t size = kernel_.lane_size;
     return dice.between(dice.chance(20) ? -width : 0,
                         std::max<std::int64_t>(0, bytes_ / size - (dice.chance(20) ? 0 : width))) *

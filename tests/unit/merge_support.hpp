@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of merges share: a sink that may fail, and tiles of a ramp.
+// Helpers of the tests of merges: a sink that may fail, and tiles of a ramp.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX's text and ONNX Runtime's tests of Col2Im-18, SpaceToDepth and DepthToSpace refuse, and default modes.
+// Calls that ONNX's text and ONNX Runtime's tests of Col2Im-18, SpaceToDepth and DepthToSpace refuse, and default modes.
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {

@@ -363,7 +363,7 @@ def listed(text):
 
 
 def wrong(problem, shape, data, expected):
-    """What differs from what a test expects, or nothing."""
+    """Returns the differences from a test's expectation, or nothing."""
     found = result_of(problem, shape, data)
     if ":" not in expected:
         return "" if fingerprint(found) == expected else f"the fingerprint is {fingerprint(found)}"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What PyTorch refuses in fold, unfold, pixel_shuffle and pixel_unshuffle.
+// Calls that PyTorch refuses in fold, unfold, pixel_shuffle and pixel_unshuffle.
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {

@@ -38,7 +38,7 @@ SYSTEMS = {
 }
 OURS = ["patchfold in Python", "patchfold in C++", "patchfold in C", "patchfold on the command line"]
 Entry = dict[str, str]
-# What once went wrong, or nearly.
+# Calls that once went wrong, or nearly.
 LAID_LAST = {"layout": "channels_last", "order": "kernel", "positions": "grid"}
 SAME = {"operator": "extract_patches", "padding_rule": "same_upper"}
 PECULIAR: list[State] = [
@@ -241,7 +241,7 @@ def test_the_page_copies_a_program(visit: Any, context: Any) -> None:
 
 
 def test_the_page_offers_the_programs(visit: Any) -> None:
-    """What the page copies is what copyAs says, and where there is no program it says why."""
+    """Checks that the page copies the text of copyAs, and says why where there is no program."""
     for state in ({}, {"operator": "fold", "reduce": "mean"}, {"dtype": "int32"}):
         (entries,) = copied([state])
         visit.open({**state, "panel": "copy"})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the page shows is what the definitions say."""
+"""Compares the numbers on the page with the definitions."""
 
 import math
 import random

@@ -5,7 +5,7 @@
 namespace patchfold::testing {
 namespace {
 
-/// The same memory with its channel axis moved from the last place to `place`.
+/// Returns a view of the memory with its channel axis moved from the last place to `place`.
 template <class View>
 View channels_moved(const View& last, int place) {
   View moved = last;
