@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The specs of tilings and merges in C++ as C has them.
+// Conversions of C++ specs of tilings and merges to C.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline pf_scalar in_c(const Scalar& scalar) {
   }
 }
 
-/// A TilingSpec as C has it; it points into the one that it is made of.
+/// A TilingSpec in C; it points into the C++ one.
 class TilingSpecInC {
  public:
   explicit TilingSpecInC(const TilingSpec& from) : value_(in_c(from.value)) {
@@ -52,7 +52,7 @@ class TilingSpecInC {
   std::vector<pf_ratio> scale_;
 };
 
-/// A MergeSpec as C has it; it points into the one that it is made of.
+/// A MergeSpec in C; it points into the C++ one.
 class MergeSpecInC {
  public:
   explicit MergeSpecInC(const MergeSpec& from) {

@@ -9,7 +9,7 @@
 
 namespace patchfold::tests {
 
-/// An empty folder whose name begins so.
+/// Returns a new, empty folder whose name has this beginning.
 inline std::filesystem::path make_temporary_folder(const std::string& begin) {
   std::random_device random;
   for (int attempt = 0; attempt < 100; ++attempt) {

@@ -51,7 +51,7 @@ TEST(Float32Sums, RunInAscendingOrderOfTheTap) {
   expect_sum<std::uint32_t>(DType::float32, {0x4cbebc20, 0xccbebc20, 0x3f800000}, 0x3f800000);
   expect_sum<std::uint32_t>(DType::float32, {0xccbebc20, 0x3f800000, 0x4cbebc20}, 0x00000000);
   expect_sum<std::uint32_t>(DType::float32, {0x7f7fffff, 0x7f7fffff, 0xff7fffff},
-                            0x7f800000);  // infinity: it is reached before the negative one
+                            0x7f800000);  // infinity, reached before the negative number
   expect_sum<std::uint32_t>(DType::float32, {0xff7fffff, 0x7f7fffff, 0x7f7fffff}, 0x7f7fffff);
   expect_sum<std::uint32_t>(DType::float32, {0x4b800000, 0x3f800000, 0x3f800000, 0x3f800000, 0x3f800000}, 0x4b800000);
   expect_sum<std::uint32_t>(DType::float32, {0x3f800000, 0x3f800000, 0x3f800000, 0x3f800000, 0x4b800000}, 0x4b800002);
@@ -135,7 +135,7 @@ TEST(FloatSums, AgreeInEveryDialect) {
   }
 }
 
-// The same memory, described with channels last and a grid of positions; then images one at a time; then reversed rows.
+// Sums of one memory, described with channels last and a grid of positions; then images one at a time; then reversed rows.
 TEST(FloatSums, DoNotDependOnTheMemoryLayout) {
   for (const auto& test : wide) {
     const auto dtype = test.dtype;

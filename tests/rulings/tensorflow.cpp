@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where TensorFlow's operators depart from their texts or from each other: SAME and VALID of images and volumes, blocks of
+// Rulings where TensorFlow's operators depart from their texts or from each other: SAME and VALID of images and volumes, blocks of
 // many axes, vectorised channels. Expected values of the data 1, 2, 3, .. (0 is padding) come from a separate index-by-index
 // program in Python.
 #include <cstring>
@@ -24,7 +24,7 @@ Ints transpose(const Ints& values, std::int64_t rows, std::int64_t columns) {
   return result;
 }
 
-/// What the reference gives for 1, 2, 3, ..
+/// Returns the reference's result for 1, 2, 3, ..
 Ints reference_result(const std::string& op, const Dims& shape, const reference::Arguments& arguments) {
   const Ints values = iota(shape);
   const reference::Array data{{shape.begin(), shape.end()}, reference::DType::int64, 8, bytes_of(values)};
@@ -86,7 +86,7 @@ TEST(TensorflowSame, VolumesDoNotClampThePadding) {
   }
 }
 
-// So that the reference is not taken on trust.
+// Tests the reference itself.
 TEST(TensorflowSame, IsThatOfTheReference) {
   for (const auto& test : cases_of_same) {
     const reference::Arguments volume = {

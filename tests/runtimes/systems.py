@@ -25,7 +25,7 @@ OURS = ("Col2Im", "DepthToSpace", "SpaceToDepth")
 
 
 def session(model: onnx.ModelProto, ours: bool, threads: int = 2) -> Any:
-    """A session of ONNX Runtime, of the model as it is or as `convert` makes it."""
+    """Returns a session of ONNX Runtime, of the model itself or of the one that `convert` makes."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = threads
@@ -56,7 +56,7 @@ def core(ours: bool) -> Any:
 
 
 def compiled(model: Any, ours: bool, threads: int = 2) -> Any:
-    """A compiled model of OpenVINO, from an ONNX model, a file or a model of its own, with sums in float32."""
+    """Returns a compiled model of OpenVINO, from an ONNX model, a file or a model of its own, with sums in float32."""
     runtime = core(ours)
     if isinstance(model, onnx.ModelProto):
         model = runtime.read_model(model.SerializeToString())

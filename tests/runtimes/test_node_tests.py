@@ -26,7 +26,7 @@ def test_there_are_node_tests_of_all_operators() -> None:
 @pytest.mark.parametrize("case", TESTS, ids=lambda case: case.name)
 def test_onnxruntime_passes(case: Any) -> None:
     for inputs, expected in case.data_sets:
-        # Shapes that are inputs there are so here.
+        # Inputs that give shapes are inputs in both models.
         assert same_bits(in_onnxruntime(case.model, arrays(inputs), True)[0], arrays(expected)[0])
 
 

@@ -28,7 +28,7 @@ LACKING = "NOT_IMPLEMENTED|find an implementation|not supported|Unsupported|does
 
 
 def without(run: Any, *arguments: Any) -> Array | None:
-    """The result of the runtime by itself; None where it lacks the operator, its type or its rank."""
+    """Returns the result of the runtime alone; None where it lacks the operator, its type or its rank."""
     try:
         result: Array = run(*arguments, False)[0]
     except Exception as error:
@@ -59,7 +59,7 @@ def test_models_of_onnx_in_onnxruntime(dtype: str) -> None:
             model = case.model(shape)
             made = in_onnxruntime(model, [case.x], True)[0]
             assert rounds(case) or same_bits(made, case.expected), (case.operator, shape)
-            # It computes N-D Col2Im with dilations wrong.
+            # The runtime computes N-D Col2Im with dilations wrongly.
             dilated = case.operator == "Col2Im" and case.expected.ndim > 4
             theirs = None if dilated else without(in_onnxruntime, model, [case.x])
             if theirs is not None and not rounds(case):
@@ -85,7 +85,7 @@ def test_models_of_onnx_in_openvino(dtype: str) -> None:
 
 
 def of_openvino(dtype: str) -> list[tuple[Any, Array]]:
-    """Models of each operator of OpenVINO, with static and open shapes, and their inputs."""
+    """Returns models of each operator of OpenVINO, with static and open shapes, and their inputs."""
     make = openvino.opset15
     lists = {"size": [8, 6], "kernel": [3, 2], "block": [1, 1, 2, 3], "zero": [0, 0, 0, 0], "one": [0, 0, 1, 0]}
     ints = {name: np.array(values, np.int64) for name, values in lists.items()}
@@ -192,7 +192,7 @@ def test_models_of_torch_in_openvino(module: torch.nn.Module, shape: tuple[int, 
     model = openvino.convert_model(source, example_input=(tensor,), extension=library, **options)
     made = compiled(model, True)
     assert same_bits(np.array(made([x])[0]), expected)
-    # torch.export takes unfold apart before OpenVINO sees it.
+    # torch.export splits unfold into other operators before OpenVINO gets it.
     assert runs_here(made) != (exported and isinstance(module, Unfold))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of tiles that workers import, and what the tests share."""
+"""Functions of tiles that workers import, and helpers of the tests."""
 
 import os
 import time
@@ -10,14 +10,14 @@ import zarr
 
 
 def blur(tile):
-    """A function that looks at neighbours, so that tiles disagree where they overlap."""
+    """Blurs a tile with its neighbours, so that tiles disagree where they overlap."""
     padded = np.pad(tile, [(0, 0)] * (tile.ndim - 2) + [(1, 1), (1, 1)])
     total = padded[..., :-2, 1:-1] + padded[..., 2:, 1:-1] + padded[..., 1:-1, :-2] + padded[..., 1:-1, 2:]
     return (total * np.float32(0.25)).astype(np.float32)
 
 
 def classes(tile):
-    """A downscaler with other channels and another element type."""
+    """Returns a tile at half the size, with other channels and another element type."""
     return np.stack([tile[..., 0, ::2, ::2]] * 5).astype(np.float64)
 
 
@@ -35,7 +35,7 @@ def deadly(tile):
 
 
 def load(folder):
-    """A model whose loading leaves a trace."""
+    """Returns a model whose loading leaves a trace."""
     (Path(folder) / f"loaded-{os.getpid()}-{time.monotonic_ns()}").touch()
     return blur
 

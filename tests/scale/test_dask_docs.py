@@ -18,7 +18,7 @@ def test_the_page_runs(tmp_path, monkeypatch, capsys):
     blocks = re.findall(r"(?ms)^```python[^\n]*\n(.*?)^```$", PAGE.read_text(encoding="utf-8"))
     assert len(blocks) == 2
     for block in blocks:
-        block = block.replace("threads_per_worker=1", "threads_per_worker=1, processes=False")  # which starts faster
+        block = block.replace("threads_per_worker=1", "threads_per_worker=1, processes=False")  # starts faster
         exec(compile(block, str(PAGE), "exec"), names)
     assert "chunks written" in capsys.readouterr().out
 

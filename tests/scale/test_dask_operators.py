@@ -10,7 +10,7 @@ from patchfold import InvalidType, InvalidValue
 
 
 def cut(x, rng):
-    """A dask array with chunks of any extents."""
+    """Returns a dask array with chunks of any extents."""
     return dask.array.from_array(x, chunks=tuple(int(rng.integers(1, max(extent, 1) + 1)) for extent in x.shape))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs that are ended go on, runs that are finished say so, and no store looks complete that is not."""
+"""Interrupted runs go on, finished runs say so, and no incomplete store looks complete."""
 
 import errno
 import json
@@ -201,7 +201,7 @@ def test_functions_that_cannot_be_recognised_need_a_token(tmp_path):
 
 
 def test_a_class_of_a_script_is_recognised_again(tmp_path):
-    """Its pickle has random parts."""
+    """The class's pickle has random parts."""
     script = tmp_path / "script.py"
     script.write_text(
         "from dask.base import tokenize\nfrom patchfold.dask import once\n"

@@ -11,7 +11,7 @@
 
 namespace patchfold::testing {
 
-/// Plans that all threads run for a while.
+/// Returns plans that all threads run for a while.
 std::vector<Work> shared_works(std::uint64_t seed);
 
 struct Outcome {
@@ -29,7 +29,7 @@ inline constexpr std::string_view kinds[] = {"small problems against the referen
                                              "tilings and merges, against loops over all elements",
                                              "calls that must be refused"};
 
-/// One job, which its random numbers and the shared plans decide.
+/// Runs a job; its random numbers and the shared plans decide which.
 Outcome run_job(Random random, const std::vector<Work>& shared);
 
 }  // namespace patchfold::testing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory and handles of the process, and checks that they do not grow.
+// The memory of the process, and a check that it does not grow.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@ struct Held {
   std::int64_t allocated = 0;  ///< bytes that nobody has freed
 };
 
-/// Has free memory go back to the system: the C library otherwise raises its own bounds up to 64 MiB for each of its arenas,
-/// and what they hold is no growth. Call it first of all.
+/// Makes the C library return free memory to the system. Otherwise it raises its own bounds up to 64 MiB for each arena, which
+/// would look like growth. Must be called first.
 void keep_no_free_memory();
-/// What is held now; most meaningful while no other thread runs.
+/// Returns the memory in use; most meaningful while no other thread runs.
 Held held_now();
-/// The most that was ever resident.
+/// Returns the largest resident memory so far.
 std::int64_t peak_resident();
 
-/// Growth is judged between medians: that of the second fifth of the samples, by when caches are full, and that of the
-/// last. Allocated bytes may grow by 256 KiB, resident ones by 8 MiB and a tenth.
+/// The growth between two medians: of the second fifth of the samples, when caches are full, and of the last fifth. Allocated bytes
+/// may grow by 256 KiB, resident ones by 8 MiB and a tenth.
 struct Growth {
   Held early{}, late{};
   bool is_judged = false;  ///< there were enough samples, and judges_memory()
   bool is_too_much = false;
 };
 Growth growth_of(const std::vector<Held>& samples);
-/// Below this many samples nothing is judged.
+/// The least number of samples for a judgement.
 inline constexpr std::size_t fewest_samples = 15;
-/// False under a sanitizer that keeps memory.
+/// Returns false under a sanitizer that keeps memory.
 bool judges_memory();
 
 }  // namespace patchfold::testing

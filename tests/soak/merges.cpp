@@ -14,7 +14,7 @@
 namespace patchfold::testing {
 namespace {
 
-/// Starts of the tiles along an axis, and how many elements of the array each one has, by the definition of the tails.
+/// The starts of the tiles along an axis, and how many elements of the array each has, by the definition of the tails.
 struct Axis {
   std::int64_t extent = 0, tile = 0, stride = 0;
   std::vector<std::int64_t> starts{}, reads{};
@@ -42,7 +42,7 @@ double weight_of(WeightWindow::Kind kind, std::int64_t i, std::int64_t n) {
   return kind == WeightWindow::Kind::linear ? 1 - std::abs(2 * t - 1) : 1;
 }
 
-/// What the tiles give to one element.
+/// The contributions of tiles to one element.
 struct Given {
   double weighted = 0, weights = 0, size = 0, first = 0, last = 0;
   double least = std::numeric_limits<double>::infinity(), most = -least;
@@ -129,7 +129,7 @@ std::optional<std::string> check_of_type(Random& random, std::int64_t& bytes) {
           const bool inside = i < y.reads[row] && j < x.reads[column];
           const std::size_t to = inside ? at(c, y.starts[row] + i, x.starts[column] + j) : 0;
           if (tile[next] != (inside ? array[to] : T(3))) return says("tile " + std::to_string(k) + " is cut wrongly");
-          // Values of the tile's own, so that it matters who gives what; small ones, so that sums of integers are exact.
+          // Values differ between tiles, so that mix-ups show; small ones, so that sums of integers are exact.
           result[next] = static_cast<T>(random.between(-1000, 1000) / (is_real ? 3.0 : 1.0));
           const double weight = weight_of(spec.window.kind, i, y.tile) * weight_of(spec.window.kind, j, x.tile);
           if (inside) given[to].add(weight, static_cast<double>(result[next]));

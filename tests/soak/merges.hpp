@@ -10,7 +10,7 @@
 
 namespace patchfold::testing {
 
-/// Cuts, merges and compares once. Says what is wrong, and adds what it read and wrote to `bytes`.
+/// Cuts, merges and compares once. Returns the fault, and adds the bytes read and written to `bytes`.
 std::optional<std::string> check_merge_once(Random& random, std::int64_t& bytes);
 
 }  // namespace patchfold::testing

@@ -39,7 +39,7 @@ class Soak {
  public:
   explicit Soak(const Options& options) : options_(options), end_(begin_ + seconds(options.seconds)) {}
 
-  /// 0, or 1 after a mismatch or growth, or if memory was to be judged and could not be.
+  /// Returns 0, or 1 after a mismatch or growth, or if the memory could not be judged as required.
   int run() {
     constexpr double rounds = 100, shortest = 0.1;
     const auto round = seconds(std::max(options_.seconds / rounds, shortest));
@@ -47,7 +47,7 @@ class Soak {
                 static_cast<unsigned long long>(options_.seed));
     std::fflush(stdout);
     samples_.reserve(4096);
-    // However short the time and however slow the machine, as many rounds as memory needs to be judged.
+    // Runs at least as many rounds as the judgement of memory needs, even on a slow machine.
     while ((Clock::now() < end_ || samples_.size() < fewest_samples) && !is_interrupted && wrong_.empty())
       run_round(Clock::now() + round);
     return report();
@@ -58,10 +58,10 @@ class Soak {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(count));
   }
 
-  /// Threads come and go with every round; what is left between rounds is what a process keeps.
+  /// Runs a round with new threads; memory left after it belongs to the process.
   void run_round(Clock::time_point end) {
     {
-      // A thread keeps the scratch memory of its largest problem until it ends: this one ends before memory is measured.
+      // A thread keeps the scratch memory of its largest problem until it ends: this thread ends before memory is measured.
       const std::uint64_t seed = seed_of_case(options_.seed, "shared", static_cast<int>(samples_.size()));
       const std::vector<Work> shared = std::async(std::launch::async, shared_works, seed).get();
       std::vector<std::thread> threads;

@@ -12,7 +12,7 @@
 
 namespace patchfold::testing {
 
-/// Calls f(i) in `count` threads at once. f returns nothing, or what went wrong; so does this.
+/// Calls f(i) in `count` threads at once. f returns nothing or a fault; returns a fault of any f.
 template <class F>
 std::optional<std::string> at_once(int count, F f) {
   std::latch start(count);

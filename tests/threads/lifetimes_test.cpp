@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans that come and go while others run, and what threads keep for themselves.
+// Plans that are made and destroyed while others run, and memory that threads keep.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ TEST(Plans, OutliveTheThreadThatMadeThem) {
   EXPECT_EQ(work.run(made, 0, default_executor()), std::nullopt);
 }
 
-/// run(op, ..) of an extent, against what is known of the result: without padding and with a kernel of 1, unfold copies.
+/// Runs run(op, ..) for an extent and checks the result: without padding and with a kernel of 1, unfold copies.
 std::optional<std::string> run_by_operator(std::int64_t extent) {
   std::vector<float> image(static_cast<std::size_t>(extent * extent));
   std::iota(image.begin(), image.end(), static_cast<float>(extent));

@@ -30,7 +30,7 @@ struct Cut {
   ConstTensorView tile(std::int64_t index) const { return view(tiles[static_cast<std::size_t>(index)].data(), {32, 32}); }
 };
 
-/// Gathers the rows and notes whether two threads came at once.
+/// A sink that keeps the rows and notes whether two threads called it at once.
 struct Rows : RowSink {
   std::vector<float> values{};
   std::atomic<bool> inside{false};
@@ -43,7 +43,7 @@ struct Rows : RowSink {
   }
 };
 
-/// Every thread adds each fourth tile; owners count how often they were let go.
+/// Lets each of four threads add every fourth tile; owners count their releases.
 std::optional<std::string> add_all(Merger& merger, const Cut& cut, std::atomic<int>& released, std::int64_t last) {
   return testing::at_once(4, [&](int i) -> std::optional<std::string> {
     for (std::int64_t k = i; k < last; k += 4) {

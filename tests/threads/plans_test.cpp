@@ -16,8 +16,8 @@ namespace {
 constexpr int threads = 4;
 constexpr int runs = 6;
 
-/// Every thread runs the plan on its own source and on the first one, with executors of all kinds and destinations that
-/// begin anywhere within a line.
+/// Lets every thread run the plan on its own source and on the first one, with executors of all kinds, and destinations that begin
+/// anywhere within a line.
 std::optional<std::string> run_from_all(const Work& work) {
   PlainThreads shared(3);
   return at_once(threads, [&](int i) -> std::optional<std::string> {
@@ -61,7 +61,7 @@ std::string_view strategy_of(const ProblemText& text) {
   return op.plan(view_of(text.shape), view_of(op.output_shape(text.shape))).strategy();
 }
 
-/// With as small a batch as keeps the strategy.
+/// Returns the problem with the smallest batch that keeps its strategy.
 ProblemText small_batch(ProblemText text) {
   const std::string_view strategy = strategy_of(text);
   for (ProblemText smaller = text; !text.shape.empty() && text.shape[0] % 2 == 0; text = smaller) {

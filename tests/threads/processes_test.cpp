@@ -19,7 +19,7 @@
 namespace patchfold::testing {
 namespace {
 
-/// Far more than a child needs on a busy machine; one that waits for a thread that it does not have needs longer.
+/// Seconds, far more than a child needs on a busy machine; a child that waits for a missing thread needs longer.
 constexpr unsigned deadline = 60;
 
 const Work& small_work() {
@@ -31,7 +31,7 @@ const Work& large_work() {
   return *work;
 }
 
-/// Exit status of a child that calls f() and exits with what it returns.
+/// Returns the exit status of a child that calls f() and exits with its result.
 template <class F>
 int status_of_child(F f) {
   const pid_t child = ::fork();
@@ -44,7 +44,7 @@ int status_of_child(F f) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
 }
 
-/// Calls of every kind; 0 if all are right.
+/// Makes calls of every kind; returns 0 if all are right.
 int compute() {
   if (small_work().run(0, default_executor()) || large_work().run(0, default_executor())) return 1;
   if (large_work().run(large_work().plan_anew(), 0, default_executor())) return 2;
@@ -135,7 +135,7 @@ TEST(Fork, LeavesAChildOneThreadOnlyIfItsParentSharedWork) {
   set_num_threads(0);
 }
 
-/// Starts threads that never stop calling, and returns when each has made all its calls once.
+/// Starts threads that call without end; returns when each has made all its calls once.
 void start_callers() {
   static std::atomic<int> ready{0};
   for (int i = 0; i < 4; ++i)
@@ -154,7 +154,7 @@ void start_callers() {
   while (ready < 4) std::this_thread::yield();
 }
 
-/// A static object whose destructor runs last of all: the library's own were made after it.
+/// A static object destroyed last of all: the library's own were made after it.
 struct LastWords {
   ~LastWords() {
     if (armed && compute() != 0) std::_Exit(11);

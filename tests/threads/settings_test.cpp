@@ -18,7 +18,7 @@
 namespace patchfold::testing {
 namespace {
 
-/// Strategies whose kernels depend on the instruction set; large enough to be shared, but for the last one.
+/// Problems whose kernels depend on the instruction set; large enough to be shared, except the last one.
 const char* const problems[] = {
     "fold f32 1x144x4096 output_size=64,64 kernel_size=3 padding=1",
     "fold f16 1x144x4096 output_size=64,64 kernel_size=3 padding=1 accumulate=true",
@@ -31,7 +31,7 @@ const char* const problems[] = {
     "fold f32 1x9x64 output_size=8,8 kernel_size=3 padding=1",
 };
 
-/// Runs all problems in four threads, plans made before and plans made meanwhile, while a fifth calls `change`.
+/// Runs all problems in four threads, with old and new plans, while a fifth thread calls `change`.
 template <class F>
 std::optional<std::string> run_while(F change) {
   std::vector<Work> works;
@@ -71,7 +71,7 @@ TEST(NumberOfThreads, MayChangeWhileOthersRun) {
   EXPECT_EQ(wrong, std::nullopt);
 }
 
-// oneTBB warns where it is asked for more threads than there are processors, once in a process.
+// oneTBB warns once in a process if more threads than processors are requested.
 TEST(NumberOfThreads, AboveThatOfProcessorsPrintsNothing) {
   const Work work(parse_problem(problems[0]), 1);
   set_num_threads(4096);
@@ -103,7 +103,7 @@ TEST(Tables, AreReadByAllThreadsFromTheFirstCallOn) {
   EXPECT_EQ(wrong, std::nullopt);
 }
 
-/// How many pieces ran at the same time, and how often each ran.
+/// The number of pieces that ran at the same time, and the runs of each piece.
 struct Seen {
   std::atomic<int> now{0};
   std::atomic<int> most{0};

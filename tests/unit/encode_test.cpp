@@ -122,7 +122,7 @@ TEST(Encode, KeepsTheSignAndThePayloadOfANaN) {
   EXPECT_EQ(bits_of(nan, DType::bfloat16), 0xffc0u);
 }
 
-/// The bytes, or nothing if the number is refused.
+/// Returns the bytes, or nothing if the number is refused.
 std::optional<std::array<std::byte, 16>> outcome(const Scalar& scalar, DType dtype) {
   try {
     return encode(scalar, dtype, "op", "value");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs kernels on every instruction set and records what ran, for the test that runs last.
+// Runs kernels on every instruction set and records the runs for the test that runs last.
 #pragma once
 
 #include <set>
@@ -16,7 +16,7 @@ namespace patchfold::kernels {
 
 struct Kernel {
   std::string_view name;
-  const char* (*target)() noexcept;  ///< what it runs on now
+  const char* (*target)() noexcept;  ///< returns the set that it runs on now
 };
 
 inline constexpr Kernel vector_kernels[] = {
@@ -29,17 +29,17 @@ inline constexpr Kernel vector_kernels[] = {
     {"sum map", sum_map_target},   {"extract map", extract_map_target},
 };
 
-/// Pairs of a kernel and an instruction set.
+/// Returns the pairs of a kernel and an instruction set that ran.
 inline std::set<std::pair<std::string_view, std::string>>& runs_of_kernels() {
   static std::set<std::pair<std::string_view, std::string>> runs;
   return runs;
 }
 
-/// Calls f for every instruction set that there is or has to be, and goes back to the best.
+/// Calls f for every instruction set that exists or must exist, and then restores the best set.
 template <class F>
 void on_every_instruction_set(std::string_view kernel, F f) {
   for (const std::string& set : patchfold::testing::sets_to_run()) {
-    if (!use_instruction_set(set)) continue;  // which the last test notices
+    if (!use_instruction_set(set)) continue;  // the last test notices a missing set
     f(set);
     for (const auto& [name, target] : vector_kernels)
       if (name == kernel) runs_of_kernels().emplace(name, target());

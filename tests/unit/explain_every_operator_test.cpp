@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explanations of every operator: what they say of elements is compared with the reference.
+// Explanations of every operator: their statements about elements are compared with the reference.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ constexpr const char* more_problems[] = {
     "depth_to_space f32 2x2x3x12 block=2,3 layout=channels_last",
 };
 
-/// Those, and the example of every operator.
+/// Returns these problems, and the example of every operator.
 const std::vector<std::string>& problems() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> list(std::begin(more_problems), std::end(more_problems));
@@ -63,7 +63,7 @@ reference::Value reference_value(const ArgumentValue& value) {
   return pairs;
 }
 
-/// The reference's output for these integers.
+/// The reference's output for an input of integers.
 class Reference {
  public:
   explicit Reference(std::string_view problem) : text_(parse_problem(problem)) {
@@ -90,7 +90,7 @@ class Reference {
   Dims output_shape_{};
 };
 
-/// Takes the next "[1, 2, 3]" off the text and returns the flat index that it means; -1 if there is none.
+/// Removes the next "[1, 2, 3]" from the text and returns its flat index; -1 if there is none.
 std::int64_t take_element(std::string_view& text, const Dims& shape) {
   const std::size_t open = std::min(text.find('['), text.size());
   const std::size_t close = std::min(text.find(']', open), text.size());
@@ -115,7 +115,7 @@ struct Statement {
   std::string right;
 };
 
-/// Every "element OPERATOR what it is" of the text; lines that were broken for their length are put together.
+/// Returns every "element OPERATOR value" of the text; joins lines that were broken for their length.
 std::vector<Statement> statements(const std::string& text, const std::string& op) {
   std::vector<std::string> lines;
   for (const std::string& line : lines_of(text))
@@ -130,7 +130,7 @@ std::vector<Statement> statements(const std::string& text, const std::string& op
   return found;
 }
 
-/// Every "output[..] <- data[..]" and "output[..] <- outside: V".
+/// Checks every "output[..] <- data[..]" and "output[..] <- outside: V"; returns their number.
 std::size_t check_moves(const std::string& text, Reference& reference) {
   std::vector<std::uint64_t> numbers;
   for (std::int64_t i = 0; i < reference.count(); ++i) numbers.push_back(1000 + static_cast<std::uint64_t>(i));
@@ -147,7 +147,7 @@ std::size_t check_moves(const std::string& text, Reference& reference) {
   return found.size();
 }
 
-/// Every "output[..] = data[..] + ..": the elements have random tags, so that other ones have another sum.
+/// Checks every "output[..] = data[..] + ..": elements have random tags, so that a wrong one changes the sum.
 std::size_t check_sums(const std::string& text, Reference& reference) {
   std::vector<std::uint64_t> tags;
   std::uint64_t tag = 1;
@@ -165,7 +165,7 @@ std::size_t check_sums(const std::string& text, Reference& reference) {
   return found.size();
 }
 
-/// Every "data[..] -> output[..]" and "data[..] -> outside".
+/// Checks every "data[..] -> output[..]" and "data[..] -> outside".
 std::size_t check_destinations(const std::string& text, Reference& reference) {
   const auto found = statements(text, " -> ");
   for (const auto& [left, right] : found) {
@@ -221,7 +221,7 @@ TEST(ExplainEveryOperator, NamesTheSourcesThatTheReferenceReads) {
   }
 }
 
-/// The counts of fold are those of the reference's fold of ones, and the grid shows them.
+/// Compares the counts of fold with the reference's fold of ones, and with the grid.
 TEST(ExplainEveryOperator, CountsAsTheReferenceDoes) {
   const char* problem = "fold f32 1x12x30 output_size=5,6 kernel_size=2,2 stride=1,1 padding=1:0,0:1";
   Reference reference(problem);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of operators and tilings, orders inside a patch, and what would be right in place of what is wrong.
+// Pictures of operators and tilings, orders inside a patch, and proposals for wrong arguments.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ std::size_t count_of(std::string_view text, std::string_view part) {
   return count;
 }
 
-/// What the heat map shows is what the walk over all taps and positions counts.
+/// Compares the heat map's counts with a walk over all taps and positions.
 TEST(ExplainPicture, CountsWithoutAWalkWhatTheWalkCounts) {
   for (const std::string& problem : every_example()) {
     SCOPED_TRACE(problem);
@@ -63,7 +63,7 @@ TEST(ExplainPicture, CountsWithoutAWalkWhatTheWalkCounts) {
   }
 }
 
-/// The order that is called the operator's own is the one in which its elements lie.
+/// Compares the operator's own order, as named, with the order of its elements.
 TEST(ExplainPicture, OrdersAreThoseOfTheElements) {
   std::size_t seen = 0;
   for (const std::string& problem : every_example()) {
@@ -218,7 +218,7 @@ TEST(ExplainError, SaysWhatWouldBeRight) {
   EXPECT_THROW(explain_error({.op = "unfodl"}), Error);
 }
 
-/// Whatever is proposed is taken.
+/// Every proposal is accepted.
 TEST(ExplainError, ProposesOnlyWhatTheOperatorTakes) {
   std::size_t proposed = 0;
   for (const std::string& problem : every_example()) {

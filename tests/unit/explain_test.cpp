@@ -37,7 +37,7 @@ TEST(Explain, UnfoldByHand) {
                               "    2 4 2 4 2 4 2 2\n"));
   // Row 1 * 9 + 2 * 3 + 1 = 16: channel 1, tap (2, 1); position 2 * 4 + 2 = 10: (4 + 2 - 1, 4 + 1 - 1) = (5, 4).
   EXPECT_THAT(text, HasSubstr("    output[0, 0, 10]  <- image[0, 0, 3, 3]\n"));
-  // Row 26: channel 2, tap (2, 2). What lies between is cut short.
+  // Row 26: channel 2, tap (2, 2). The rows between are cut short.
   EXPECT_THAT(text, HasSubstr("    ..\n    output[0, 26, 10] <- image[0, 2, 5, 5]\n"));
   EXPECT_THAT(text, HasSubstr("  first   output[0, 0, 0] <- outside: 0\n"));
   EXPECT_THAT(text, HasSubstr("  last    output[0, 26, 15] <- image[0, 2, 7, 7]\n"));
@@ -97,7 +97,7 @@ TEST(Explain, SaysWhatAPaddingModeReads) {
                               "    output[0, 1] <- image[0, 1]  (outside: reflect)\n"
                               "    output[0, 2] <- image[0, 0]\n"));
   EXPECT_THAT(text, HasSubstr("lie outside image and read it as padding_mode reflect says\n"));
-  // Where padding ends is shown, though the same element goes on being read.
+  // The end of the padding is shown, although the same element is read behind it.
   EXPECT_THAT(explain_problem("unfold f32 1x4 k1, p5, padding_mode=edge"),
               HasSubstr("    .. and so on\n"
                         "    output[0, 4]  <- image[0, 0]  (outside: edge)\n"
@@ -125,7 +125,7 @@ TEST(Explain, ListsWithAnEntryForEveryAxis) {
                 "  2 * 3 = 6 taps in a block, 3 * 2 = 6 positions\n"));
 }
 
-/// Coverage alone does not tell all pads apart, so every way to write them is read here.
+/// Reads every form of pads: coverage alone does not tell all pads apart.
 TEST(Explain, ReadsPadsInEveryForm) {
   const auto kernel = [](const char* axis, const char* rest) {
     return "  axis " + std::string(axis) + ": extent " + rest + "\n";

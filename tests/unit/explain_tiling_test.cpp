@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explanations of tilings: lines by hand, and numbers that a merge itself gives.
+// Explanations of tilings: lines by hand, and numbers from a merge.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ TEST(ExplainTiling, EveryTailIsTold) {
   EXPECT_THAT(of(Tail::shift, 12), HasSubstr("floor((12 - 4) / 4) + 1 = 3 tiles fit\n    tiles begin at 0, 4, 8;"));
 }
 
-/// Merging tiles of which one holds ones and the others zeros gives the parts of that tile.
+/// A merge where one tile holds ones and the others zeros gives the parts of that tile.
 TEST(ExplainTiling, PartsAreThoseOfAMerge) {
   const Tiling tiling(TilingSpec{.shape = {23}, .tile = {8}, .stride = 5, .tail = Tail::shift});
   using Kind = WeightWindow::Kind;

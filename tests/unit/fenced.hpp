@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for tests, in which no byte too many can be read or written unseen, and random numbers.
+// Memory for tests that reveals every access outside of it, and random numbers.
 #pragma once
 
 #include <algorithm>
@@ -54,10 +54,10 @@ class Target {
     expected_ = bytes_;
   }
   std::byte* data() { return bytes_.data() + origin_; }
-  /// What data() is to hold in the end.
+  /// Returns the expected final content of data().
   std::byte* expected() { return expected_.data() + origin_; }
   void reset() { std::fill(bytes_.begin(), bytes_.end(), std::byte{0xa5}); }
-  /// Nothing if all is as expected, otherwise where it is not.
+  /// Returns nothing if all is as expected, otherwise the place of the fault.
   std::string wrong() const {
     for (std::size_t i = 0; i < bytes_.size(); ++i)
       if (bytes_[i] != expected_[i])
@@ -73,11 +73,11 @@ class Target {
   std::int64_t origin_ = 0;
 };
 
-/// Random numbers that are the same on every machine.
+/// Random numbers, equal on every machine.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : generator_(seed) {}
-  /// From first to last, both included.
+  /// Returns a number from first to last, both included.
   std::int64_t between(std::int64_t first, std::int64_t last) {
     return first + static_cast<std::int64_t>(generator_() % static_cast<std::uint64_t>(last - first + 1));
   }

@@ -12,7 +12,7 @@
 namespace patchfold::kernels {
 namespace {
 
-/// The value of a float16, from its definition.
+/// Returns the value of a float16, from its definition.
 double value_of(std::uint16_t bits) {
   const int exponent = bits >> 10 & 31;
   const int mantissa = bits & 1023;

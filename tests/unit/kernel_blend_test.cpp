@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of several tiles made into one: vectors bit for bit as single elements, and both as this file's own loop.
+// Rows of several tiles merged into one: vectors equal single elements bit for bit, and both equal this file's own loop.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -27,7 +27,7 @@ double number(T element) {
   else
     return static_cast<double>(element);
 }
-/// Elements that meet every way out: all bits, numbers near each other, zeros of both signs, infinities and NaN.
+/// Returns elements that reach every path: all bits, numbers near each other, zeros of both signs, infinities and NaN.
 template <class T>
 T random_element(Dice& dice) {
   if constexpr (SmallFloat<T>) {  // all patterns, and numbers of one size
@@ -54,7 +54,7 @@ T random_element(Dice& dice) {
   }
 }
 
-/// What the header says, element by element.
+/// Computes the header's definition, element by element.
 template <class From, class To>
 To expected(const std::vector<BlendTerm>& terms, std::size_t r, std::size_t j, bool keep_equal) {
   double sum = 0;
@@ -191,7 +191,7 @@ TEST(KernelBlend, NormalisedWeightsAreThoseOfAPlainLoop) {
   });
 }
 
-/// Means of 8-bit elements with weights that add up to 1: sums of float32 decide where they can.
+/// Tests means of 8-bit elements with weights that add up to 1: sums of float32 decide where they can.
 template <class T>
 void check_mean(DType dtype, const std::string& set, Dice& dice) {
   const auto terms_count = static_cast<std::size_t>(dice.chance(2) ? dice.between(250, 260) : dice.between(1, 9));

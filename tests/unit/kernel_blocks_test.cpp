@@ -16,12 +16,12 @@ namespace {
 constexpr std::int64_t all_units[] = {1, 2, 4, 8};
 constexpr std::int64_t all_ways[] = {2, 3, 4, 8, 16};
 
-/// Where the matrix and its streams lie, each within a range of its own.
+/// The places of the matrix and its streams, each within its own range.
 struct Shape {
   std::int64_t unit = 1;
   Streams streams{};
-  std::int64_t together = 0;      ///< bytes of the range where elements lie together
-  std::int64_t apart = 0;         ///< and of the other
+  std::int64_t together = 0;      ///< bytes of the range where elements lie side by side
+  std::int64_t apart = 0;         ///< bytes of the other range
   std::int64_t first_stream = 0;  ///< offset of stream 0
 };
 
@@ -89,7 +89,7 @@ TEST(Split, SplitsMatricesOfEveryShape) {
       }
 }
 
-/// Elements of which many are special.
+/// Fills memory with elements of which many are special.
 void fill_with_numbers(Dice& dice, std::span<std::byte> bytes, Finish finish) {
   dice.fill(bytes);
   const auto put = [&](auto special, std::size_t at) { std::memcpy(bytes.data() + at, &special, sizeof special); };
@@ -109,7 +109,7 @@ void fill_with_numbers(Dice& dice, std::span<std::byte> bytes, Finish finish) {
   }
 }
 
-/// One element added to +0.
+/// Returns one element added to +0.
 template <class T>
 void add_to_zero(std::byte* at) {
   T value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns by programs, byte for byte those of a plain loop.
+// Columns by programs equal those of a plain loop, byte for byte.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -14,7 +14,7 @@
 
 namespace patchfold::kernels {
 
-/// What a number is made of; lanes of complex numbers are their parts.
+/// The kind of a number's lanes; lanes of complex numbers are their parts.
 enum class Lane { boolean, u8, u16, u32, u64, f16, bf16, f32, f64 };
 
 inline Lane lane_of(DType dtype) {
@@ -85,7 +85,7 @@ inline std::uint64_t random_lane(Dice& dice, Lane lane, Mood mood) {
 /// Terms of one lane, added as a plain loop adds them.
 struct Sum {
   std::uint64_t bits = 0;
-  int nans = 0;  ///< terms or results: which payload survives two of them is the compiler's choice
+  int nans = 0;  ///< terms or results that are NaN: of two payloads the compiler chooses one
 };
 
 template <class T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of means: vectors give what the loop over single elements gives, which tests/rulings and tests/random hold to the
-// definition, and elements that a sum cannot settle are found.
+// Rows of means: vectors agree with the loop over single elements, which tests/rulings and tests/random compare with the
+// definition. Elements that a sum cannot decide are found.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Means {
   bool certain = true;
 };
 
-/// The means of some rows of elements, side by side or two elements apart.
+/// Returns the means of some rows of elements, side by side or two elements apart.
 Means means_of(DType dtype, const std::vector<std::vector<std::byte>>& rows, const std::vector<double>& met, double others,
                const FillLine& fill, bool apart) {
   const MeanKernel& kernel = mean_kernel(dtype);
@@ -37,7 +37,7 @@ Means means_of(DType dtype, const std::vector<std::vector<std::byte>>& rows, con
   }
   std::vector<std::byte> result(static_cast<std::size_t>(count * step));
   Means means;
-  // Rows side by side are made where their sums are, as a row that is not wider than its sums may be.
+  // Rows side by side are made in the memory of their sums, as is allowed for a row no wider than its sums.
   std::byte* to = apart ? result.data() : at;
   means.certain = kernel.store(to, step, at, count, {met.data(), others, &fill});
   means.elements.resize(static_cast<std::size_t>(count * size));
@@ -79,7 +79,7 @@ TEST(Means, OfVectorsAreThoseOfSingleElements) {
               << set << ", " << name_of(dtype) << ", element " << at / size << " of " << count;
         }
         ASSERT_EQ(side_by_side.certain, apart.certain) << set << ", " << name_of(dtype);
-        // Whatever needs care is announced, and filled elements do not.
+        // Elements that need care are reported; filled elements need none.
         for (std::size_t i = 0; i < count && apart.certain; ++i)
           ASSERT_TRUE(met[i * parts] * others == 0 || !needs_care(dtype, &apart.elements[i * size]))
               << set << name_of(dtype);

@@ -59,7 +59,7 @@ void check_plane(Dice& dice, std::int64_t unit, std::int64_t rows, std::int64_t 
                   source.data() + from.first + r * from.row + c * from.column, static_cast<std::size_t>(unit));
   Plane plane{rows, columns, dst_rows.side, dst_columns.side, src_rows.side, src_columns.side, source.end()};
   for (const bool in_steps : {true, false}) {
-    if (!in_steps && dice.chance(50)) {  // what lies in equal steps may be said not to
+    if (!in_steps && dice.chance(50)) {  // equal steps may be passed as a list
       plane.src_columns.stride = 0;
       plane.dst_rows.stride = 0;
     }
@@ -106,7 +106,7 @@ Side side_of(std::int64_t unit, std::int64_t rows, std::int64_t row, std::int64_
           std::max<std::int64_t>(0, -row_way) + std::max<std::int64_t>(0, -column_way)};
 }
 
-/// Sizes around those of blocks and of vectors, where units of every second place end with the memory.
+/// Tests sizes around those of blocks and of vectors, where units of every second place end with the memory.
 TEST(KernelPlanes, ExchangeAndStraightenUpToTheEnd) {
   Dice dice(20261126);
   constexpr std::int64_t lengths[] = {2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 65};
@@ -123,7 +123,7 @@ TEST(KernelPlanes, ExchangeAndStraightenUpToTheEnd) {
         }
 }
 
-/// More columns than lie near at the same time: those whose distance is a multiple of many lines, or very many.
+/// Tests more columns than can be near at a time: with distances of many lines, or very many columns.
 TEST(KernelPlanes, ExchangeColumnsInGroups) {
   Dice dice(20261127);
   for (const std::int64_t unit : {1, 2, 4, 8})
@@ -139,7 +139,7 @@ TEST(KernelPlanes, ExchangeColumnsInGroups) {
     }
 }
 
-/// Rows and columns that are several dims each.
+/// Tests rows and columns of several dims each.
 TEST(KernelPlanes, FollowAnyOffsets) {
   Dice dice(20261123);
   for (int i = 0; i < 300; ++i)

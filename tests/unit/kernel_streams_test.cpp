@@ -13,7 +13,7 @@
 namespace patchfold::kernels {
 namespace {
 
-/// Fetches that lead anywhere must not matter.
+/// Returns any fetches ahead: their addresses must not matter.
 Ahead some_ahead(Dice& dice, const std::byte* src) {
   Ahead ahead;
   if (dice.chance(50)) return ahead;

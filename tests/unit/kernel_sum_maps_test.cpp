@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums by programs, bit for bit those of a plain loop.
+// Sums by programs equal those of a plain loop, bit for bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace patchfold::kernels {
 namespace {
 
-/// A program with random terms and masks, and what each lane of the map is the sum of.
+/// A program with random terms and masks, and the terms of each lane of the map.
 class RandomProgram {
  public:
   RandomProgram(Dice& dice, const SumMapKernel& kernel, std::int64_t bytes, bool has_steps)
@@ -51,7 +51,7 @@ class RandomProgram {
     return has;
   }
 
-  /// Room for the masks of one vector; the bits follow.
+  /// Adds room for the masks of one vector, whose bits follow.
   std::size_t add_mask() {
     masks_.resize(masks_.size() + static_cast<std::size_t>(kernel_.mask_bytes));
     return masks_.size() - static_cast<std::size_t>(kernel_.mask_bytes);
@@ -66,7 +66,7 @@ class RandomProgram {
     run.first = std::ssize(terms_);
     run.vectors = 1 << dice.between(0, 2);
     const std::int64_t width = run.vectors * kernel_.lanes;
-    // The next run may write what lies behind the last lane of this one.
+    // The next run may write behind the last lane of this one.
     met_.resize(met_.size() + static_cast<std::size_t>(width - dice.between(0, kernel_.lanes - 1)));
     run.count = static_cast<std::int32_t>(dice.between(0, 5));
     for (std::int32_t t = 0; t < run.count; ++t) {
@@ -128,7 +128,7 @@ class RandomProgram {
   void meet(std::size_t mask, const std::vector<bool>& has, std::int64_t to, std::int64_t vector, std::int64_t lane,
             std::int64_t offset) {
     const std::int64_t at = vector * kernel_.lanes + lane;
-    // Steps add to what is there, so a lane beyond the map must have none.
+    // Steps add to the existing value, so a lane beyond the map must have none.
     if (!has[static_cast<std::size_t>(at)] || (has_steps_ && to + at >= lanes())) return;
     set(mask, lane);
     if (to + at < lanes()) met_[static_cast<std::size_t>(to + at)].push_back(offset + at * kernel_.lane_size);
@@ -145,7 +145,7 @@ class RandomProgram {
   std::vector<double> counts_{};
 };
 
-/// Random columns, and what a kernel makes of them by a random program.
+/// Random columns, and a kernel's results by a random program.
 struct Made {
   Made(Dice& dice, const SumMapKernel& kernel, const Lane& lane, bool has_steps)
       : columns(static_cast<std::size_t>(dice.between(1, 20 * kernel.lanes) * kernel.lane_size), dice.chance(50)),

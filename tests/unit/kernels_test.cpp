@@ -27,7 +27,7 @@ std::vector<std::byte> random_bytes(std::size_t count, unsigned seed) {
   return bytes;
 }
 
-/// Numbers whose sums are exact, so that one loop serves every type.
+/// Returns numbers whose sums are exact, so that one loop serves every type.
 template <class T>
 void put_number(std::byte* at, DType dtype, int number) {
   T value{};
@@ -62,7 +62,7 @@ void put(std::byte* at, DType dtype, int number) {
   }
 }
 
-/// What `rounds` additions of the same element give; halves hold these exactly.
+/// Returns the sum of `rounds` equal elements; halves hold these sums exactly.
 int total(DType dtype, int number, int rounds) {
   if (dtype == DType::boolean) return number % 3 != 0;
   if (dtype == DType::float16 || dtype == DType::bfloat16) return number % 5 * rounds;
@@ -194,7 +194,7 @@ TEST(FillRow, RepeatsAnElementAndFillsLongOnesWithZeros) {
           }
 }
 
-/// Runs last: a kernel that was never run on an instruction set would go untested.
+/// Runs last, and fails for a kernel that never ran on an instruction set.
 class Coverage : public ::testing::Test {
  public:
   void TestBody() override {

@@ -23,7 +23,7 @@ namespace {
 using system::large_page;
 constexpr std::size_t small_page = 4096;
 
-/// Five large pages that nobody has asked anything for, between two small ones.
+/// Five large pages without advice, between two small ones.
 class Pages {
  public:
   Pages() : mapped_(static_cast<std::byte*>(system::allocate_pages(size))) {}
@@ -41,7 +41,7 @@ class Pages {
   std::byte* mapped_;
 };
 
-/// Whether large pages were asked for behind this address.
+/// Returns whether large pages were requested for this address.
 bool is_advised(const std::byte* address) {
   const auto wanted = reinterpret_cast<std::uintptr_t>(address);
   std::ifstream maps("/proc/self/smaps");
@@ -56,7 +56,7 @@ bool is_advised(const std::byte* address) {
   return false;
 }
 
-/// Whether the system keeps such advice, and says so.
+/// Returns whether the system keeps such advice, and reports it.
 bool has_large_pages() {
 #ifdef MADV_HUGEPAGE
   const Pages pages;

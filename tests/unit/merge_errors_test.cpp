@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every way in which a tiling or a merge is refused, by its message.
+// All refusals of tilings and merges, by their messages.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges that take each element from one tile: which one that is.
+// Merges that take each element from one tile: the choice of the tile.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -23,7 +23,7 @@ TEST(MergeSelection, AnElementBetweenTwoMiddlesBelongsToTheFormerTile) {
 TEST(MergeSelection, ATileWithoutWeightIsNotSelected) {
   const Tiling tiling(TilingSpec{.shape = {9}, .tile = {5}, .overlap = 1});
   const std::vector<float> left(5, 1), right(5, 3);
-  // At the element that both tiles give, only the one with a weight there counts.
+  // Two tiles give the element, but only the tile with a weight there counts.
   const struct {
     Reduce reduce;
     std::vector<double> weights;

@@ -14,7 +14,7 @@
 
 namespace patchfold {
 
-/// Keeps the rows that it gets, and fails where it is told to.
+/// A sink that keeps its rows, and fails when told to.
 class Rows : public RowSink {
  public:
   explicit Rows(std::size_t row_bytes) : row_bytes_(row_bytes) {}
@@ -49,7 +49,7 @@ inline std::vector<float> cut(const Tiling& tiling, const std::vector<float>& ar
   return tile;
 }
 
-/// "CODE: WHAT" of what f throws.
+/// Returns "CODE: WHAT" of the exception of f.
 template <class F>
 std::string error_of(F f) {
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tilings and mergers from C++: round trips, what is announced and what is held, and every way to be refused.
+// Tilings and mergers from C++: round trips, announced and actual memory, and refusals.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -331,7 +331,7 @@ TEST(Merge, TilesMayLieAnywhereButInTheOutput) {
   merger.finish();
 }
 
-/// Forces how outputs are written, for as long as it lives.
+/// Forces the way to write outputs while it lives.
 class Forced {
  public:
   explicit Forced(kernels::Store store) { engine::force_store(store); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights that come with single tiles, against the definition; and the reduction that stands for none.
+// Weights of single tiles, against the definition; and the reduction that means none.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 namespace patchfold {
 namespace {
 
-/// Tiles of random values with random weights, and what a merge of them must give.
+/// Tiles of random values with random weights, and the expected merge.
 class Weighed {
  public:
-  /// What weights tiles have: random ones, some of them 0; ones above 0, for every element; or none.
+  /// The weights of tiles: random ones, some of them 0; ones above 0, for every element; or none.
   enum class Own { some_zero, above_zero, none };
 
   Weighed(const TilingSpec& spec, const Dims& channels, MergeSpec merge, std::uint32_t seed, Own given = Own::some_zero)
@@ -89,7 +89,7 @@ class Weighed {
     return list;
   }
 
-  /// Adds what a tile contributes by the definition.
+  /// Adds a tile's contributions by the definition.
   void count(const Tile& tile, const Dims& extents) {
     const Dims axes = tiling.axes_in(extents.size());
     const Dims shape = tiling.output_shape(merge_.channels);
@@ -165,7 +165,7 @@ TEST(TileWeights, MultiplyThoseOfTheWindow) {
       }
 }
 
-/// Merges two tiles of four that overlap by two, with these weights.
+/// A merge of two tiles of four that overlap by two, with these weights.
 struct Two {
   explicit Two(MergeSpec spec = {}) : merger(tiling, spec, view(output.data(), {6})) {}
   void add(std::int64_t index, const TileWeights& weights) {
@@ -215,7 +215,7 @@ TEST(TileWeights, ZeroLeavesElementsOut) {
     two.merger.finish();
     EXPECT_EQ(two.output[2], 30) << word_of(reduce);
   }
-  // The last tile of an element that would stay without a value is refused, and may come again.
+  // The last tile is refused if an element would stay without a value; the tile may come again.
   for (const bool is_left_last : {false, true}) {
     Two two(spec_of(Reduce::mean));
     const std::int64_t last = is_left_last ? 0 : 1;
@@ -272,7 +272,7 @@ TEST(TileWeights, ThatCannotBeUsedAreRefused) {
     EXPECT_EQ(error_of([&, &weights = weights] { two.add(1, weights); }),
               std::string("merge: weight of tile 1 at position [1]: ") + message);
     two.add(0, {});
-    two.add(1, {});  // nothing was settled by what was refused
+    two.add(1, {});  // the refused call has decided nothing
     two.merger.finish();
   }
 }

@@ -11,7 +11,7 @@
 namespace patchfold {
 namespace {
 
-/// Merges tiles of two axes that hold their index everywhere.
+/// Returns the merge of tiles of two axes that hold their index everywhere.
 std::vector<float> merge_of_indices(const Tiling& tiling, const MergeSpec& spec) {
   std::vector<float> output(static_cast<std::size_t>(element_count(tiling.output())));
   Merger merger(tiling, spec, view(output.data(), tiling.output()));
@@ -26,7 +26,7 @@ std::vector<float> merge_of_indices(const Tiling& tiling, const MergeSpec& spec)
   return output;
 }
 
-/// The tile that a selection takes an element of two axes from, by the definition; -1: none.
+/// Returns the tile from which a selection takes an element of two axes, by the definition; -1: none.
 std::int64_t selected_tile(const Tiling& tiling, const MergeSpec& spec, std::int64_t y, std::int64_t x) {
   const std::int64_t at[] = {y, x};
   const auto covers = [&](const Tile& tile) {
@@ -100,7 +100,7 @@ TEST(MergeValues, CoverageCountsTheTilesOfEachElement) {
   }
 }
 
-/// What becomes of an element that two tiles give, each with the weight 1.
+/// Returns the mean of an element that two tiles give, each with the weight 1.
 std::uint16_t mean_of_two(DType dtype, std::uint16_t a, std::uint16_t b) {
   const Tiling tiling(TilingSpec{.shape = {40}, .tile = {30}, .overlap = 20});
   MergeSpec spec;

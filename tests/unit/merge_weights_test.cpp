@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weights of windows and the means that are made with them, against formulas that are written here.
+// The weights of windows and their means, against this file's own formulas.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace patchfold {
 namespace {
 
-/// The weights of n elements by the formulas that WeightWindow documents.
+/// Returns the weights of n elements by the formulas that WeightWindow documents.
 std::vector<double> weights_by_formula(const WeightWindow& window, int n) {
   std::vector<double> weights;
   for (int i = 0; i < n; ++i) {
@@ -55,7 +55,7 @@ TEST(Merge, WeightsAreThoseOfTheFormulas) {
     }
 }
 
-/// The mean by its definition, over tiles with values of their own.
+/// Compares the mean with its definition, for tiles with values of their own.
 TEST(Merge, AMeanIsTheSumOfWeightedValuesOverTheSumOfWeights) {
   const Tiling tiling(TilingSpec{.shape = {23, 19}, .tile = {8, 6}, .stride = {3, 4}});  // up to 3 x 2 tiles for an element
   std::vector<std::vector<float>> tiles;

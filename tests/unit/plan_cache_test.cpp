@@ -37,7 +37,7 @@ constexpr auto reference_type<std::int32_t> = reference::DType::int32;
 template <>
 constexpr auto reference_type<std::int16_t> = reference::DType::int16;
 
-/// run() gives what the reference gives, for a source of ascending numbers, which it may read backwards.
+/// Expects run() to agree with the reference for ascending numbers, which the source may read backwards.
 template <class T, class Op>
 void expect_the_formula(const Op& op, const reference::Arguments& arguments, const Dims& shape, bool reversed = false) {
   std::vector<T> src = numbers<T>(element_count(shape));
@@ -98,7 +98,7 @@ TEST(RecentPlan, IsNotThatOfAnotherOperatorWithTheSameShapes) {
   }
 }
 
-/// The bits of the first element that unfold gives for a window in the padding.
+/// Returns the bits of unfold's first element for a window in the padding.
 std::uint32_t bits_of_fill(double value) {
   const std::vector<float> src = numbers<float>(4);
   std::vector<float> out(static_cast<std::size_t>(4 * 9));
@@ -174,7 +174,7 @@ TEST(RecentPlan, FailsAgainWhenItFailed) {
 }
 
 TEST(RecentPlan, StaysWhileItRunsOthersOnTheSameThread) {
-  // The executor runs more different calls than plans are kept before it runs its own pieces.
+  // The executor makes more different calls than there are kept plans, and then runs its own pieces.
   CallableExecutor nested(4, [](std::int64_t pieces, const auto& task) {
     for (std::int64_t extent = 4; extent < 72; ++extent)
       expect_the_formula<float>(Unfold{.kernel_size = 2}, kernel_of_2, {1, 1, extent, extent});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans and executors: what is checked at run time, threads, scratch memory, the floating-point environment.
+// Plans and executors: checks at run time, threads, scratch memory, the floating-point environment.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct Large {
   Plan plan() { return op.plan(view(columns.data(), columns_shape), view(image.data(), {1, 1, 256, 256})); }
 };
 
-/// The strategy of a problem, given as text, with contiguous tensors.
+/// Returns the strategy of a problem, given as text, with contiguous tensors.
 std::string strategy_of(const std::string& text) {
   const ProblemText problem = parse_problem(text);
   const BoundOperator op = find_operator(problem.op).bind(problem.arguments);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every way to run a problem is measured: what no line of bench/problems.txt reaches could become slow unseen.
+// bench/problems.txt must measure every strategy: one that no line reaches could become slow unnoticed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace patchfold {
 namespace {
 
-/// The strategy of a problem with contiguous tensors.
+/// Returns the strategy of a problem with contiguous tensors.
 std::string strategy_of(const ProblemText& problem) {
   const BoundOperator bound = find_operator(problem.op).bind(problem.arguments);
   const auto view_of = [&](const Dims& extents) {
@@ -51,7 +51,7 @@ TEST(Strategies, EveryOneIsReachedByAProblemOfTheBenchmark) {
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name << " is no row of the table: " << problem;
 }
 
-/// A run needs scratch memory for a stage, a brick or a band, and never for a copy of what it reads or writes.
+/// A run needs scratch memory for a stage, a brick or a band, but never for a copy of a tensor.
 TEST(Strategies, NeedLessThanTwoMegabytesOfScratchMemory) {
   std::ifstream file(PATCHFOLD_PROBLEMS);
   ASSERT_TRUE(file) << PATCHFOLD_PROBLEMS;
@@ -75,7 +75,7 @@ TEST(Strategies, NeedLessThanTwoMegabytesOfScratchMemory) {
   engine::force({});
 }
 
-/// One rule says where results go, for operators and for merges.
+/// One rule chooses the way to store, for operators and for merges.
 TEST(Store, IsForcedForMergesToo) {
   const Tiling tiling(TilingSpec{.shape = {8, 8}, .tile = {4, 4}});
   for (const kernels::Store store : {kernels::Store::plain, kernels::Store::past_cache}) {
@@ -85,8 +85,8 @@ TEST(Store, IsForcedForMergesToo) {
   engine::force({});
 }
 
-/// Rows too long for scratch memory, written past the cache to a place that does not begin a line: memory for a whole row
-/// was asked for then.
+/// Rows too long for scratch memory, written past the cache to a place within a line. Such rows must not need memory for a whole
+/// row.
 TEST(Streams, OfLongRowsNeedNoMemoryForThem) {
   engine::force({"streams", kernels::Store::past_cache});
   constexpr std::int64_t width = std::int64_t{1} << 20;

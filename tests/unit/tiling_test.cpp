@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where tiles lie.
+// The positions of tiles.
 #include <gtest/gtest.h>
 
 #include <functional>

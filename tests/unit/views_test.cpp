@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views of what programs have: pointers, ranges, multi-dimensional spans, DLPack's tensors, types of their own.
+// Views of other types' memory: pointers, ranges, multi-dimensional spans, DLPack's tensors, a program's own types.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -211,7 +211,7 @@ TEST(Overlap, OfWindowsCountsAllTheirElements) {
   EXPECT_EQ(run(10), Status::overlap);
 }
 
-/// The bytes of a view's elements, from the beginning of its memory.
+/// Returns the bytes of a view's elements, counted from the beginning of its memory.
 std::set<std::ptrdiff_t> bytes_of(const ConstTensorView& view, const std::uint8_t* memory) {
   std::set<std::ptrdiff_t> bytes;
   Dims index = Dims::filled(view.shape.size(), 0);

@@ -12,7 +12,7 @@
 namespace patchfold::engine {
 namespace {
 
-/// What numpy.pad puts at coordinate c, found by walking from the image outwards one step at a time.
+/// Returns numpy.pad's value at coordinate c, found by steps from the image outwards.
 std::int64_t walked_source(PaddingMode mode, std::int64_t n, std::int64_t c) {
   std::int64_t at = 0;
   std::int64_t direction = 1;

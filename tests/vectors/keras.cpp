@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keras: what extract_patches, unfold and fold refuse, and the bits that they keep.
+// Keras: refusals of extract_patches, unfold and fold, and the bits that they keep.
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {

@@ -60,7 +60,7 @@ class Window:
                 self.positions.append(count)
 
     def meetings(self):
-        """(number of the tap, position, coordinate or None if it lies outside the image)"""
+        """Yields (number of the tap, position, coordinate or None if it lies outside the image)."""
         for number, tap in enumerate(places(self.kernel)):
             for position in places(self.positions):
                 at = tuple(
@@ -89,7 +89,7 @@ def flat(position, positions):
 
 
 def first_last(layout):
-    """Where the channel stands: (lead, channel, rest) -> index."""
+    """Returns a function (lead, channel, rest) -> index for the place of the channel."""
     if layout in ("channels_last", "NHWC"):
         return lambda lead, channel, rest: (*lead, *rest, channel)
     return lambda lead, channel, rest: (*lead, channel, *rest)
@@ -123,7 +123,7 @@ def combine(x, w, lead, channels, source, target, taps_first, grid):
 
 
 def to_depth(x, lead, block, layout, blocks_first, back):
-    """Image (lead, C, D..) to (lead, C * taps, D / block..), or back."""
+    """Maps an image (lead, C, D..) to (lead, C * taps, D / block..), or back."""
     place, axes, taps = first_last(layout), len(block), math.prod(block)
     inner = x.shape[lead:]
     spatial, channels = (inner[:-1], inner[-1]) if layout in ("channels_last", "NHWC") else (inner[1:], inner[0])
@@ -147,7 +147,7 @@ def to_depth(x, lead, block, layout, blocks_first, back):
 
 
 def to_batch(x, block, pads, back):
-    """(N, D.., rest..) to (taps * N, (D + pads) / block.., rest..), or back with crops."""
+    """Maps (N, D.., rest..) to (taps * N, (D + pads) / block.., rest..), or back with crops."""
     axes, taps = len(block), math.prod(block)
     spatial, rest = x.shape[1 : 1 + axes], x.shape[1 + axes :]
     if back:
@@ -186,7 +186,7 @@ def axes(text, rank, default):
 
 
 def rank_of(arguments, names, spatial):
-    """The length of the first list among arguments that take one number for all axes."""
+    """Returns the length of the first list among arguments that take one number for all axes."""
     for name in names:
         if "," in arguments.get(name, ""):
             return len(numbers(arguments[name]))
@@ -339,7 +339,7 @@ OPERATORS = {
 
 
 def result_of(problem, shape, data):
-    """Of an operator with its arguments; the version in an operator's name makes no difference to these results."""
+    """Returns the result of an operator with its arguments; the version in its name makes no difference here."""
     name, *words = problem.split()
     if "." in name:
         name = name.split("-")[0]
@@ -348,7 +348,7 @@ def result_of(problem, shape, data):
 
 
 def fingerprint(tensor):
-    """FNV-1a, 64 bit, over the extents and the values as little-endian 64-bit integers."""
+    """Returns FNV-1a, 64 bit, over the extents and the values as little-endian 64-bit integers."""
     result = 0xCBF29CE484222325
     for value in (*tensor.shape, *tensor.values):
         for byte in value.to_bytes(8, "little", signed=True):
@@ -357,7 +357,7 @@ def fingerprint(tensor):
 
 
 def listed(text):
-    """[1, 5, 6, 7] of "1 5..7"."""
+    """Returns [1, 5, 6, 7] for "1 5..7"."""
     ends = [(int(first), int(last or first)) for first, _, last in (word.partition("..") for word in text.split())]
     return [value for first, last in ends for value in range(first, last + 1)]
 

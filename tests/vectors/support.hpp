@@ -22,7 +22,7 @@ using Ints = std::vector<std::int64_t>;
 using Bytes = std::vector<std::byte>;
 using Types = std::span<const DType>;
 
-/// An operator whose type is forgotten.
+/// An operator without its type.
 struct Problem {
   template <class Op>
   requires requires { Op::name; }
@@ -40,21 +40,21 @@ struct Problem {
   std::function<Plan(const ConstTensorView&, const TensorView&)> plan;
 };
 
-/// The operator of the table with arguments as a model passes them.
+/// Returns the operator of the table with arguments as a model passes them.
 Problem table_op(std::string_view op, const std::vector<Argument>& arguments);
 
 /// float32.
 Types one_type();
 /// The twelve numeric types of OpenVINO's reference tests.
 Types numeric_types();
-/// Every type that fold can add.
+/// Returns every type that fold can add.
 Types summable_types();
 
-/// first, first + 1, ..
+/// Returns first, first + 1, ..
 Ints iota(const Dims& shape, std::int64_t first = 1);
-/// The elements as bytes. Integers wrap, floating-point types round to nearest even, complex ones get 0i, booleans != 0.
+/// Returns the elements as bytes. Integers wrap, floating-point types round to nearest even, complex ones get 0i, booleans != 0.
 Bytes encode(DType dtype, const Ints& values);
-/// FNV-1a, 64 bit, over the values as little-endian 64-bit integers.
+/// Returns FNV-1a, 64 bit, over the values as little-endian 64-bit integers.
 std::uint64_t fingerprint(const Ints& values);
 Bytes bytes_of(const void* data, std::size_t size);
 template <class T>
@@ -62,19 +62,18 @@ Bytes bytes_of(const std::vector<T>& values) {
   return bytes_of(values.data(), values.size() * sizeof(T));
 }
 
-/// Runs with one thread and with the default executor, which must agree; returns what was written. The destination
-/// holds 0xCD before.
+/// Runs with one thread and with the default executor, which must agree; returns the output, which held 0xCD before.
 Bytes result_of(const Problem& problem, DType dtype, std::size_t element_size, const Dims& in, const Bytes& data,
                 const Dims& out);
 Bytes result_of(const Problem& problem, DType dtype, const Dims& in, const Bytes& data, const Dims& out);
 
 void expect_shape(const Problem& problem, const Dims& in, const Dims& out);
-/// Shape and values, for each type.
+/// Expects shape and values, for each type.
 void expect_values(const Problem& problem, const Dims& in, const Ints& data, const Dims& out, const Ints& expected,
                    Types types = one_type());
-/// The input is 1, 2, 3, ..
+/// Expects the values for the input 1, 2, 3, ..
 void expect_iota(const Problem& problem, const Dims& in, const Dims& out, const Ints& expected, Types types = one_type());
-/// Of the result's extents and elements; the input is 1, 2, 3, .. as int64.
+/// Returns the fingerprint of the result's extents and elements for the input 1, 2, 3, .. as int64.
 std::uint64_t fingerprint(const Problem& problem, const Dims& in);
 void expect_fingerprint(const Problem& problem, const Dims& in, const Dims& out, std::uint64_t expected);
 /// The bytes of one type.
