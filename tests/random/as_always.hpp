@@ -6,7 +6,7 @@
 
 namespace patchfold::testing {
 
-/// Undoes what is forced, also where a check ends early.
+/// Undoes forced strategies and settings at its end, also where a check ends early.
 struct AsAlways {
   AsAlways() = default;
   AsAlways(const AsAlways&) = delete;

@@ -83,7 +83,7 @@ MergeSpec draw_merge(Random& random, const Tiling& tiling) {
   return spec;
 }
 
-/// Elements of any bits, but for booleans; or small ones, of which many are equal.
+/// Returns elements of any bits, except for booleans; or small elements, of which many are equal.
 Bytes draw_elements(Random& random, std::int64_t count, DType dtype, std::size_t size) {
   Bytes bytes(static_cast<std::size_t>(count) * size);
   const bool is_any = random.chance(40);
@@ -133,7 +133,7 @@ std::int64_t offset_of(const Dims& at, const Dims& strides) {
   return offset;
 }
 
-/// A merge of the whole output, and what boxes of it are made of.
+/// A merge of the whole output, with the results of its tiles.
 struct Whole {
   Tiling tiling;
   MergeSpec spec;
@@ -168,7 +168,7 @@ std::optional<Whole> draw_whole(Random& random) {
     }
     merger.finish();
     return whole;
-  } catch (const Error&) {  // of what was drawn: no such tiling or merge
+  } catch (const Error&) {  // the drawn tiling or merge is invalid
     return std::nullopt;
   }
 }
@@ -183,13 +183,13 @@ Box draw_box(Random& random, const Tiling& tiling) {
   return box;
 }
 
-/// Along each tiled axis, `full` with the entries of `part`.
+/// Returns `full` with the entries of `part` along each tiled axis.
 Dims with_tiled(const Whole& whole, Dims full, const std::vector<Span>& part) {
   for (std::size_t i = 0; i < part.size(); ++i) full[static_cast<int>(whole.axes[static_cast<int>(i)])] = part[i].size();
   return full;
 }
 
-/// The part of a tile's result that lies in the box, in a layout of its own.
+/// Returns the part of a tile's result that lies in the box, in a layout of its own.
 Array piece_of(Random& random, const Whole& whole, std::int64_t tile, const Box& box) {
   const std::vector<Span> part = whole.tiling.piece(tile, box);
   const Dims result = whole.tiling.result_shape(tile, whole.spec.channels);
@@ -214,7 +214,7 @@ std::string text_of(const Whole& whole, const Box& box) {
   return text;
 }
 
-/// The number of elements of a box whose bits are others than those of the whole merge.
+/// Returns the number of elements of a box whose bits differ from those of the whole merge.
 std::int64_t wrong_elements(Random& random, const Whole& whole, const BoxMerger& merger, const Box& box) {
   std::vector<Array> arrays;
   std::vector<Piece> pieces;

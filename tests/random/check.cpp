@@ -38,7 +38,7 @@ DType index_type(Random& random, IndexTypes allowed) {
   return random.chance(50) ? DType::int32 : DType::int64;
 }
 
-/// The lists that are inputs of the operator as tensors, as a model passes them.
+/// Returns the arguments with those lists as tensors that are inputs of the operator, as a model passes them.
 std::vector<Argument> with_index_tensors(Random& random, const OperatorSpec& spec, std::vector<Argument> arguments) {
   const bool same = spec.index_types == IndexTypes::same_int32_or_int64 || spec.index_types == IndexTypes::same_integral;
   const DType common = index_type(random, spec.index_types);
@@ -221,7 +221,7 @@ std::optional<std::string> check(Problem& problem, bool sums, Random& random) {
   const Plan plan = op.plan(src_view, dst_view);
   if (plan.describe().empty()) return std::string("the plan does not describe itself");
 
-  // Only now: the reference knows no errors, and a problem may be one that is refused.
+  // Runs the reference only now: it knows no errors, and the library may refuse the problem.
   const reference::Array result = reference::run(text.op, data, reference_arguments(text.arguments), &held_array);
   if (result.shape != held_array.shape)
     return "output shape: got " + to_string(shape) + ", expected " + text_of(result.shape);

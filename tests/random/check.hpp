@@ -14,7 +14,7 @@ std::optional<std::string> check(Problem& problem, bool sums, Random& random);
 
 reference::Arguments reference_arguments(const std::vector<Argument>& arguments);
 
-/// From now on a crash prints this text.
+/// Sets the text that a later crash prints.
 void announce(const std::string& text);
 
 }  // namespace patchfold::testing

@@ -21,22 +21,23 @@ struct ElementType {
   std::size_t size = 4;
 };
 
-/// Every element type, with opaque elements of 3, 5, 16 and 24 bytes.
+/// Returns every element type, with opaque elements of 3, 5, 16 and 24 bytes.
 std::vector<ElementType> all_types();
 std::vector<ElementType> summable_types();
-/// "float32", "opaque24".
+/// Returns "float32" or "opaque24".
 std::string name_of(const ElementType& type);
 
 reference::DType reference_type(DType dtype);
 
-/// Elements of one mood: small integers, any bits, extremes or special values. Adds "-0.0", "NaN" and "Inf" to the features.
+/// Returns elements of one mood: small integers, any bits, extremes or special values. Adds "-0.0", "NaN" and "Inf" to the
+/// features.
 std::vector<std::byte> random_elements(Random& random, const ElementType& type, std::int64_t count, Features& features);
 
-/// A value that the type can hold.
+/// Returns a value that the type can hold.
 Scalar random_scalar(Random& random, DType dtype);
 reference::Number reference_number(const Scalar& scalar);
 
-/// Gives every NaN the same bits, and every part of a complex number that is one.
+/// Gives equal bits to every NaN, and to every NaN part of a complex number.
 void make_nans_alike(DType dtype, std::span<std::byte> elements);
 
 /// Returns whether two elements are equal, with all NaNs alike.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executors that make mistakes of sharing visible.
+// Executors that reveal mistakes of sharing.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class TwoThreads final : public PlainThreads {
   std::int64_t most_pieces = 0;
 };
 
-/// Says that it has several threads and runs the pieces one by one, in any order.
+/// An executor that claims several threads and runs the pieces one by one, in any order.
 class AnyOrder final : public Executor {
  public:
   AnyOrder(std::uint64_t seed, int threads) : random_(seed), threads_(threads) {}

@@ -28,10 +28,10 @@ constexpr int big_cases = 10;
 constexpr int most_failures = 3;
 constexpr std::size_t guard = 192;
 
-/// Around the bytes and the lanes of vectors, and of as many vectors as a kernel takes at once.
+/// Widths around the bytes and the lanes of vectors, and of as many vectors as a kernel takes at once.
 constexpr std::int64_t widths[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 112, 130, 600, 1100};
 
-/// How often each strategy ran with each store on each instruction set.
+/// Returns how often each strategy ran with each store on each instruction set.
 std::map<std::string, int>& runs() {
   static std::map<std::string, int> counts;
   return counts;
@@ -41,12 +41,12 @@ std::string name_of(std::string_view strategy, Store store, const std::string& s
   return std::string(strategy) + (store == Store::plain ? ", plain, " : ", past cache, ") + set;
 }
 
-/// The last rows of the table, which fit what no other row does; other tests run them all the time.
+/// Returns whether a strategy is one of the table's last rows, which take any problem; other tests run these often.
 bool is_fallback(std::string_view strategy) {
   return strategy == "move" || strategy == "sum rows";
 }
 
-/// Whether a contiguous problem is planned in a way that fits most problems.
+/// Returns whether a contiguous problem gets a strategy that fits most problems.
 bool is_common(const ProblemText& text) {
   const BoundOperator op = find_operator(text.op).bind(text.arguments);
   const auto view_of = [&](const Dims& shape) {
@@ -84,7 +84,7 @@ Arrangement arrange(Random& random, Lie lie, const Dims& shape, std::size_t elem
   return lie == Lie::contiguous ? contiguous(shape, element_size) : first_axis_innermost(shape, element_size);
 }
 
-/// A problem with all that its runs share.
+/// A problem with the data that its runs share.
 class Case {
  public:
   Case(const Problem& problem, bool sums, Random& random)
@@ -105,7 +105,7 @@ class Case {
     scatter(src_, random_elements(random, type, element_count(text_.shape), ignored), source);
     src_before_.assign(source.begin(), source.end());
 
-    // The destination begins anywhere within a line, as a rule an element behind its start.
+    // The destination begins anywhere within a line, mostly an element behind its start.
     const auto size = static_cast<std::int64_t>(type.size);
     shift_ = static_cast<std::size_t>(random.chance(30) ? 0 : random.chance(60) ? size % 64 : random.between(1, 63));
     before_.resize(dst_.bytes + 2 * guard + shift_);
@@ -226,7 +226,7 @@ class Forced : public ::testing::Test {
         request.big = random.chance(3);
       }
       Problem problem = subject_.make(random, request);
-      // Every other case is one that a strategy fits which fits few.
+      // Every second case needs a strategy that fits few problems.
       for (int tries = 0; number % 2 == 0 && number < wide && tries < 20 && is_common(problem.text); ++tries)
         problem = subject_.make(random, request);
       const std::string label = to_string(problem.text) + "  (PATCHFOLD_SEED=" + std::to_string(seed_of_run()) + ", case " +
@@ -249,7 +249,7 @@ class Forced : public ::testing::Test {
   const Subject& subject_;
 };
 
-/// Runs last: a strategy that no case could be run with would go untested.
+/// Runs last, and fails for a strategy that no case could run.
 class Coverage : public ::testing::Test {
  public:
   void TestBody() override {
@@ -270,7 +270,7 @@ class Coverage : public ::testing::Test {
   }
 };
 
-/// Blocks that tile the image, as windows: few random windows do.
+/// Returns blocks that tile the image, as windows: random windows rarely do.
 Problem make_partition(Random& random, const Request& request, std::string op) {
   Problem problem = problem_of(op, request);
   const bool fold = op == "fold";
@@ -311,7 +311,7 @@ Problem make_partition_unfold(Random& random, const Request& request) {
   return make_partition(random, request, "unfold");
 }
 
-/// The neutral operators: those of dialects lower to the same problems.
+/// Returns the neutral operators: operators of dialects become the same problems.
 const std::vector<Subject>& neutral_subjects() {
   static const std::vector<Subject> all = [] {
     std::vector<Subject> list = {{"fold, blocks", make_partition_fold, true},

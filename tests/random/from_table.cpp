@@ -88,7 +88,7 @@ class Maker {
     change_shape(draw);
   }
 
-  /// The example's shape, with the last axis repeated or left out for another rank.
+  /// Sets the example's shape, with the last axis repeated or left out for another rank.
   void take_shape(Draw& draw) const {
     Dims& shape = draw.text.shape;
     shape = example_.shape;
@@ -116,7 +116,7 @@ class Maker {
     }
   }
 
-  /// A number of the argument, near the one that the example shows.
+  /// Returns a number of the argument, near that of the example.
   std::int64_t draw_number(Draw& draw, std::string_view argument, std::optional<std::int64_t> shown) const {
     Random& random = draw.random;
     const bool is_image = is_called(argument, lowering_.names.output_size) && !is_called(argument, lowering_.names.stride);
@@ -127,7 +127,7 @@ class Maker {
     return random.between(is_called(argument, lowering_.names.padding) ? 0 : 1, 4);
   }
 
-  /// How long a list is for the rank of the draw, if the example shows one of this length.
+  /// Returns the length of a list for the drawn rank, from its length in the example.
   int draw_length(Draw& draw, int shown) const {
     if (draw.rank == rank() || rank() == 0) return shown;
     // Lists of begins and ends grow by two for each axis, lists with other axes by one.
@@ -175,7 +175,7 @@ class Maker {
     return draw_list(draw, argument.name, list == nullptr ? Dims::filled(rank(), 1) : *list);
   }
 
-  /// The geometry, after what errors name was taken back to the example or fitted; nothing if that does not help.
+  /// Returns the geometry, after a repair of the arguments that errors name; nothing if the repair fails.
   std::optional<patchfold::Geometry> repair(Draw& draw) const {
     for (int repairs = 0; repairs < most_repairs; ++repairs) {
       try {
@@ -187,7 +187,7 @@ class Maker {
     return std::nullopt;
   }
 
-  /// Gives the arguments that an error names what the example gives them.
+  /// Gives the arguments that an error names their values in the example.
   bool take_back(Draw& draw, const Error& error) const {
     bool found = false;
     for (const ArgumentSpec& argument : op_.arguments) {
@@ -214,7 +214,7 @@ class Maker {
     return true;
   }
 
-  /// Changes one extent of the data so that the error goes away, or another comes.
+  /// Changes one extent of the data so that the error disappears or changes.
   bool fit_extent(Draw& draw, const Error& error) const {
     Dims& shape = draw.text.shape;
     Dims order = shape;
@@ -240,7 +240,7 @@ class Maker {
     return other.has_value();
   }
 
-  /// Extents that may satisfy an error: the numbers that it expects, multiples of them, and what follows the extent.
+  /// Returns extents that may satisfy an error: the expected numbers, multiples of them, and the numbers after the extent.
   static std::vector<std::int64_t> candidates(Draw& draw, const Error& error, std::int64_t extent) {
     std::vector<std::int64_t> all;
     for (const ErrorValue::Part& part : error.parts().expected.parts()) {

@@ -19,7 +19,7 @@
 namespace patchfold::testing {
 namespace {
 
-/// How the elements of a tensor lie in memory. The last two axes are called H and W.
+/// The layouts of a tensor in memory. The last two axes are called H and W.
 constexpr std::string_view layouts[] = {
     "row-major",
     "channels last",  // axis 1 is the last one in memory
@@ -73,7 +73,7 @@ Arrangement arranged(std::string_view layout, const Dims& shape, std::size_t ele
   return result;
 }
 
-/// Small whole numbers: their sums are exact in every type.
+/// Returns small whole numbers: their sums are exact in every type.
 std::vector<std::byte> whole_numbers(DType dtype, std::size_t element_size, std::int64_t count) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(count) * element_size);
   for (std::int64_t i = 0; i < count; ++i) {
@@ -96,7 +96,7 @@ std::vector<std::byte> whole_numbers(DType dtype, std::size_t element_size, std:
   return bytes;
 }
 
-/// A problem between two layouts, and what the destination's memory must hold afterwards, with what lies between elements.
+/// A problem between two layouts, and the destination's expected memory, with the bytes between elements.
 class Placed {
  public:
   Placed(const ProblemText& text, std::string_view src, std::string_view dst)
@@ -115,7 +115,7 @@ class Placed {
     scatter(dst_, reference::run(text.op, data, reference_arguments(text.arguments), nullptr).bytes, expected_);
   }
 
-  /// The strategy that ran; a failure where the result is another one.
+  /// Returns the strategy that ran; fails if the result is wrong.
   std::string run() {
     const TensorView image{from_.bytes().data() + src_.origin, src_.shape, src_.strides, text_.dtype, text_.element_size};
     const TensorView result{to_.bytes().data() + dst_.origin, dst_.shape, dst_.strides, text_.dtype, text_.element_size};

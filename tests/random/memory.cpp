@@ -11,7 +11,7 @@ namespace patchfold::testing {
 
 namespace {
 
-/// Axes from the slowest to the fastest in memory.
+/// Returns the axes from the slowest to the fastest in memory.
 std::vector<int> random_order(Random& random, int rank, bool permute) {
   std::vector<int> order(static_cast<std::size_t>(rank));
   std::iota(order.begin(), order.end(), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that lie in memory in every legal way.
+// Tensors in every legal memory layout.
 #pragma once
 
 #include <optional>
@@ -25,14 +25,14 @@ struct Arrangement {
   void for_each(F f) const;
 };
 
-/// Contiguous, or permuted, with gaps, mirrored; sources also broadcast. Adds what it chose to the features, as "src ..".
+/// Returns a contiguous, permuted, gapped or mirrored layout; sources also broadcast. Adds its choice to the features, as "src ..".
 Arrangement random_arrangement(Random& random, const Dims& shape, std::size_t element_size, bool source, Features& features);
 
-/// Copies contiguous elements to where the arrangement has them, and back.
+/// Copies contiguous elements to their places in the arrangement, and back.
 void scatter(const Arrangement& arrangement, std::span<const std::byte> elements, std::span<std::byte> range);
 std::vector<std::byte> gather(const Arrangement& arrangement, std::span<const std::byte> range);
 
-/// Nothing if `actual` holds what `expected` holds, elements and what lies between them; NaN equals NaN where `sums`.
+/// Returns nothing if `actual` equals `expected`, elements and the bytes between them; NaN equals NaN where `sums`.
 std::optional<std::string> difference(const Arrangement& arrangement, DType dtype, bool sums,
                                       std::span<const std::byte> actual, std::span<const std::byte> expected);
 

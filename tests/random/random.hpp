@@ -13,8 +13,8 @@
 
 namespace patchfold::testing {
 
-/// SplitMix64, or numbers from given bytes first: each takes only as many bytes as its range needs, so that a fuzzer that
-/// changes a byte changes one decision. When they are used up, SplitMix64 goes on from a fixed seed.
+/// A generator: SplitMix64, or numbers from given bytes first. Each number takes only as many bytes as its range needs, so that one
+/// changed byte changes one decision. After the last byte, SplitMix64 goes on from a fixed seed.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -35,7 +35,7 @@ class Random {
   }
 
  private:
-  /// So many bytes, or, without bytes, all 64 bits.
+  /// Returns a number of this many bytes, or, without given bytes, of 64 bits.
   std::uint64_t draw(std::size_t size) {
     if (!bytes_.empty()) {
       std::uint64_t value = 0;
@@ -66,7 +66,7 @@ inline double scale_of_run() {
   return text == nullptr ? 1.0 : std::strtod(text, nullptr);
 }
 
-/// FNV-1a, of what came before as well.
+/// Returns FNV-1a of the bytes, continued from `before`.
 inline std::uint64_t hash_of(std::string_view bytes, std::uint64_t before = 0xCBF29CE484222325u) {
   for (const char c : bytes) before = (before ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
   return before;

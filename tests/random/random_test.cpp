@@ -108,7 +108,7 @@ TEST(Table, EveryOperatorIsTested) {
   EXPECT_EQ(tested, reference::operators());
 }
 
-/// So that a new operator without a generator is tested by more than its example.
+/// Tests that a new operator without a generator gets other problems than its example.
 TEST(Table, ExamplesOfAllRowsCanBeChanged) {
   constexpr int draws = 200;
   for (const Subject& subject : subjects_from_table({})) {
@@ -131,7 +131,7 @@ TEST(Table, ExamplesOfAllRowsCanBeChanged) {
   }
 }
 
-/// Prints how many cases of every operator showed what, and fails where there was none. Runs last.
+/// Prints how many cases of every operator showed each feature, and fails for a missing one. Runs last.
 class Coverage : public ::testing::Test {
  public:
   void TestBody() override {

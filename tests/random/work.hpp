@@ -19,9 +19,9 @@ class Work {
   const Plan& plan() const { return plan_; }
   const ProblemText& text() const { return text_; }
   int sources() const { return static_cast<int>(sources_.size()); }
-  /// Bytes that one run reads and writes.
+  /// Returns the bytes that one run reads and writes.
   std::int64_t bytes() const;
-  /// A plan for the same tensors, made now.
+  /// Returns a new plan for the tensors.
   Plan plan_anew() const;
   /// Runs a plan on a source into its own memory, `shift` bytes behind a line. Returns nothing for the right result, else the
   /// fault. Any number of threads may call this at once.
@@ -39,7 +39,7 @@ class Work {
   BoundOperator op_;
   Dims shape_;
   Plan plan_;
-  std::vector<std::byte> before_{};  ///< what the destination holds
+  std::vector<std::byte> before_{};  ///< content of the destination before a run
   std::vector<std::vector<std::byte>> sources_{}, expected_{};
 };
 

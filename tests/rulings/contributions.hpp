@@ -6,7 +6,7 @@
 
 namespace patchfold::vectors {
 
-/// Folds columns whose every pixel of each image below receives the contributions in this order; what lies in the pads is
+/// Folds columns in which every pixel of each image below receives the contributions in this order; elements in the pads are
 /// dropped.
 template <class T>
 void expect_folded(FoldReduce reduce, DType dtype, const std::vector<T>& contributions, T expected) {

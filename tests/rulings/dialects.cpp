@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a dialect departs from its implementation or its text: batch entries of OpenVINO's lists, SAME padding, element
-// types, fills; TensorFlow's own rulings are in tensorflow.cpp. Expected values of the data 1, 2, 3, .. (0 is padding) come
-// from a separate index-by-index program in Python.
+// Rulings where a dialect departs from its implementation or its text: batch entries of OpenVINO's lists, SAME padding, element
+// types, fills; tensorflow.cpp has those of TensorFlow. Expected values of the data 1, 2, 3, .. (0 is padding) come from a separate
+// index-by-index program in Python.
 #include <tuple>
 
 #include "vectors/support.hpp"

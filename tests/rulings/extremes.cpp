@@ -170,7 +170,7 @@ TEST(Sizes, OfHugeImages) {
 }
 
 TEST(Sizes, OfViewsWhoseElementsShareMemory) {
-  // One element stands for 2^40 of them, of which two are wanted.
+  // One element stands for 2^40 elements, of which two are needed.
   const float value = 3;
   std::vector<float> columns(2, 0);
   const ConstTensorView image = {&value, {1, 1, 1, far}, {0, 0, 0, 0}, DType::float32, 4};

@@ -122,7 +122,7 @@ TEST(Means, FillWhatNothingTouches) {
   expect_same<std::uint8_t>(filled, DType::uint8, {1, 2, 2}, columns, {1, 1, 7}, {10, 20, 255, 30, 40, 255, 255});
   filled.fill = -0.0;
   expect_same<U32>(filled, DType::float32, {1, 2, 2}, {1, 3, 2, 4}, {1, 1, 7}, {1, 2, 1u << 31, 3, 4, 1u << 31, 1u << 31});
-  // Of no positions, all is filled.
+  // Without positions, every element is filled.
   expect_same<U32>(Fold{.output_size = {2}, .kernel_size = {5}, .reduce = FoldReduce::mean, .fill = 1.0}, DType::float32,
                    {1, 5, 0}, {}, {1, 1, 2}, {0x3f800000, 0x3f800000});
 }

@@ -43,7 +43,7 @@ TEST(Regressions, FoldToWidthOneInABatchOf128) {
                      0x7c6953efc1af4c1eu);
 }
 
-// unfoldNd added what fell into the pads to the first pixel; ONNX Runtime and ONNX disagreed on unequal pads.
+// unfoldNd added elements in the pads to the first pixel; ONNX Runtime and ONNX disagreed on unequal pads.
 TEST(Regressions, PadsOfFoldAreDropped) {
   expect_iota(torch::Fold{.output_size = {2, 3}, .kernel_size = {2, 2}, .padding = 1}, {1, 4, 12}, {1, 1, 2, 3},
               {86, 90, 94, 102, 106, 110});

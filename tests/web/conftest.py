@@ -16,13 +16,13 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def link(state):
-    """The address of the page with a state."""
+    """Returns the address of the page with a state."""
     carried = f"#{urllib.parse.quote(json.dumps(state))}" if state else ""
     return PAGE.as_uri() + carried
 
 
 class Driver:
-    """One visitor of the page, who notes what goes wrong."""
+    """A visitor of the page that notes errors."""
 
     def __init__(self, page: Page):
         self.page = page
@@ -62,7 +62,7 @@ class Driver:
         return self.page.locator(f".tensor.{side} td[data-index='{index}']")
 
     def marked(self, side, name):
-        """The numbers of the elements that carry a mark."""
+        """Returns the numbers of the elements that carry a mark."""
         found = self.page.eval_on_selector_all(f".tensor.{side} td.{name}", "cells => cells.map(cell => cell.dataset.index)")
         return sorted(int(each) for each in found if each is not None)
 
@@ -93,7 +93,7 @@ def context(browser):
 
 @pytest.fixture
 def visit(context):
-    """Driver of a fresh page. Whatever the test does, nothing may be logged as an error or fetched."""
+    """Returns the driver of a fresh page, and checks that nothing was logged as an error or fetched."""
     driver = Driver(context.new_page())
     driver.page.set_default_timeout(20_000)
     yield driver

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the page must show for a state, by the formulas of include/patchfold/operators.hpp in NumPy, and random states.
+"""The expected page for a state, by the formulas of include/patchfold/operators.hpp in NumPy, and random states.
 
 Every operator is a table of numbers: for each element of the columns (or blocks) the number of the image's element that it
 copies, or -1. Nothing here is shared with the page.
@@ -34,14 +34,14 @@ FRAMEWORKS = ("tensorflow", "openvino", "keras")
 
 @dataclass
 class Problem:
-    """The input of a state's operator and its result, as they lie."""
+    """The input of a state's operator and its result, in their layouts."""
 
     input: Values
     output: Values
 
 
 class Refused(Exception):
-    """The operator does not take the state."""
+    """The operator refuses the state."""
 
 
 def require(condition: bool, why: str) -> None:
@@ -50,7 +50,7 @@ def require(condition: bool, why: str) -> None:
 
 
 def check_dialect(state: State, pads: list[tuple[int, int]]) -> None:
-    """The rules of the dialects' specifications."""
+    """Checks the rules of the dialects' specifications."""
     dialect, operator, kernel, axes = state["dialect"], state["operator"], state["kernel"], len(state["kernel"])
     if operator in ("unfold", "fold") and dialect in ("torch", "keras"):
         require(all(begin == end for begin, end in pads), "one pad for both ends")
@@ -103,7 +103,7 @@ def layout_of(state: State) -> str:
 
 
 def padded(numbers: Table, pads: list[tuple[int, int]], mode: str) -> Table:
-    """The numbers of an image (N, C, ..) with pads; negative ones crop."""
+    """Returns the numbers of an image (N, C, ..) with pads; negative pads crop."""
     for axis, (begin, end) in enumerate(pads, 2):
         extent = numbers.shape[axis]
         numbers = np.take(numbers, range(max(0, -begin), extent - max(0, -end)), axis)
@@ -118,7 +118,7 @@ def padded(numbers: Table, pads: list[tuple[int, int]], mode: str) -> Table:
 
 
 def last(table: Table, layout: str) -> Table:
-    """Channels at the end, where the layout says so."""
+    """Returns the table with channels at the end, where the layout says so."""
     return np.moveaxis(table, 1, -1) if layout == "channels_last" else table
 
 
@@ -166,7 +166,7 @@ def blocks_table(state: State, image: Table, pads: list[tuple[int, int]]) -> Tab
 
 
 def summed(state: State, table: Table, values: Values, image: Table) -> Values:
-    """The sums or means of what meets. Numbers are so small that every sum is exact, in any order."""
+    """Returns the sums or means for each pixel. Numbers are so small that every sum is exact, in any order."""
     dtype = values.dtype
     wide = np.float32 if dtype == np.float16 else dtype
     mean = state["dialect"] == "patchfold" and state["reduce"] == "mean"
@@ -175,7 +175,7 @@ def summed(state: State, table: Table, values: Values, image: Table) -> Values:
     sums, counts = np.zeros(image.size + 1, wide), np.zeros(image.size + 1, np.int64)
     np.add.at(sums, table.ravel(), values.ravel().astype(wide))
     np.add.at(counts, table.ravel(), 1)
-    sums, counts = sums[:-1], counts[:-1]  # what fell into the pads stands at -1
+    sums, counts = sums[:-1], counts[:-1]  # contributions to the pads stand at -1
     if not mean:
         return sums.astype(dtype)
     quotients = sums / np.maximum(counts, 1)
@@ -183,7 +183,7 @@ def summed(state: State, table: Table, values: Values, image: Table) -> Values:
 
 
 def expected(state: State) -> Problem:
-    """The input and the output of a complete state. Refused where the operator does not take it."""
+    """Returns the input and the output of a complete state. Raises Refused where the operator refuses it."""
     pads = pads_of(state)
     check_dialect(state, pads)
     image = np.arange(math.prod(state["shape"])).reshape(state["shape"])
@@ -198,7 +198,7 @@ def expected(state: State) -> Problem:
 
     if state["operator"] not in BACKWARDS:
         source = numbers(laid.shape)
-        by_number = np.zeros(image.size + 1, dtype)  # the last one is what the pads hold
+        by_number = np.zeros(image.size + 1, dtype)  # the last number is that of the pads
         by_number[laid.ravel()] = source.ravel()
         return Problem(source, by_number[table])
     source = numbers(table.shape)
@@ -207,7 +207,7 @@ def expected(state: State) -> Problem:
 
 
 def draw(random_: random.Random, operator: str, dialect: str) -> State:
-    """A state, as a link may carry it. It may be one that the operator does not take."""
+    """Returns a state, as a link may carry it. The operator may refuse it."""
     two = {"torch": 2, "keras": 2}.get(dialect, 0) if random_.random() < 0.8 else 0
     axes = two or random_.choice((1, 2, 2, 2, 3, 3))
     blocks = operator not in PATCHES
@@ -247,7 +247,7 @@ def draw(random_: random.Random, operator: str, dialect: str) -> State:
 
 
 def states(seed: int, rounds: int) -> tuple[list[tuple[State, Problem]], list[State]]:
-    """`rounds` states of every operator of every dialect that are taken, with what they show; and some that are refused."""
+    """Returns `rounds` accepted states of each dialect's operators with their problems, and some refused states."""
     random_ = random.Random(seed)
     taken, refused = [], []
     standard = {"padding_mode": "constant", "input": None}

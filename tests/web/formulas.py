@@ -14,7 +14,7 @@ def ravel(at, shape):
 
 
 def source_of(extent, mode, at):
-    """The coordinate that stands for `at`, as numpy.pad defines the modes; None for constant padding."""
+    """Returns the coordinate that stands for `at`, as numpy.pad defines the modes; None for constant padding."""
     if 0 <= at < extent:
         return at
     if mode == "constant":
@@ -40,7 +40,7 @@ def pads_of(rule, pads, extent, kernel, stride, dilation):
 
 
 def unfold_trace(state):
-    """(shape of the columns, source of each of their elements or -1), for unfold and fold of patchfold, in their layout."""
+    """Returns (shape of the columns, source of each element or -1) for patchfold's unfold and fold, in their layout."""
     batch, channels, *spatial = state["shape"]
     kernel, stride, dilation = state["kernel"], state["stride"], state["dilation"]
     pads = [
@@ -72,7 +72,7 @@ def unfold_trace(state):
 
 
 def random_state(draw: random.Random, operator):
-    """A state of patchfold's unfold or fold that the library takes."""
+    """Returns a state of patchfold's unfold or fold that the library accepts."""
     axes = draw.randint(1, 3)
     kernel = [draw.randint(1, 3) for _ in range(axes)]
     dilation = [draw.randint(1, 2) for _ in range(axes)]

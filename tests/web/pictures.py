@@ -31,7 +31,7 @@ PICTURES = {
 
 
 def take(page, name):
-    """The picture as the bytes of a PNG file."""
+    """Returns the picture as the bytes of a PNG file."""
     width, height, state = PICTURES[name]
     page.set_viewport_size({"width": width, "height": height})
     page.goto("about:blank")

@@ -72,7 +72,7 @@ MADE = """given.map((each) => {
 
 
 def copied(given: list[State]) -> list[dict[str, Entry]]:
-    """The entries of states, by the names of the systems."""
+    """Returns the entries of states, by the names of the systems."""
     made = node(MADE, given)
     for state, each in zip(given, made, strict=True):
         assert each["faults"] == [], (state, each["faults"])
@@ -141,7 +141,7 @@ def printed(output: str, wanted: Values) -> Values:
 
 
 def compiled(system: str, taken: Any, folder: Path) -> None:
-    """One program of all of a language's programs: each main is a function of its own."""
+    """Compiles and runs all programs of a language as one: each main is a function of its own."""
     c = system.endswith("in C")
     chosen = [
         (index, state, problem, entries[system])
@@ -158,7 +158,7 @@ def compiled(system: str, taken: Any, folder: Path) -> None:
         body = "\n".join(line for line in lines if not line.startswith("#include"))
         body, mains = re.subn(r"int main\((void)?\) \{", rf"static int main_{index}(\1) {{", body)
         assert mains == 1
-        functions.append(body if c else body.rstrip()[:-1] + "  return 0;\n}")  # main alone may end without a return
+        functions.append(body if c else body.rstrip()[:-1] + "  return 0;\n}")  # only main may end without a return
     calls = "".join(f'  if (main_{index}() != 0) return 1;\n  printf("end\\n");\n' for index, *_ in chosen)
     source = folder / ("all.c" if c else "all.cpp")
     source.write_text(
@@ -275,7 +275,7 @@ def test_states_that_are_refused_have_no_program() -> None:
 
 def test_an_input_of_another_shape_has_no_program() -> None:
     given = {"operator": "fold", "shape": [1, 1, 3, 3], "kernel": [2, 2], "stride": [1, 1], "padding": [[0, 0], [0, 0]]}
-    (right,) = copied([{**given, "input": [1, 4, 4]}])  # the shape that follows from the image
+    (right,) = copied([{**given, "input": [1, 4, 4]}])  # the shape follows from the image
     assert right["PyTorch"]["text"]
     (wrong,) = copied([{**given, "input": [1, 4, 5]}])
     assert {entry["text"] for entry in wrong.values()} == {""}
@@ -309,13 +309,13 @@ def test_an_input_of_another_shape_has_no_program() -> None:
     ],
 )
 def test_what_stands_there(system: str, state: State, part: str) -> None:
-    """The system's own name of the operation, or why there is none."""
+    """Expects the system's own name of the operation, or the reason why there is none."""
     (entries,) = copied([state])
     assert part in entries[system]["text"] + entries[system]["why"]
 
 
 def test_large_inputs_are_exact_in_every_type() -> None:
-    """The input of more elements than float16 and uint8 count to."""
+    """Uses inputs of more elements than float16 and uint8 can count."""
     for dtype in ("float16", "uint8"):
         (entries,) = copied([{"shape": [1, 1, 60, 60], "dtype": dtype}])
         text = entries["patchfold in Python"]["text"]

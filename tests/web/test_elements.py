@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Form, elements, links: what visitors do with pointer and keyboard."""
+"""Form, elements, links: the page under pointer and keyboard."""
 
 import json
 import urllib.parse

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leaving a field, and what is told of shapes and figures out of the ordinary."""
+"""Leaving a field, and messages about unusual shapes and figures."""
 
 import pytest
 

@@ -33,7 +33,7 @@ def test_traces_and_numbers_are_those_of_the_definition(visit, operator):
 
 
 BLOCKS = {
-    # a block of 2 x 2 of a picture of 2 channels: where pixels (0, 0), (0, 1), (1, 0), (1, 1) of channel 1 go
+    # A block of 2 x 2 of a picture of 2 channels: the channels of pixels (0, 0), (0, 1), (1, 0), (1, 1) of channel 1.
     ("patchfold", "blocks_first"): [1, 3, 5, 7],
     ("patchfold", "depth_first"): [4, 5, 6, 7],
     ("torch", "blocks_first"): [4, 5, 6, 7],
@@ -75,7 +75,7 @@ def test_types_keep_their_limits(visit):
 
 
 def test_numbers_of_text_are_read_as_everywhere(visit):
-    # WebAssembly reads numbers with other means than the built library.
+    # WebAssembly reads numbers by another library than the built program.
     visit.open()
     for text, value in (("1.5", 1.5), ("-2e-3", -0.002), ("+4", 4), ("inf", math.inf), ("nan", math.nan), ("7", 7)):
         values = visit.run(f"unfold float64 1x1x1 kernel_size=3, padding=1 value={text}", [5])["values"]
@@ -92,7 +92,7 @@ def test_numbers_of_text_are_read_as_everywhere(visit):
 
 @pytest.mark.parametrize("operator", OFFERED)
 def test_every_dialect_of_an_operator_runs(visit, operator):
-    """Pads, strides and dilations differ from their defaults wherever the dialect takes them."""
+    """Gives pads, strides and dilations other values than their defaults, wherever the dialect takes them."""
     for dialect in OFFERED[operator]:
         blocks = operator not in ("unfold", "fold", "extract_patches")
         state = {

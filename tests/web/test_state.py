@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state of the page and its links, by node alone: what is refused, what is completed, and what a link carries."""
+"""The state of the page and its links, by node alone: refused and completed states, and the content of links."""
 
 from __future__ import annotations
 

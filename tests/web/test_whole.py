@@ -58,7 +58,7 @@ def contrast(one, other):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_marks_do_not_need_colours(visit, theme):
-    """Marks differ in lightness from what is not marked, and what is linked has a frame and bold numbers."""
+    """Checks that marks differ in lightness from other elements; linked elements have a frame and bold numbers."""
     visit.open({"theme": theme, "chosen": {"side": "columns", "index": 4}})
     styles = {
         name: visit.page.evaluate(
@@ -136,7 +136,7 @@ def size_of(path):
     ],
 )
 def test_pictures_to_look_at(visit, name, state, width):
-    """Writes build/web/screenshots; the same state gives the same picture."""
+    """Writes build/web/screenshots; equal states give equal pictures."""
     visit.page.set_viewport_size({"width": width, "height": 900})
     SHOTS.mkdir(parents=True, exist_ok=True)
     pictures = []
@@ -167,7 +167,7 @@ DIFFERENCE = """async files => {
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_pictures_of_the_readme_are_those_of_the_page(visit, name):
-    """Another system has other letters, so a few grey levels of 255 may differ on average."""
+    """Allows for the letters of another system: a few grey levels of 255 on average."""
     shown = ROOT / "docs" / f"page-{name}.png"
     taken = take(visit.page, name)
     files = [base64.b64encode(each).decode() for each in (shown.read_bytes(), taken)]
@@ -178,7 +178,7 @@ def test_the_pictures_of_the_readme_are_those_of_the_page(visit, name):
 
 
 def other(file, visit):
-    """The negative of a picture."""
+    """Returns the negative of a picture."""
     return visit.page.evaluate(
         """async file => {
           const bitmap = await createImageBitmap(await (await fetch(`data:image/png;base64,${file}`)).blob());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fold is the transpose of unfold, and coverage is what both do to ones.
+// Fold is the transpose of unfold, and coverage is fold of unfold of ones.
 #include <complex>
 
 #include "support.hpp"
@@ -7,7 +7,7 @@
 namespace patchfold::testing {
 namespace {
 
-/// Modulo 2^64, so it is exact.
+/// Returns the inner product modulo 2^64, so it is exact.
 std::uint64_t inner_product(const Tensor<std::int64_t>& a, const Tensor<std::int64_t>& b) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < a.values.size(); ++i)

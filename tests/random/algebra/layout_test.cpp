@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts and negative pads are nothing but strides.
+// Layouts and negative pads only change strides.
 #include "support.hpp"
 
 namespace patchfold::testing {

@@ -39,7 +39,7 @@ Tensor<T> filled(const Dims& shape, T value) {
   return {shape, std::vector<T>(static_cast<std::size_t>(element_count(shape)), value)};
 }
 
-/// Any integers, all different from each other with high probability; for floats, multiples of 1/8 with rounding sums.
+/// Returns integers, all different with high probability; for floats, multiples of 1/8 whose sums round.
 template <class T>
 Tensor<T> arbitrary(const Dims& shape) {
   Tensor<T> tensor = filled(shape, T{});
@@ -54,7 +54,7 @@ Tensor<T> arbitrary(const Dims& shape) {
   return tensor;
 }
 
-/// The output of an operator; `held` is what the output holds before.
+/// Returns the output of an operator; `held` is the output's content before.
 template <class Op, class T>
 Tensor<T> apply(const Op& op, const Tensor<T>& input, const Tensor<T>* held = nullptr) {
   Tensor<T> output = filled(op.output_shape(input.shape), T{});
@@ -115,7 +115,7 @@ struct Geometry {
   }
 };
 
-/// From first to last, both included.
+/// Returns a number from first to last, both included.
 inline std::int64_t between(std::int64_t first, std::int64_t last) {
   return *rc::gen::inRange(first, last + 1);
 }
