@@ -11,7 +11,7 @@
 
 namespace patchfold::bench {
 
-/// How the elements of a tensor lie in memory. The last two axes are called H and W.
+/// The layout of a tensor in memory. The last two axes are called H and W.
 enum class MemoryLayout : std::uint8_t {
   plain,          ///< row-major
   channels_last,  ///< axis 1 is the last one in memory

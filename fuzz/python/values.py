@@ -117,8 +117,8 @@ def _list(choices: Choices, depth: int) -> Any:
 
 
 ENDLESS = [True]
-"""Whether sequences that do not end, or not within a lifetime, are made: where NumPy reads an argument, it reads all of
-it. Nor does it bear that lists change meanwhile."""
+"""True where endless sequences may be made. NumPy reads an argument to its end, so arguments that NumPy reads get none; nor
+may lists change while NumPy reads."""
 
 
 def _odd(choices: Choices) -> Any:

@@ -76,7 +76,7 @@ constexpr std::pair<const char*, int> numbers[] = {{"EIO", EIO},     {"ENOSPC", 
                                                    {"EROFS", EROFS}, {"EOPNOTSUPP", EOPNOTSUPP}};
 constexpr std::pair<const char*, int> signals[] = {{"SIGKILL", SIGKILL}, {"SIGTERM", SIGTERM}, {"SIGINT", SIGINT}};
 
-/// Whether the environment gave this program a fault, from its start.
+/// True if the environment gave this program a fault, from its start.
 [[maybe_unused]] const bool is_given = [] {
   const char* text = std::getenv("PATCHFOLD_FAULT");
   if (text == nullptr) return false;

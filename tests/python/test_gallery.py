@@ -62,5 +62,5 @@ def test_a_picture_is_read_as_it_was_written(tmp_path, monkeypatch):
     picture = np.random.default_rng(0).integers(0, 256, (7, 5, 3), np.uint8)
     pictures.write("a.png", picture)
     assert np.array_equal(pictures.read(tmp_path / "a.png"), picture)
-    photo = pictures.read()  # whose rows are stored in all five ways
+    photo = pictures.read()  # its rows are stored in all five ways
     assert photo.shape == (400, 600, 3) and photo.std() > 40

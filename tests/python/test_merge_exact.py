@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is cut and merged is what was there, bit for bit: every type, layout, order, window, memory, thread count and
-instruction set."""
+"""Cut and merged arrays are equal bit for bit: every type, layout, order, window, memory, thread count, instruction set."""
 
 from functools import partial
 from math import prod

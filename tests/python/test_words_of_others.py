@@ -29,7 +29,7 @@ def test_padding_modes_of_torch_and_tensorflow(theirs, ours):
     assert np.array_equal(patchfold.run("unfold", x, kernel_size=(3, 2), padding=(2, 1), padding_mode=theirs), want)
     chunks = list(patchfold.iter_unfold(x, (3, 2), padding=(2, 1), padding_mode=theirs, max_bytes=500))
     assert len(chunks) > 1 and np.array_equal(np.concatenate([chunk.columns[0] for chunk in chunks], axis=-1), want)
-    if ours != "wrap":  # which reads the other end, as no tile can
+    if ours != "wrap":  # wrap reads the other end, as no tile can
         one, other = (patchfold.Tiling((7,), (4,), overlap=0, tail="pad", padding_mode=word) for word in (theirs, ours))
         assert one == other and np.array_equal(one.cut(x[0, 0], 1), other.cut(x[0, 0], 1))
 

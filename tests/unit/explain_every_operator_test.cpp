@@ -24,7 +24,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Layouts, orders, padding modes, taps that meet, one axis and three.
+/// Problems with all layouts, orders and padding modes, taps that meet, one axis and three.
 constexpr const char* more_problems[] = {
     ("unfold u8 2x7x6x3 kernel_size=3,2 padding=2:3,1:0 padding_mode=reflect layout=channels_last order=kernel "
      "positions=grid"),
