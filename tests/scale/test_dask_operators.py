@@ -43,7 +43,8 @@ def test_random_calls_have_the_same_bits(seed):
             "order": str(rng.choice(["channel", "kernel"])),
             "positions": str(rng.choice(["flat", "grid"])),
         }
-        fills = {"padding_mode": str(rng.choice(["constant", "edge", "reflect", "symmetric", "wrap"])), "value": 3}
+        modes = ["constant", "edge", "reflect", "symmetric", "wrap", "zeros", "replicate", "circular"]
+        fills = {"padding_mode": str(rng.choice(modes)), "value": 3}
         try:
             columns = patchfold.unfold(x, kernel, **window, **fills)
         except InvalidValue as error:

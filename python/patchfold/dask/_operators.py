@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import dask.array
 import numpy as np
@@ -58,9 +58,9 @@ def unfold(x: Any, kernel_size: IntOrInts, **settings: Unpack[UnfoldCall]) -> An
     name, shapes, pads = _checked("unfold", x, *values)
     axes = [axis for axis, *_ in pads]
     kernel, step, between = (_for_axes(each, len(axes)) for each in (kernel_size, settings["stride"], settings["dilation"]))
-    padded = x
+    padded, mode = x, cast("PaddingMode", _core.word_here(settings["padding_mode"]))
     for axis, _, begin, end in pads:
-        padded = _padded(padded, axis, begin, end, settings["padding_mode"], settings["value"])
+        padded = _padded(padded, axis, begin, end, mode, settings["value"])
     grid = [
         max((padded.shape[axis] - (k - 1) * d - 1) // s + 1, 0) if padded.shape[axis] else 0
         for axis, k, s, d in zip(axes, kernel, step, between, strict=True)
