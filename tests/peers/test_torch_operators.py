@@ -94,6 +94,12 @@ class _Module(torch.nn.Module):
         return self.call(x)
 
 
+def test_lazy_views_under_vmap() -> None:
+    x = torch.randn(2, 1, 4, 4, dtype=torch.complex64)
+    expected = torch.stack([patchfold.unfold(each.conj().resolve_conj()[None], 2)[0] for each in x])
+    assert torch.equal(torch.func.vmap(lambda one: patchfold.unfold(one.conj()[None], 2)[0])(x), expected)
+
+
 def test_views_are_compiled() -> None:
     x = torch.rand(2, 3, 6, 6)
     for call in (lambda x: patchfold.unfold_view(x, (2, 2)) * 2, lambda x: patchfold.space_to_depth_view(x, (2, 2)) * 2):

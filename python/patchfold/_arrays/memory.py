@@ -200,8 +200,8 @@ def _unreadable(tensor: Any) -> tuple[str, str] | None:
     try:
         if torch._is_functional_tensor(tensor):
             raise TypeError
-        if _name_of(tensor) in SIZES and not tensor.is_conj() and not tensor.is_neg():
-            torch_memory(tensor.detach())
+        if _name_of(tensor) in SIZES:
+            torch_memory(tensor.detach().resolve_conj().resolve_neg())
     except (RuntimeError, TypeError):  # tensors of transforms and of subclasses have no memory
         return "must be a tensor with memory of its own", type_name(tensor)
     return None
