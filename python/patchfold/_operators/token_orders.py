@@ -186,8 +186,9 @@ def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: S
     what = "patch_size" if max(merge) == 1 else "patch_size * merge_size"
     if any(extent % step for extent, step in zip(extents, steps, strict=True)):
         rule, expected = f"the spatial extents must be multiples of {what}", f"multiples of {steps}"
-        hint = "" if frames is None else _frames_hint(extents[0], steps[0], frames)
-        raise InvalidValue(op, argument, rule, str(extents), expected, code="divisible", hint=hint or "pad or crop")
+        others = any(extent % step for extent, step in zip(extents[1:], steps[1:], strict=True))
+        hint = "pad or crop" if frames is None or others else _frames_hint(extents[0], steps[0], frames)
+        raise InvalidValue(op, argument, rule, str(extents), expected, code="divisible", hint=hint)
     if 0 in extents:
         rule = f"the spatial extents must be at least {what}"
         raise InvalidValue(op, argument, rule, str(extents), f"at least {steps}")
@@ -195,8 +196,6 @@ def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: S
 
 def _frames_hint(given: int, step: int, axis: int) -> str:
     """Returns a hint about frames that are no multiple of a step."""
-    if given % step == 0:
-        return ""
     if given == 1:
         return f"a picture is shown {step} times: numpy.repeat(x, {step}, axis={axis})"
     last = f"x.take([-1] * {-given % step}, axis={axis})"

@@ -260,6 +260,8 @@ def unpatchify(
     if len(shape) < 2:
         rule = "must be (.., tokens, elements of a token)"
         raise InvalidValue(op, "tokens", rule, str(shape), code="rank")
+    if shape[0] < 0 and len(shape) == 2:
+        raise InvalidValue(op, "tokens", "only the batch may be open", str((None, *shape[1:])), code="shape")
     count, taps = prod(extents) // prod(patch), prod(patch)
     if shape[-2] != count or shape[-1] % taps:
         rule = "must have a token for each patch and, in each, as many elements of every channel as the patch has"
