@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._arguments import is_integer, per_axis, read_once, spatial_rank
-from .._arrays.kinds import is_numpy, shape_of
+from .._arrays.kinds import is_numpy, is_torch, shape_of
 from .._core import Operator
 from .._errors import Error, InvalidType, InvalidValue, given_text, text_in, value_text
 from .._typing import Layout
@@ -60,7 +60,8 @@ def put_back(
         extents = _covered(operator, patches, window, rank, layout)
     axes = zip(*(per_axis(value, rank) for value in window), strict=False)
     disjoint = all((size - 1) * step + 1 <= stride for size, stride, step in axes)
-    reduce = "sum" if disjoint and not is_numpy(patches) else reduction
+    # Means of other frameworks have no gradient; the sum differs in the sign of -0 alone.
+    reduce = reduction if not disjoint or is_numpy(patches) or is_torch(patches) else "sum"
     try:
         return _fold(patches, out, extents, *window, padding, layout, "kernel", "grid", None, reduce)
     except Error as error:

@@ -244,4 +244,4 @@ def _picked(x: Any, corners: Any, size: Any) -> Any:
     extents = tuple(map(int, x.shape[x.ndim - axes :]))
     places = _core.gather_patches(np.arange(prod(extents)).reshape(extents), corners, size, None)
     leading = x.ndim - axes
-    return x.flatten(leading)[..., sys.modules["torch"].tensor(places)].movedim(leading, 0).contiguous()
+    return x.flatten(leading)[..., sys.modules["torch"].tensor(places, device=x.device)].movedim(leading, 0).contiguous()

@@ -34,7 +34,7 @@ def call(native: _core.Operator, x: Tensor, values: tuple[Any, ...]) -> Any:
         text, shape = _core.linear_call(native, tuple(map(int, shape)), name, *values), ()
         text, indices = linear.padded(text)
         for axis, index in indices:
-            x = x.index_select(axis, torch.tensor(index))
+            x = x.index_select(axis, torch.tensor(index, device=x.device))
     result: Tensor = _LINEAR.overload(x, text, shape)
     return result
 
