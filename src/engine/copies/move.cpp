@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strategy "move": copies any extract or combine_copy, row by row. A row lies along one axis: a dim, or the positions
-// or the taps of a window. Along it the coordinate advances in equal steps, so the row is a few runs (window.hpp), each of
+// or the taps of a window. Along it the coordinate advances in equal steps, so the row is a few runs (padding.hpp), each of
 // which reads the image in equal steps or reads nothing. All other windows have one coordinate for the whole row. Extract
 // writes every column element, copied or filled. combine_copy exchanges source and destination and skips coordinates
 // outside the image.
