@@ -16,8 +16,8 @@ namespace patchfold::testing {
 struct Request {
   ElementType type{};
   bool big = false;  ///< large enough that threads share it
-  /// Extent of the image's last axis, up to the next multiple of a block; 0: any. What is not 0 asks for problems of
-  /// middling size without empty axes, most of them with more than one row.
+  /// Extent of the image's last axis, rounded up to a multiple of the block; 0 allows any extent. A width above 0 asks for
+  /// problems of middling size without empty axes, most of them with more than one row.
   std::int64_t width = 0;
 };
 
