@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <optional>
-
-#include "bench/buffer.hpp"
-#include "bench/roof.hpp"
 
 namespace patchfold::bench {
 namespace {
+
+/// Bounds for the elements of both tensors together.
+constexpr std::int64_t least_bytes = std::int64_t{1} << 17, most_bytes = std::int64_t{1} << 26;
 
 /// Random numbers by splitmix64: the distributions of the standard library differ between libraries.
 class Generator {
@@ -105,14 +103,12 @@ std::int64_t draw_kernel(Generator& random) {
 }
 
 /// Returns a number of bytes: every power of two is equally likely. Uses no function of <cmath>, whose rounding may vary.
-double draw_bytes(Generator& random, const SizeRange& sizes) {
-  std::int64_t doublings = 0;
-  while (sizes.least << (doublings + 1) <= sizes.most) ++doublings;
-  const std::int64_t base = sizes.least << random.between(0, std::max<std::int64_t>(0, doublings - 1));
+double draw_bytes(Generator& random) {
+  const std::int64_t base = least_bytes << random.between(0, 8);
   return static_cast<double>(base + random.between(0, base - 1));
 }
 
-Draft draw_draft(Generator& random, const SizeRange& sizes) {
+Draft draw_draft(Generator& random) {
   Draft draft;
   ProblemText& problem = draft.placed.problem;
   problem.op = random.pick(operators_drawn);
@@ -127,7 +123,7 @@ Draft draw_draft(Generator& random, const SizeRange& sizes) {
   draft.channels = random.pick(channel_counts);
   draft.kernel.h = draw_kernel(random);
   draft.kernel.w = random.chance(80) ? draft.kernel.h : draw_kernel(random);
-  draft.wanted = draw_bytes(random, sizes);
+  draft.wanted = draw_bytes(random);
   return draft;
 }
 
@@ -214,41 +210,18 @@ std::int64_t bytes_of(const ProblemText& problem) {
 
 }  // namespace
 
-PlacedProblem draw(std::uint64_t seed, std::int64_t index, const SizeRange& sizes) {
+PlacedProblem draw(std::uint64_t seed, std::int64_t index) {
   // Hashes both numbers, so that neighbouring seeds and indices begin far apart.
   Generator random(Generator(Generator(seed).bits() + static_cast<std::uint64_t>(index)).bits());
   while (true) {
-    Draft draft = draw_draft(random, sizes);
+    Draft draft = draw_draft(random);
     if (draft.placed.problem.op == "fold" || draft.placed.problem.op == "unfold")
       draw_windows(random, draft);
     else
       draw_blocks(random, draft);
     const std::int64_t bytes = bytes_of(draft.placed.problem);
-    if (sizes.least <= bytes && bytes <= sizes.most) return draft.placed;
+    if (least_bytes <= bytes && bytes <= most_bytes) return draft.placed;
   }
-}
-
-RandomMeasurement measure_random(std::int64_t index, const PlacedProblem& placed, int threads, const Settings& settings) {
-  const PlacedPlan placed_plan = plan_of(placed);
-  set_num_threads(threads);
-  Executor& executor = threads == 1 ? serial_executor() : default_executor();
-  const std::size_t half = (placed_plan.src.bytes + placed_plan.dst.bytes) / 2;
-  const std::size_t larger = std::max(placed_plan.src.bytes, placed_plan.dst.bytes);
-  const Buffer src(larger), dst(larger);
-  const std::vector<std::vector<double>> seconds =
-      race({
-               [&] { placed_plan.run(src.data(), dst.data(), executor, placed.problem.op); },
-               [&] { copy_past_cache(src.data(), dst.data(), half, threads, executor); },
-               [&] { copy_by_library(src.data(), dst.data(), half, threads, executor); },
-           },
-           settings);
-  return {.index = index,
-          .placed = placed,
-          .threads = threads,
-          .seconds = median(seconds[0]),
-          .bytes = static_cast<double>(placed_plan.src.bytes + placed_plan.dst.bytes),
-          .of_copy = std::max(median_ratio(seconds[0], seconds[1]), median_ratio(seconds[0], seconds[2])),
-          .plan = placed_plan.plan};
 }
 
 }  // namespace patchfold::bench

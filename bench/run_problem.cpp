@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_problem TIMES PROBLEM plans a problem once and runs it TIMES times on the calling thread; scripts/checks/instructions counts
-// the instructions of a run. run_problem --draw SEED INDEX prints a small random problem, and run_problem --instruction-sets prints
-// the sets of this processor.
+// run_problem TIMES PROBLEM plans a problem once and runs it TIMES times on the calling thread; scripts/checks/instructions
+// counts the instructions of a run. run_problem --instruction-sets prints the sets of this processor.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 #include <vector>
 
-#include "bench/random.hpp"
+#include "bench/placed.hpp"
 
 /// Runs the plan once. Valgrind counts the instructions of this function, which it finds by name.
 extern "C" __attribute__((noinline)) void run_once(const patchfold::Plan& plan, const void* src, void* dst) {
   patchfold::throw_if_failed(plan.run(src, dst, patchfold::serial_executor()), "run_problem");
 }
-
-namespace {
-
-/// The bytes of a problem, few enough for a simulated processor.
-constexpr patchfold::bench::SizeRange small_sizes{std::int64_t{1} << 15, std::int64_t{1} << 18};
-
-}  // namespace
 
 int main(int argc, char** argv) {
   using namespace patchfold;
@@ -27,12 +19,8 @@ int main(int argc, char** argv) {
     for (const std::string& set : instruction_sets()) std::puts(set.c_str());
     return 0;
   }
-  if (argc == 4 && argv[1] == std::string_view("--draw")) {
-    std::puts(to_string(bench::draw(std::strtoull(argv[2], nullptr, 10), std::atoll(argv[3]), small_sizes)).c_str());
-    return 0;
-  }
   if (argc != 3) {
-    std::fputs("usage: run_problem TIMES PROBLEM | --draw SEED INDEX | --instruction-sets\n", stderr);
+    std::fputs("usage: run_problem TIMES PROBLEM | --instruction-sets\n", stderr);
     return 2;
   }
   try {

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
-#include <optional>
 #include <sstream>
-#include <tuple>
 #include <variant>
 
-#include "bench/growth.hpp"
 #include "bench/measure.hpp"
 #include "bench/problems.hpp"
+#include "bench/random.hpp"
 #include "bench/stitch.hpp"
-#include "cli/bench_random.hpp"
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
@@ -22,16 +18,10 @@
 namespace patchfold::cli {
 namespace {
 
-using bench::Growth;
 using bench::Measurement;
 
 /// The least time of an operator in its roof: below it, the roof was not the best way to stream.
 constexpr double defect_of_roof = 0.90;
-
-/// The largest growth of the time per byte, from the smallest size past the cache to the largest, that counts as flat.
-constexpr double flat_within = 1.30;
-/// The most bytes of scratch memory per thread for which no remark is printed.
-constexpr double large_scratch = 1e6;
 
 struct Task {
   std::variant<bench::PlacedProblem, bench::Stitching> problem{};
@@ -54,6 +44,24 @@ std::vector<Task> listed() {
     std::from_chars(line.data(), line.data() + gap, task.target);
     tasks.push_back(std::move(task));
   }
+  return tasks;
+}
+
+template <class T>
+T parse_number(const std::string& text, T low, T high, const char* name) {
+  T number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < low || number > high)
+    fail_usage("bench", fmt::format("--random {}", name), fmt::format("must be an integer from {} to {}", low, high), text);
+  return number;
+}
+
+/// Returns the problems of `--random SEED COUNT`.
+std::vector<Task> drawn(const std::vector<std::string>& seed_and_count) {
+  const auto seed = parse_number<std::uint64_t>(seed_and_count.at(0), 0, ~std::uint64_t{0}, "SEED");
+  const auto count = parse_number<std::int64_t>(seed_and_count.at(1), 1, 1'000'000, "COUNT");
+  std::vector<Task> tasks;
+  for (std::int64_t index = 0; index < count; ++index) tasks.push_back({bench::draw(seed, index), 0});
   return tasks;
 }
 
@@ -102,101 +110,24 @@ void print_conclusion(const std::vector<Measurement>& rows, const std::vector<do
   if (!defects.empty()) print("\nFaster than the roof, which is a defect of the roof:\n" + defects);
 }
 
-std::string kilobytes(std::optional<std::int64_t> bytes) {
-  return bytes ? fmt::format("{:.0f}", static_cast<double>(*bytes) / 1e3) : "?";
-}
-
-void print_growth(const Growth& growth) {
-  const std::size_t first = growth.past_cache();
-  double least = 0;
-  for (std::size_t i = first; i < growth.sizes.size(); ++i)
-    least = i == first ? growth.sizes[i].nanoseconds_per_byte() : std::min(least, growth.sizes[i].nanoseconds_per_byte());
-  for (std::size_t i = 0; i < growth.sizes.size(); ++i) {
-    const bench::Size& size = growth.sizes[i];
-    const std::string of_least = i < first ? "" : fmt::format("{:.2f}", size.nanoseconds_per_byte() / least);
-    print(fmt::format("{:>3}  {:>7.1f}  {:>12.3f}  {:>7.4f}  {:>6}  {:>9}  {}\n", growth.threads, size.bytes / 1e6,
-                      size.seconds * 1e6, size.nanoseconds_per_byte(), of_least, kilobytes(size.beyond), size.problem));
-  }
-  const std::string subject =
-      fmt::format("{}, {} {}", growth.op, growth.threads, growth.threads == 1 ? "thread" : "threads");
-  const double cache = growth.cache_bytes / (1 << 20);
-  if (const auto spread = growth.spread())
-    print(fmt::format("{}: {}flat within {:.2f} from {:.0f} MB on ({} sizes past twice the cache of {:.3g} MB{})\n", subject,
-                      *spread > flat_within ? "NOT " : "", *spread, growth.sizes[first].bytes / 1e6,
-                      growth.sizes.size() - first, cache,
-                      *spread > flat_within ? fmt::format("; {:.2f} counts as flat", flat_within) : ""));
-  else
-    print(fmt::format("{}: no verdict, fewer than two sizes are past twice the cache of {:.3g} MB\n", subject, cache));
-  print(fmt::format("{}: peak memory = input + output + {} kB; a plan's scratch is {:.1f} kB\n", subject,
-                    kilobytes(growth.beyond()), static_cast<double>(growth.scratch_bytes) / 1e3));
-  if (static_cast<double>(growth.scratch_bytes) > large_scratch * growth.threads)
-    print(fmt::format("{}: the scratch of a plan EXCEEDS 1 MB a thread\n", subject));
-  print("\n");
-}
-
-std::string as_json(const std::vector<Growth>& growths) {
-  const auto number = [](const auto& value) { return value ? fmt::format("{}", *value) : "null"; };
-  std::string text = "[";
-  for (const Growth& growth : growths) {
-    const auto spread = growth.spread();
-    text += fmt::format(
-        "{}\n  {{\"op\": \"{}\", \"threads\": {}, \"cache_bytes\": {:.0f}, \"flat\": {}, \"spread\": {}, "
-        "\"scratch_bytes\": {}, \"bytes_beyond\": {}, \"sizes\": [",
-        text.size() > 1 ? "," : "", growth.op, growth.threads, growth.cache_bytes,
-        spread ? (*spread > flat_within ? "false" : "true") : "null", spread ? fmt::format("{:.3f}", *spread) : "null",
-        growth.scratch_bytes, number(growth.beyond()));
-    for (std::size_t i = 0; i < growth.sizes.size(); ++i) {
-      const bench::Size& size = growth.sizes[i];
-      text += fmt::format(
-          "{}\n    {{\"problem\": \"{}\", \"bytes\": {:.0f}, \"seconds\": {:.9f}, \"nanoseconds_per_byte\": {:.5f}, "
-          "\"past_cache\": {}, \"bytes_beyond\": {}}}",
-          i > 0 ? "," : "", size.problem, size.bytes, size.seconds, size.nanoseconds_per_byte(), i >= growth.past_cache(),
-          number(size.beyond));
-    }
-    text += "\n  ]}";
-  }
-  return text + "\n]\n";
-}
-
-void run_growth(const std::vector<int>& counts, const bench::GrowthSettings& settings, bool json) {
-  std::vector<Growth> growths;
-  if (!json) print("thr       MB            us     ns/B  /least  beyond kB  problem\n");
-  const std::vector<std::string_view> names = bench::growing_operators();
-  Progress progress("bench", "operators", static_cast<std::int64_t>(names.size() * counts.size()), false);
-  for (const std::string_view op : names)
-    for (const int count : counts) {
-      progress.show(fmt::format("{}, {} threads", op, count));
-      growths.push_back(bench::grow(op, count, settings));
-      progress.count(0);
-      progress.clear();
-      if (!json) print_growth(growths.back());
-    }
-  if (json) print(as_json(growths));
-}
-
 /// Reads the words of `patchfold bench`.
 struct BenchCommand {
   BenchCommand();
 
   std::vector<std::string> problems{};
   std::string threads = "1";
-  std::vector<std::string> seed_and_count{};
-  RandomRequest random{};
   bench::Settings settings{};
-  bench::GrowthSettings growth{};
-  double cache_megabytes = 0;
   std::string only_row{}, without{};
-  bool json = false, grows = false;
+  std::vector<std::string> seed_and_count{};
+  bool json = false;
   Command command{"Measures problems against the roof: the best plain loop that reads and writes as many bytes.",
                   "patchfold bench"};
-  Command::Option draws{};
 };
 
 BenchCommand::BenchCommand() {
   command.usage(
       "patchfold bench [PROBLEM]... [--threads N,..] [--rounds N] [--only-row ROW] [--without ROW] [--json]\n"
-      "       patchfold bench --random SEED COUNT [--only INDEX] [--worst N] [--threads N,..] [--rounds N] [--json]\n"
-      "       patchfold bench --growth [--largest MB] [--cache MB] [--threads N,..] [--rounds N] [--json]");
+      "       patchfold bench --random SEED COUNT [--threads N,..] [--rounds N] [--only-row ROW] [--without ROW] [--json]");
   command.footer(
       "Without a problem, those of bench/problems.txt and bench/stitchings.txt are measured. Everything runs in turn in "
       "the\n"
@@ -212,41 +143,20 @@ BenchCommand::BenchCommand() {
       "\n"
       "--random measures COUNT random problems of 128 KB to 64 MB: operators, kernels of 1 to 32, strides, dilations, "
       "pads,\n"
-      "element types, shapes and layouts. A seed stands for the same problems on every machine. us: microseconds of one "
-      "run;\n"
-      "MB: the memory of both tensors; /copy: time in multiples of the fastest copy of half of it. The summary counts\n"
-      "problems of at least 4 MB. Needs up to 300 MB of memory.\n"
-      "\n"
-      "--growth doubles the work of fold, unfold and space_to_batch from 1 MB read and written up to the largest. ns/B:\n"
-      "time per byte; /least: in multiples of the least of the sizes past the cache, which are those of more than twice\n"
-      "its bytes; time is flat if that stays within 1.30. beyond kB: how much more memory the process held at the peak of\n"
-      "a run than it held with input and output before; ? where the system does not tell.\n"
+      "element types, shapes and layouts. A seed stands for the same problems on every machine.\n"
       "\n"
       "merge TYPE SHAPE tile=N [overlap=N] [window=NAME] [axes=N,..] measures putting tiles together.\n"
       "\n"
       "Examples: patchfold bench \"unfold f32 8x64x112x112 k3x3 p1x1\" --threads 1,2\n"
       "          patchfold bench \"unfold f32 2x3x1022x1022 k14 s14 src=flipped dst=tokens\"\n"
-      "          patchfold bench --random 1 120 --worst 5");
+      "          patchfold bench --random 1 120");
   command.words("PROBLEM", problems, "OP TYPE SHAPE [ARGUMENT=VALUE]... [src=LAYOUT] [dst=LAYOUT], as one word");
   command.option("--threads", threads, "N,..", "numbers of threads; default 1");
   command.option("--rounds", settings.rounds, 1, 10000, "N", "how often everything runs in turn; default 9");
   command.option("--only-row", only_row, "ROW", "plan with this strategy whatever it fits");
   command.option("--without", without, "ROW", "plan without this strategy: what it is worth");
-  const auto json_flag = command.flag("--json", json, "print JSON");
-  const auto grow = command.flag("--growth", grows, "how time and memory grow with the work");
-  command.needs(command.option("--largest", growth.largest_megabytes, 1, 1 << 20, "MB",
-                               "work at which to stop; default 1024, which needs as much memory"),
-                grow);
-  command.needs(
-      command.option("--cache", cache_megabytes, 0.001, 1e6, "MB", "the last-level cache; default: as the system says"),
-      grow);
-  draws = command.option("--random", seed_and_count, 2, "SEED COUNT", "measure random problems");
-  command.excludes(draws, grow);
-  command.needs(command.option("--only", random.only, 0, 1 << 30, "INDEX", "measure this one of the random problems alone"),
-                draws);
-  const auto worst = command.option("--worst", random.worst, 1, 1 << 30, "N", "print the slowest N again, with their plans");
-  command.needs(worst, draws);
-  command.excludes(worst, json_flag);
+  command.option("--random", seed_and_count, 2, "SEED COUNT", "measure random problems");
+  command.flag("--json", json, "print JSON");
 }
 
 }  // namespace
@@ -258,33 +168,16 @@ std::vector<OptionInfo> bench_options() {
 void run_bench(const std::vector<std::string>& words) {
   BenchCommand all;
   if (const std::string help = all.command.parse(words); !help.empty()) return print(help);
-  const auto& [problems, threads, seed_and_count, cache_megabytes, json] =
-      std::tie(all.problems, all.threads, all.seed_and_count, all.cache_megabytes, all.json);
-  RandomRequest& random = all.random;
-  bench::GrowthSettings& growth = all.growth;
-  const std::vector<int> counts = parse_threads(threads);
+  const std::vector<int> counts = parse_threads(all.threads);
   if (!all.only_row.empty() || !all.without.empty()) detail::choose_rows(all.only_row, all.without);
-  if (all.grows) {
-    if (!problems.empty()) fail_usage("bench", "--growth", "takes no problem", problems.front());
-    growth.cache_bytes = cache_megabytes > 0 ? cache_megabytes * (1 << 20) : bench::last_level_cache();
-    growth.timing = all.settings;
-    return run_growth(counts, growth, json);
-  }
-  if (all.command.given(all.draws)) {
-    if (!problems.empty()) fail_usage("bench", "--random", "takes no problem", problems.front());
-    parse_random(seed_and_count, random);
-    random.threads = counts;
-    random.settings = all.settings;
-    random.json = json;
-    return run_random(random);
-  }
   std::vector<Task> tasks;
-  for (const std::string& problem : problems) tasks.push_back({parse_task(problem), 0});
+  if (!all.seed_and_count.empty()) tasks = drawn(all.seed_and_count);
+  for (const std::string& problem : all.problems) tasks.push_back({parse_task(problem), 0});
   if (tasks.empty()) tasks = listed();
 
   std::vector<Measurement> rows;
   std::vector<double> targets;
-  if (!json) print("thr            us     GB/s    /roof     /mix    /copy  strategy          problem\n");
+  if (!all.json) print("thr            us     GB/s    /roof     /mix    /copy  strategy          problem\n");
   Progress progress("bench", "problems", static_cast<std::int64_t>(tasks.size() * counts.size()), false);
   for (const Task& task : tasks)
     for (const int count : counts) {
@@ -294,9 +187,9 @@ void run_bench(const std::vector<std::string>& words) {
       targets.push_back(task.target);
       progress.count(0);
       progress.clear();
-      if (!json) print_row(rows.back());
+      if (!all.json) print_row(rows.back());
     }
-  if (json)
+  if (all.json)
     print(as_json(rows));
   else
     print_conclusion(rows, targets);

@@ -68,7 +68,6 @@ struct Command::Parser {
     if (const auto missing = what.find(": 1 required value missing"); missing != std::string::npos)
       throw Error({ErrorCode::usage, command, what.substr(0, missing), "needs a value", {}, {}, help_hint()});
     fail_of(" excludes ", "must not be given together with ");
-    fail_of(" requires ", "needs ");
     throw Error({ErrorCode::usage, command, {}, what, {}, {}});
   }
   /// Throws Error(usage) for the first unknown option, or else for the first surplus word.
@@ -94,12 +93,12 @@ struct Command::Parser {
 
   CLI::Option* at(Option option) const { return options[static_cast<std::size_t>(option)]; }
 
-  template <class T, class Bound>
-  Option add_number(const std::string& name, T& value, Bound low, Bound high, std::string form, std::string doc) {
+  template <class T>
+  Option add_number(const std::string& name, T& value, int low, int high, std::string form, std::string doc) {
     std::vector<std::string> names = names_of(name);
     // The range is checked here, because releases of CLI11 word the error differently.
     const auto require_range = [this, option = names.back(), low, high](const std::string& given) -> std::string {
-      std::conditional_t<std::is_same_v<T, double>, double, Bound> number{};
+      int number = 0;
       if (CLI::detail::lexical_cast(given, number) && number >= low && number <= high) return {};
       std::ostringstream range;
       range << low << " to " << high;
@@ -154,14 +153,6 @@ Command::Option Command::option(const std::string& name, std::optional<int>& val
                                 std::string doc) {
   return parser_->add_number(name, value, low, high, std::move(form), std::move(doc));
 }
-Command::Option Command::option(const std::string& name, double& value, int low, int high, std::string form,
-                                std::string doc) {
-  return parser_->add_number(name, value, low, high, std::move(form), std::move(doc));
-}
-Command::Option Command::option(const std::string& name, double& value, double low, double high, std::string form,
-                                std::string doc) {
-  return parser_->add_number(name, value, low, high, std::move(form), std::move(doc));
-}
 Command::Option Command::flag(const std::string& name, bool& value, std::string doc) {
   CLI::Option* option = parser_->app.add_flag(name, value, doc)->option_text(" ");
   return parser_->keep(option, {.names = names_of(name), .doc = std::move(doc), .values = 0});
@@ -176,9 +167,6 @@ void Command::completes(Option option, Completion completion) {
 
 void Command::excludes(Option option, Option other) {
   parser_->at(option)->excludes(parser_->at(other));
-}
-void Command::needs(Option option, Option other) {
-  parser_->at(option)->needs(parser_->at(other));
 }
 
 std::string Command::parse(std::vector<std::string> words) {

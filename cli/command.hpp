@@ -58,8 +58,6 @@ class Command {
   Option option(const std::string& name, std::vector<std::string>& values, int count, std::string form, std::string doc);
   Option option(const std::string& name, int& value, int low, int high, std::string form, std::string doc);
   Option option(const std::string& name, std::optional<int>& value, int low, int high, std::string form, std::string doc);
-  Option option(const std::string& name, double& value, int low, int high, std::string form, std::string doc);
-  Option option(const std::string& name, double& value, double low, double high, std::string form, std::string doc);
   Option flag(const std::string& name, bool& value, std::string doc);
 
   /// Tells completions the values of the option, or the kind of file that a value names.
@@ -67,7 +65,6 @@ class Command {
   void completes(Option option, Completion completion);
 
   void excludes(Option option, Option other);
-  void needs(Option option, Option other);
 
   /// Reads the words that follow the command. Returns the help text if it was asked for, or nothing. Throws Error(usage).
   std::string parse(std::vector<std::string> words);

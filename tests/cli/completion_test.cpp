@@ -140,7 +140,7 @@ const Typed typed[] = {
     {"patchfold merge tiles out.png --win\t", "merge tiles out.png --window"},
     {"patchfold merge tiles out.png --window lin\t", "merge tiles out.png --window linear"},
     {"patchfold merge tiles out.png --proc\t", "merge tiles out.png --processed"},
-    {"patchfold bench --gro\t", "bench --growth"},
+    {"patchfold bench --with\t", "bench --without"},
 };
 
 /// Writes files to complete, and the script that the shell reads first, which finds the program by its name.

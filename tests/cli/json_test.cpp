@@ -137,8 +137,6 @@ TEST(JsonOutput, OfBenchmarksHasTheDocumentedMembers) {
   const Folder folder;
   const std::vector<std::string> bench = {"bench", "unfold f32 1x3x64x64 k3x3", "--rounds", "1", "--json"};
   expect_as_documented(folder.run(bench).out, "bench");
-  expect_as_documented(json_of(folder, "bench --random 1 1 --rounds 1"), "bench --random");
-  expect_as_documented(json_of(folder, "bench --growth --largest 2 --rounds 1"), "bench --growth");
 }
 
 TEST(JsonOutput, SaysWhatTheTextSays) {
