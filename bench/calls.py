@@ -16,10 +16,8 @@ import argparse
 import datetime
 import importlib.metadata
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import einops
@@ -27,11 +25,12 @@ import numpy as np
 import patchfold
 import patchfold.torch
 import torch
+from rounds import ROOT, machine, race
 from sklearn.feature_extraction import image as sklearn_image
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance-calls.md"
+PAGE = ROOT / "docs" / "performance-calls.md"
 Call = Callable[[], Any]
-SLEEP = 0.1  # Seconds: threads of torch look for work for a while before they sleep.
+PAUSE = 0.1  # Seconds: threads of torch look for work for a while before they sleep.
 RANDOM = np.random.default_rng(7)
 
 
@@ -125,32 +124,11 @@ def numpy_of(result: Any) -> np.ndarray[Any, Any]:
     return np.asarray(result.detach() if isinstance(result, torch.Tensor) else result)
 
 
-def best(row: Row, rounds: int) -> tuple[float, float]:
-    """Returns the seconds of both calls: the best of rounds in turn. A round repeats calls of less than a millisecond."""
-    counts = []
-    for call in (row.ours, row.theirs):
-        call()
-        begin = time.perf_counter()
-        call()
-        counts.append(max(1, min(2000, int(2e-3 / max(time.perf_counter() - begin, 1e-9)))))
-    seconds = [float("inf"), float("inf")]
-    for _ in range(rounds):
-        for place, call in enumerate((row.ours, row.theirs)):
-            time.sleep(SLEEP)
-            call()
-            begin = time.perf_counter()
-            for _ in range(counts[place]):
-                call()
-            seconds[place] = min(seconds[place], (time.perf_counter() - begin) / counts[place])
-    return seconds[0], seconds[1]
-
-
 def text_of(seconds: float) -> str:
     return f"{seconds * 1e6:.3g} us" if seconds < 1e-3 else f"{seconds * 1e3:.3g} ms"
 
 
 def page(lines: list[str], rounds: int) -> str:
-    cpu = next((line.partition(":")[2].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
     systems = ("torch", "einops", "scikit-learn", "numpy")
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in systems)
     return "\n".join([
@@ -159,7 +137,7 @@ def page(lines: list[str], rounds: int) -> str:
         "",
         "Everyday calls of patchfold, beside calls of other systems that do the same. Both run in turn, in one process,",
         f"on two threads; a time is the best of {rounds} rounds. Each call makes its result anew. Measured on",
-        f"{datetime.date.today().isoformat()} on {cpu}, with {versions}.",
+        f"{datetime.date.today().isoformat()} on {machine()['processor']}, with {versions}.",
         "",
         "| call | patchfold | the other | of the other's time | other |",
         "|---|--:|--:|--:|---|",
@@ -182,7 +160,8 @@ def main() -> int:
             ours, theirs = (numpy_of(call()) for call in (row.ours, row.theirs))
             if not np.array_equal(ours, theirs):
                 sys.exit(f"calls: {row.what}: the results differ: {ours.shape}, {theirs.shape}")
-        ours_time, theirs_time = best(row, options.rounds)
+        times = race({"ours": row.ours, "theirs": row.theirs}, options.rounds, PAUSE, min)
+        ours_time, theirs_time = times["ours"], times["theirs"]
         ratio = ours_time / theirs_time
         lines.append(f"| {row.what} | {text_of(ours_time)} | {text_of(theirs_time)} | {ratio:.2f} | {row.other} |")
         print(lines[-1], flush=True)

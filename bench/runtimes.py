@@ -36,8 +36,8 @@ import patchfold.onnxruntime
 import patchfold.openvino
 import torch
 from onnx import TensorProto, helper, numpy_helper
+from rounds import ROOT, machine
 
-ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "runtimes"))
 from networks import NETWORKS  # noqa: E402
 
@@ -45,7 +45,7 @@ PAGE = ROOT / "docs" / "performance-runtimes.md"
 Run = Callable[[], Any]
 NETWORK = "network"
 SLEEP = 0.1  # Seconds: threads of the runtimes look for work for a while before they sleep.
-# Images, kernel, stride, dilation and padding: windows of docs/performance.md, and patches of vision transformers.
+# Images, kernel, stride, dilation and padding: windows of bench/problems.txt, and patches of vision transformers.
 WINDOWS = {
     "8x64x112x112 k3 s1 p1": ((8, 64, 112, 112), 3, 1, 1, 1),
     "8x64x112x112 k3 s2 p1": ((8, 64, 112, 112), 3, 2, 1, 1),
@@ -217,8 +217,7 @@ class Row:
 
 
 def page(rows: list[Row], threads: int, rounds: int, load: float) -> str:
-    cpu = next((line.partition(":")[2].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
-    today = datetime.date.today().isoformat()
+    today, cpu = datetime.date.today().isoformat(), machine()["processor"]
     lines = [
         "<!-- Written by `bench/runtimes.py --write`. -->",
         "# Models in OpenVINO and ONNX Runtime",

@@ -17,7 +17,6 @@ import ctypes
 import json
 import multiprocessing
 import statistics
-import sys
 import time
 import warnings
 from collections.abc import Callable

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first part of docs/performance.md and its picture, written from the figures that bench/networks/measure.py stores."""
+"""docs/performance.md and its picture, written from the figures that bench/networks/measure.py stores."""
 
 from __future__ import annotations
 
+import math
 import re
 import statistics
 from typing import Any
 
-from pages import figure, machine_text, plural, table, times
-from spread_picture import Groups, spread_picture
+from spread_picture import Groups, plural, spread_picture
 
-PICTURE = "performance.svg"
+DOCUMENT, PICTURE = "performance.md", "performance.svg"
 OTHERS = ("torch", "ONNX Runtime", "oneDNN", "NumPy")
 WORST = 10
 ALL = "all"
@@ -41,6 +41,40 @@ MEASURED = """\
 * ONNX Runtime: Col2Im, DepthToSpace, SpaceToDepth, Transpose. oneDNN: reorder. NumPy: strided views, one copy or one
   addition for each tap, one thread. A system is left out where it lacks the operator, the type or the number of axes.
 """
+
+
+def figure(value: float) -> str:
+    """Returns the number with three digits."""
+    return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f}"
+
+
+def times(value: float) -> str:
+    """Returns the number with two digits after the point, or with none from 10 on."""
+    return f"{value:.2f}" if value < 10 else f"{value:.0f}"
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Returns a table in Markdown whose first column is text; the others are numbers."""
+    lines = [f"| {' | '.join(head)} |", f"|---|{'---:|' * (len(head) - 1)}", *(f"| {' | '.join(row)} |" for row in rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _cache(text: str) -> str:
+    """Returns `L3 32768K shared`, the kernel's text for a cache, with the size in MiB."""
+    level, size, *shared = text.split()
+    kibibytes = int(size.rstrip("K"))
+    amount = f"{kibibytes} KiB" if kibibytes < 1024 else f"{kibibytes / 1024:g} MiB"
+    return f"{level} {amount}" + (" for all" if shared else " each")
+
+
+def machine_text(data: Data) -> str:
+    machine = data["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in data["versions"].items())
+    caches = ", ".join(_cache(text) for text in machine["caches"])
+    return (
+        f"{machine['processor']}, {machine['cores']} cores; {caches}; {machine['memory'] / 2**30:.0f} GiB of memory.\n\n"
+        f"{versions}; Python {machine['python']}.\n"
+    )
 
 
 def of_copy(row: Data, system: str) -> float | None:
@@ -140,19 +174,20 @@ def _list_slowest(rows: list[Data]) -> str:
 
 def _wrong(rows: list[Data]) -> str:
     lines = [f"* {name}: {_call(row)}\n" for row in rows for name in row["mismatches"]]
-    return "\n### Other results than NumPy's\n\n" + "".join(lines) if lines else ""
+    return "\n## Other results than NumPy's\n\n" + "".join(lines) if lines else ""
 
 
-def section(data: Data) -> str:
+def document(data: Data) -> str:
     rows = data["rows"]
-    text = f"![Time in multiples of a copy, for each group of calls and each system]({PICTURE})\n\n"
+    text = "<!-- Written by `scripts/bench`. -->\n# Performance\n\n"
+    text += f"![Time in multiples of a copy, for each group of calls and each system]({PICTURE})\n\n"
     text += "".join(_summary(threads, part) for threads, part in _threads(rows).items())
     text += "\n## Calls of networks\n\nMedian and worst time in multiples of a copy.\n\n" + _table(rows)
     if data["skipped"]:
         text += f"\n{data['skipped']} copies were not measured: this patchfold has no `copy`.\n"
-    text += f"\n### Where another system is faster\n\n{_list_slower(rows)}"
-    text += f"\n### The slowest in multiples of a copy\n\n{_list_slowest(rows)}{_wrong(rows)}"
-    text += f"\n### How they are measured\n\n{MEASURED.format(**data)}\n{machine_text(data)}"
+    text += f"\n## Where another system is faster\n\n{_list_slower(rows)}"
+    text += f"\n## The slowest in multiples of a copy\n\n{_list_slowest(rows)}{_wrong(rows)}"
+    text += f"\n## How they are measured\n\n{MEASURED.format(**data)}\n{machine_text(data)}"
     return text
 
 
@@ -168,4 +203,4 @@ def picture(data: Data) -> str:
         for name, rows in _groups(data["rows"]).items()
     }
     title = "Calls of networks: time in multiples of a copy"
-    return spread_picture(title, CAPTION, ["patchfold", *OTHERS], {"": {"": groups}})
+    return spread_picture(title, CAPTION, ["patchfold", *OTHERS], groups)

@@ -21,10 +21,9 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(1, str(Path(__file__).resolve().parent.parent))
-from document import PICTURE, picture, quoted, section
+from document import DOCUMENT, PICTURE, document, picture, quoted
 from drawn import GROUPS, Call, draw, origin
-from pages import DOCUMENT, write_part
-from peers import ENVIRONMENT, ROOT, machine, note, numbers, race
+from rounds import ENVIRONMENT, ROOT, machine, note, numbers, race
 
 Data = dict[str, Any]
 
@@ -159,7 +158,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--copies", type=Path, default=copies, metavar="FILE", help="the library built as bench_copies")
     parser.add_argument("--json", type=Path, metavar="FILE", help="store the figures here")
     parser.add_argument("--render", type=Path, metavar="FILE", help="measure nothing; take the figures that --json stored")
-    written = f"write {PICTURE} and the first part of {DOCUMENT}, and quote it in README.md and tests/claims.txt"
+    written = f"write {DOCUMENT} and {PICTURE}, and quote it in README.md and tests/claims.txt"
     parser.add_argument("--write", action="store_true", help=written)
     docs = ROOT / "docs"
     parser.add_argument("--folder", type=Path, default=docs, metavar="FOLDER", help="where --write writes (default: docs)")
@@ -187,13 +186,13 @@ def main() -> int:
     else:
         data = measure_everywhere(options)
     if options.write:
-        write_part(options.folder, "networks", section(data))
+        (options.folder / DOCUMENT).write_text(document(data), encoding="utf-8")
         (options.folder / PICTURE).write_text(picture(data), encoding="utf-8")
         if options.folder.resolve() == ROOT / "docs":
             for page in (ROOT / "README.md", ROOT / "tests" / "claims.txt"):
                 page.write_text(quoted(page.read_text(encoding="utf-8"), data), encoding="utf-8")
     else:
-        print(section(data), end="")
+        print(document(data), end="")
     return int(any("patchfold" in row["mismatches"] for row in data["rows"]))
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts tiles together with patchfold and with what people use today, in the same rounds, and writes what came out.
 
-usage: bench/peers_stitching.py [--rounds N] [--threads N] [--out FILE]
+usage: bench/stitching.py [--rounds N] [--threads N] [--out FILE]
 
 Systems: patchfold.Merger, the plain NumPy loop (weighted sum, sum of weights, quotient), tiler's Merger, MONAI's
 sliding_window_inference with an identity network, and TorchIO's GridAggregator. Time is given in multiples of one copy of the
@@ -196,7 +196,7 @@ def measure(rounds: int, threads: int) -> dict[str, Any]:
 
 def document(figures: dict[int, dict[str, Any]], rounds: int) -> str:
     result_mb = np.prod(SHAPE) * 4 / 1e6
-    text = "<!-- Written by `bench/peers_stitching.py`. -->\n# Performance of putting tiles together\n\n"
+    text = "<!-- Written by `bench/stitching.py`. -->\n# Performance of putting tiles together\n\n"
     text += f"Each system merges a float32 array of {SHAPE[0]} x {SHAPE[1]} x {SHAPE[2]} elements from unchanged tiles of {TILE} x "
     text += f"{TILE} that overlap by {OVERLAP}. Each tile has its own memory (MONAI cuts the tiles itself).\n\n"
     text += "* time / copy: time in multiples of one copy of the result; the median of "

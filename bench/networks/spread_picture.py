@@ -8,16 +8,13 @@ import statistics
 from html import escape
 from typing import TypeAlias
 
-from pages import plural
-
-# Values by system, by number of threads, by group, by heading of groups, and by section.
+# Values by system, by number of threads, and by group.
 Spread: TypeAlias = dict[str, list[float]]
 Groups: TypeAlias = dict[str, dict[int, Spread]]
-Section: TypeAlias = dict[str, Groups]
 
 WIDTH, MARGIN, LABELS, TOP = 930, 20, 160, 150
 GAP = 26  # between panels
-LANE, PADDING, HEADING, AXIS = 9, 5, 24, 64
+LANE, PADDING, AXIS = 9, 5, 64
 INK, SOFT, GRID, STRIPE = "#1f2933", "#5f6c7b", "#e3e8ee", "#f5f7fa"
 OURS = "#1257c9"
 # Marks of a square of 2 around the middle, with a colour; systems differ by shape as well as by colour.
@@ -30,6 +27,10 @@ MARKS = {
         "M-1,-0.55 L-0.55,-1 L0,-0.45 L0.55,-1 L1,-0.55 L0.45,0 L1,0.55 L0.55,1 L0,0.45 L-0.55,1 L-1,0.55 L-0.45,0 Z",
     ),
 }
+
+
+def plural(threads: int) -> str:
+    return f"{threads} thread{'s' * (threads != 1)}"
 
 
 def _text(x: float, y: float, text: str, **attributes: object) -> str:
@@ -94,31 +95,27 @@ def _lane(x: float, y: float, axis: Axis, system: str, values: list[float]) -> l
     ]
 
 
-def _section(
-    name: str, section: Section, systems: list[str], panels: dict[int, float], axis: Axis, width: float, top: float
+def _panels(
+    groups: Groups, systems: list[str], panels: dict[int, float], axis: Axis, width: float
 ) -> tuple[list[str], float]:
-    """Returns the marks of a section, and where the section ends."""
+    """Returns the marks of all panels, and where they end."""
     back: list[str] = []
-    front = [_text(MARGIN, top, name, font_size=14, font_weight="600")]
-    y = first = top + 22.0
-    for heading, groups in section.items():
-        if heading:
-            y += HEADING
-            front.append(_text(MARGIN, y - 8, heading, font_size=12, font_weight="600"))
-        for i, (label, spreads) in enumerate(groups.items()):
-            lanes = [system for system in systems if any(spread.get(system) for spread in spreads.values())]
-            height = LANE * len(lanes) + PADDING
-            if i % 2 == 0:
-                shape = f'x="{MARGIN - 6}" y="{y:.1f}" width="{WIDTH - 2 * MARGIN + 12}" height="{height}"'
-                back.append(f'<rect {shape} rx="3" fill="{STRIPE}"/>')
-            front.append(_text(MARGIN + 6, y + height / 2 + 4, label, font_size=11))
-            for threads, spread in spreads.items():
-                for lane, system in enumerate(lanes):
-                    if spread.get(system):
-                        front += _lane(panels[threads], y + PADDING / 2 + LANE * (lane + 0.5), axis, system, spread[system])
-            y += height
+    front: list[str] = []
+    y = first = TOP + 22.0
+    for i, (label, spreads) in enumerate(groups.items()):
+        lanes = [system for system in systems if any(spread.get(system) for spread in spreads.values())]
+        height = LANE * len(lanes) + PADDING
+        if i % 2 == 0:
+            shape = f'x="{MARGIN - 6}" y="{y:.1f}" width="{WIDTH - 2 * MARGIN + 12}" height="{height}"'
+            back.append(f'<rect {shape} rx="3" fill="{STRIPE}"/>')
+        front.append(_text(MARGIN + 6, y + height / 2 + 4, label, font_size=11))
+        for threads, spread in spreads.items():
+            for lane, system in enumerate(lanes):
+                if spread.get(system):
+                    front += _lane(panels[threads], y + PADDING / 2 + LANE * (lane + 0.5), axis, system, spread[system])
+        y += height
     for threads, x in panels.items():
-        back.append(_text(x + width / 2, top, plural(threads), text_anchor="middle", font_size=13, font_weight="600"))
+        back.append(_text(x + width / 2, TOP, plural(threads), text_anchor="middle", font_size=13, font_weight="600"))
         for tick in axis.ticks:
             at, copy = x + axis.at(tick), tick == 1
             back.append(_line(at, first - 2, at, y + 2, INK if copy else GRID, 1.2 if copy else 1))
@@ -129,18 +126,13 @@ def _section(
     return back + front, y + AXIS
 
 
-def spread_picture(title: str, caption: tuple[str, str], systems: list[str], sections: dict[str, Section]) -> str:
-    spreads = [spreads for section in sections.values() for groups in section.values() for spreads in groups.values()]
-    counts = sorted({threads for each in spreads for threads in each})
+def spread_picture(title: str, caption: tuple[str, str], systems: list[str], groups: Groups) -> str:
+    counts = sorted({threads for spreads in groups.values() for threads in spreads})
     width = (WIDTH - 2 * MARGIN - LABELS - GAP * (len(counts) - 1)) / len(counts)
     panels = {threads: MARGIN + LABELS + i * (width + GAP) for i, threads in enumerate(counts)}
-    values = [value for each in spreads for spread in each.values() for found in spread.values() for value in found]
-    axis = Axis(values or [1.0], width)
-    drawn: list[str] = []
-    y = float(TOP)
-    for name, section in sections.items():
-        marks, y = _section(name, section, systems, panels, axis, width, y)
-        drawn += marks
+    found = [spread for spreads in groups.values() for spread in spreads.values()]
+    axis = Axis([value for spread in found for values in spread.values() for value in values] or [1.0], width)
+    drawn, y = _panels(groups, systems, panels, axis, width)
     head = [
         _text(MARGIN, 34, title, font_size=18, font_weight="600"),
         *(_text(MARGIN, 54 + 16 * i, text, font_size=12, fill=SOFT) for i, text in enumerate(caption)),

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the benchmarks share: rounds in which pieces of work take turns, the machine, progress, numbers of threads."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+SHORTEST = 0.002  # seconds; shorter work is repeated within a round
+WARM_UPS, FEW_PAGES = 20, 64
+PAUSE = 0.005  # threads that wait for more work in a loop go to sleep meanwhile
+ENVIRONMENT = {
+    # Systems that allocate each result reuse the memory of the result before, without new pages from the kernel. malloc
+    # keeps no small pieces, which would move each result to a new place.
+    "GLIBC_TUNABLES": f"glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold={1 << 40}:glibc.malloc.tcache_count=0",
+    # Pages of one size for all systems, as the program has them.
+    "NUMPY_MADVISE_HUGEPAGE": "0",
+}
+
+Data = dict[str, Any]
+
+
+def note(text: str, *, line: bool = False) -> None:
+    """Writes a line of progress, which the next call replaces, or with `line` a line that stays."""
+    terminal = sys.stderr.isatty()
+    if line:
+        print("\r\033[K" * terminal + text, file=sys.stderr, flush=True)
+    elif terminal:
+        print("\r\033[K" + text[:110], end="", file=sys.stderr, flush=True)
+
+
+def seconds_of(run: Callable[[], Any], times: int) -> float:
+    start = time.perf_counter()
+    for _ in range(times):
+        run()
+    return (time.perf_counter() - start) / times
+
+
+def pages() -> int:
+    """Returns the number of pages that the kernel has given to this process."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+
+def warm_up(run: Callable[[], Any]) -> None:
+    """Runs until a run needs no new pages."""
+    for _ in range(WARM_UPS):
+        before = pages()
+        run()
+        if pages() - before < FEW_PAGES:
+            break
+
+
+def race(
+    works: dict[str, Callable[[], Any]],
+    rounds: int,
+    pause: float = PAUSE,
+    of_rounds: Callable[[list[float]], float] = statistics.median,
+) -> dict[str, float]:
+    """Returns the seconds of each piece of work, run in turn: the median of the rounds, or another figure."""
+    times = {}
+    for name, run in works.items():
+        warm_up(run)
+        times[name] = max(1, round(SHORTEST / max(1e-8, seconds_of(run, 1))))
+    seconds: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(rounds):
+        for name, run in works.items():
+            time.sleep(pause)
+            if times[name] > 1:  # short work starts with its data in the cache, as in a loop of calls
+                run()
+            before = pages()
+            seconds[name].append(seconds_of(run, times[name]))
+            if pages() - before > FEW_PAGES:
+                note(f"{name} took new pages in a round, which costs time", line=True)
+    return {name: of_rounds(each) for name, each in seconds.items()}
+
+
+def machine() -> Data:
+    """Returns the facts about the machine that the figures depend on, as Linux reports them."""
+    info = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    models = [line.split(":", 1)[1].strip() for line in info.splitlines() if line.startswith("model name")]
+    memory = int(Path("/proc/meminfo").read_text(encoding="utf-8").split()[1]) * 1024
+    caches = []
+    for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        level, kind, size, shared = (
+            (folder / name).read_text(encoding="utf-8").strip() for name in ("level", "type", "size", "shared_cpu_list")
+        )
+        if kind != "Instruction":
+            caches.append(f"L{level} {size}" + (" shared" if shared != "0" else ""))
+    return {
+        "processor": models[0] if models else platform.machine(),
+        "cores": len(os.sched_getaffinity(0)),
+        "caches": caches,
+        "memory": memory,
+        "python": platform.python_version(),
+    }
+
+
+def numbers(text: str) -> list[int]:
+    try:
+        values = [int(word) for word in text.split(",")]
+    except ValueError:
+        values = []
+    if not values or min(values) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no list of numbers of threads, such as 1,2")
+    return values
