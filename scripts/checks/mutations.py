@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bugs of mutations.txt: their format, and their places in the tree."""
 import ast
-import hashlib
 import re
 import sys
 from pathlib import Path
@@ -19,11 +18,6 @@ class Mutation:
     def __init__(self, line, name, operators, file):
         self.line, self.name, self.operators, self.file = line, name, operators, file
         self.context, self.find, self.replace = [], [], []
-
-    def digest(self):
-        """Returns a hash of the file, context and change alone."""
-        text = "\n".join([self.file, *self.context, "-", *self.find, "+", *self.replace])
-        return hashlib.sha256("".join(text.split()).encode()).hexdigest()[:8]
 
     def place(self, tree):
         """Returns (path, text, begin, end): the file, its text, and the place of the bug."""
@@ -56,13 +50,6 @@ class Mutation:
             except SyntaxError as error:
                 raise Misfit(f"{self.name}: {self.file} is no Python any more: {error}") from error
         return path, text, changed
-
-    def text(self):
-        """Returns the bug as the list writes it."""
-        lines = [f"{self.name} | {', '.join(self.operators)} | {self.file}"]
-        for sign, texts in (("@", self.context), ("-", self.find), ("+", self.replace)):
-            lines += [f"{sign} {text}" for text in texts]
-        return "\n".join(lines) + "\n"
 
 
 def read_mutations(path=LIST):

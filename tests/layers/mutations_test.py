@@ -63,11 +63,6 @@ class Places(unittest.TestCase):
             with self.assertRaises(Misfit, msg=text):
                 self.bug(f"x | all | fifth.py\n- if x:\n+ {text}").seeded(self.tree)
 
-    def test_a_digest_changes_with_the_bug_and_not_with_its_name(self):
-        one = self.bug("x | all | room\n- return 3;\n+ return 4;").digest()
-        self.assertEqual(one, self.bug("y | fold | room\n- return  3;\n+ return 4;").digest())
-        self.assertNotEqual(one, self.bug("x | all | room\n- return 3;\n+ return 5;").digest())
-
     def test_wrong_lists_are_refused(self):
         for text in ("x | all | room\n+ return 4;", "x | all | room\n- a\n\nx | all | room\n- b", "no bug"):
             with self.assertRaises(SystemExit, msg=text):
