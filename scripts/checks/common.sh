@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Functions that scripts share, run in the root of the tree. `part` is the part that they add results to, `jobs` the number of
+# parallel jobs, `environment` a folder for Python's packages.
+results="$PWD/scripts/checks/parts.py"
+
+# read_jobs ARGUMENT..: reads --jobs N and --help, for scripts whose function `usage` prints their help.
+read_jobs() {
+  local name="${0##*/}"
+  jobs="$(nproc)"
+  while [ $# -gt 0 ]; do
+    case "$1" in
+      -h | --help) usage; exit 0 ;;
+      --jobs)
+        [[ "${2-}" =~ ^[1-9][0-9]*$ ]] || { echo "$name: --jobs takes a positive number" >&2; exit 2; }
+        jobs="$2"
+        shift
+        ;;
+      *) echo "$name: unknown option $1" >&2; usage >&2; exit 2 ;;
+    esac
+    shift
+  done
+}
+
+# one NAME COMMAND..: a check that counts as one test.
+one() {
+  local name="$1"
+  shift
+  if "$@"; then
+    "$results" add "${part:?}" --passed 1
+  else
+    echo "FAILED $name: $*"
+    "$results" add "${part:?}" --failed 1
+  fi
+}
+
+# make_environment REQUIREMENTS [MESSAGE]: makes the environment anew unless it was made from this file; prints the message first.
+make_environment() {
+  if cmp --silent "$1" "${environment:?}/complete"; then return; fi
+  [ -z "${2-}" ] || echo "$2"
+  python3 -m venv --clear "$environment"
+  "$environment/bin/python" -m pip install --quiet --disable-pip-version-check -r "$1"
+  cp "$1" "$environment/complete"
+}
+
+# cannot REASON: ends the part as skipped.
+cannot() {
+  "$results" add "${part:?}" --skipped 1 "$1"
+  rm -rf "$environment"
+  exec "$results" counts "${part:?}"
+}
+
+# make_torch_environment KILOBYTES REASON: makes the environment anew, unless it was made from what the script's function `recipe`
+# prints. Its function `install` installs the packages. Without so many kilobytes on the disk, the part is skipped for the reason.
+make_torch_environment() {
+  local log="$environment/install.log"
+  if recipe | cmp --silent - "$environment/complete"; then return; fi
+  mkdir -p build
+  if [ "$(df --output=avail -k build | tail -n 1)" -lt "$1" ]; then cannot "$2"; fi
+  python3 -m venv --clear "$environment"
+  if ! install >"$log" 2>&1; then
+    tail -n 20 "$log"
+    if grep -qE 'NewConnectionError|ConnectTimeout|ReadTimeout|Read timed out|ConnectionResetError|ProxyError' "$log"; then
+      cannot "torch cannot be fetched: there is no network"
+    fi
+    "$results" add "${part:?}" --failed 1
+    exec "$results" counts "${part:?}"
+  fi
+  python3 scripts/checks/torch_without_cuda.py "$environment/bin/python"
+  recipe >"$environment/complete"
+}
+
+# install_wheel PYTHON [WHEEL]: installs the wheel, or one built from the tree.
+install_wheel() {
+  local wheel="${2-}"
+  [ -n "$wheel" ] || wheel="$(scripts/checks/python_tests --wheel-only | tail -n 1)"
+  "$1" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheel"
+}
+
+# make_googletest TOOLCHAIN PREFIX: builds Debian's sources of GoogleTest for another system and installs them in PREFIX.
+make_googletest() {
+  local folder="$2-googletest"
+  if [ -e "$2/lib/libgtest.a" ]; then return; fi
+  cmake -S /usr/src/googletest -B "$folder" -G Ninja --toolchain "$1" -D CMAKE_BUILD_TYPE=Release -D CMAKE_INSTALL_PREFIX="$2" \
+    -D CMAKE_INSTALL_LIBDIR=lib >"$folder.log"
+  cmake --build "$folder" --parallel "${jobs:?}" >>"$folder.log"
+  cmake --install "$folder" >>"$folder.log"
+}
+
+# run_ctest REPORT ARGUMENT..: runs ctest with the arguments.
+run_ctest() {
+  local report="$1" status=0
+  rm -f "$report"
+  "$results" start "$part"
+  ctest "${@:2}" -j "${jobs:?}" --output-junit "$report" || status=$?
+  "$results" add "${part:?}" --report "$report" --status "$status"
+}
