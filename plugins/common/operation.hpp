@@ -32,6 +32,19 @@ struct Setting {
   double number = 0;
 };
 
+inline Setting integers_setting(std::string name, Extents values = {}) {
+  return {std::move(name), Setting::Kind::integers, std::move(values), {}, 0};
+}
+inline Setting integer_setting(std::string name, std::int64_t value) {
+  return {std::move(name), Setting::Kind::integer, {value}, {}, 0};
+}
+inline Setting text_setting(std::string name, std::string text) {
+  return {std::move(name), Setting::Kind::text, {}, std::move(text), 0};
+}
+inline Setting number_setting(std::string name, double number) {
+  return {std::move(name), Setting::Kind::number, {}, {}, number};
+}
+
 /// An argument of a node, and its name in the library; nullptr: the same name.
 struct Argument {
   const char* name;

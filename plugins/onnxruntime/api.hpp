@@ -39,92 +39,69 @@ enum MemoryKind : int { usual = 0 };
 struct Api {
   void* functions[512];
 
-  template <int place, class Function, class... Arguments>
-  auto call(Arguments... arguments) const {
-    return reinterpret_cast<Function*>(functions[place])(arguments...);
+  template <int place, class Result = Status*, class... Arguments>
+  Result call(Arguments... arguments) const {
+    return reinterpret_cast<Result (*)(Arguments...)>(functions[place])(arguments...);
   }
 
-  Status* create_status(ErrorCode code, const char* message) const {
-    return call<0, Status*(int, const char*)>(code, message);
-  }
-  Status* create_domain(const char* name, Domain** domain) const {
-    return call<26, Status*(const char*, Domain**)>(name, domain);
-  }
-  Status* domain_add(Domain* domain, const struct CustomOp* op) const {
-    return call<27, Status*(Domain*, const struct CustomOp*)>(domain, op);
-  }
-  Status* add_domain(SessionOptions* options, Domain* domain) const {
-    return call<28, Status*(SessionOptions*, Domain*)>(options, domain);
-  }
-  Status* mutable_data(Value* value, void** data) const { return call<51, Status*(Value*, void**)>(value, data); }
-  Status* create_type_and_shape(TypeAndShape** info) const { return call<57, Status*(TypeAndShape**)>(info); }
-  Status* set_element_type(TypeAndShape* info, ElementType type) const {
-    return call<58, Status*(TypeAndShape*, int)>(info, type);
-  }
+  Status* create_status(ErrorCode code, const char* message) const { return call<0>(code, message); }
+  Status* create_domain(const char* name, Domain** domain) const { return call<26>(name, domain); }
+  Status* domain_add(Domain* domain, const struct CustomOp* op) const { return call<27>(domain, op); }
+  Status* add_domain(SessionOptions* options, Domain* domain) const { return call<28>(options, domain); }
+  Status* mutable_data(Value* value, void** data) const { return call<51>(value, data); }
+  Status* create_type_and_shape(TypeAndShape** info) const { return call<57>(info); }
+  Status* set_element_type(TypeAndShape* info, ElementType type) const { return call<58>(info, type); }
   Status* set_dimensions(TypeAndShape* info, const std::int64_t* extents, std::size_t rank) const {
-    return call<59, Status*(TypeAndShape*, const std::int64_t*, std::size_t)>(info, extents, rank);
+    return call<59>(info, extents, rank);
   }
-  Status* element_type(const TypeAndShape* info, ElementType* type) const {
-    return call<60, Status*(const TypeAndShape*, ElementType*)>(info, type);
-  }
-  Status* rank(const TypeAndShape* info, std::size_t* rank) const {
-    return call<61, Status*(const TypeAndShape*, std::size_t*)>(info, rank);
-  }
+  Status* element_type(const TypeAndShape* info, ElementType* type) const { return call<60>(info, type); }
+  Status* rank(const TypeAndShape* info, std::size_t* rank) const { return call<61>(info, rank); }
   Status* dimensions(const TypeAndShape* info, std::int64_t* extents, std::size_t rank) const {
-    return call<62, Status*(const TypeAndShape*, std::int64_t*, std::size_t)>(info, extents, rank);
+    return call<62>(info, extents, rank);
   }
-  Status* type_and_shape(const Value* value, TypeAndShape** info) const {
-    return call<65, Status*(const Value*, TypeAndShape**)>(value, info);
-  }
+  Status* type_and_shape(const Value* value, TypeAndShape** info) const { return call<65>(value, info); }
   Status* attribute_number(const KernelInfo* info, const char* name, float* value) const {
-    return call<85, Status*(const KernelInfo*, const char*, float*)>(info, name, value);
+    return call<85>(info, name, value);
   }
   Status* attribute_integer(const KernelInfo* info, const char* name, std::int64_t* value) const {
-    return call<86, Status*(const KernelInfo*, const char*, std::int64_t*)>(info, name, value);
+    return call<86>(info, name, value);
   }
   Status* attribute_text(const KernelInfo* info, const char* name, char* out, std::size_t* size) const {
-    return call<87, Status*(const KernelInfo*, const char*, char*, std::size_t*)>(info, name, out, size);
+    return call<87>(info, name, out, size);
   }
-  Status* input_count(const KernelContext* context, std::size_t* count) const {
-    return call<88, Status*(const KernelContext*, std::size_t*)>(context, count);
-  }
+  Status* input_count(const KernelContext* context, std::size_t* count) const { return call<88>(context, count); }
   Status* input(const KernelContext* context, std::size_t index, const Value** value) const {
-    return call<90, Status*(const KernelContext*, std::size_t, const Value**)>(context, index, value);
+    return call<90>(context, index, value);
   }
   Status* output(KernelContext* context, std::size_t index, const std::int64_t* extents, std::size_t rank,
                  Value** value) const {
-    return call<91, Status*(KernelContext*, std::size_t, const std::int64_t*, std::size_t, Value**)>(context, index, extents,
-                                                                                                     rank, value);
+    return call<91>(context, index, extents, rank, value);
   }
-  void release_status(Status* status) const { call<93, void(Status*)>(status); }
-  void release_domain(Domain* domain) const { call<101, void(Domain*)>(domain); }
-  void release_type_and_shape(TypeAndShape* info) const { call<99, void(TypeAndShape*)>(info); }
+  void release_status(Status* status) const { call<93, void>(status); }
+  void release_domain(Domain* domain) const { call<101, void>(domain); }
+  void release_type_and_shape(TypeAndShape* info) const { call<99, void>(info); }
   Status* attribute_integers(const KernelInfo* info, const char* name, std::int64_t* out, std::size_t* size) const {
-    return call<163, Status*(const KernelInfo*, const char*, std::int64_t*, std::size_t*)>(info, name, out, size);
+    return call<163>(info, name, out, size);
   }
   /// Returns the shape of an input; it belongs to the context.
   Status* shape_input(const ShapeContext* context, std::size_t index, TypeAndShape** info) const {
-    return call<268, Status*(const ShapeContext*, std::size_t, TypeAndShape**)>(context, index, info);
+    return call<268>(context, index, info);
   }
   Status* shape_attribute(const ShapeContext* context, const char* name, const OpAttribute** attribute) const {
-    return call<269, Status*(const ShapeContext*, const char*, const OpAttribute**)>(context, name, attribute);
+    return call<269>(context, name, attribute);
   }
   Status* set_output_shape(const ShapeContext* context, std::size_t index, const TypeAndShape* info) const {
-    return call<270, Status*(const ShapeContext*, std::size_t, const TypeAndShape*)>(context, index, info);
+    return call<270>(context, index, info);
   }
-  Status* set_names(TypeAndShape* info, const char** names, std::size_t rank) const {
-    return call<271, Status*(TypeAndShape*, const char**, std::size_t)>(info, names, rank);
-  }
+  Status* set_names(TypeAndShape* info, const char** names, std::size_t rank) const { return call<271>(info, names, rank); }
   Status* read_attribute(const OpAttribute* attribute, AttributeKind kind, void* data, std::size_t bytes,
                          std::size_t* needed) const {
-    return call<272, Status*(const OpAttribute*, int, void*, std::size_t, std::size_t*)>(attribute, kind, data, bytes,
-                                                                                         needed);
+    return call<272>(attribute, kind, data, bytes, needed);
   }
   /// Calls function(user_data, i) for each i below total, on the session's threads and this one.
   Status* parallel_for(const KernelContext* context, void (*function)(void*, std::size_t), std::size_t total,
                        std::size_t batches, void* user_data) const {
-    return call<274, Status*(const KernelContext*, void (*)(void*, std::size_t), std::size_t, std::size_t, void*)>(
-        context, function, total, batches, user_data);
+    return call<274>(context, function, total, batches, user_data);
   }
 };
 

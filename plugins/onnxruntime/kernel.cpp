@@ -73,34 +73,10 @@ pf_dtype dtype_of(ElementType type, const char* name) {
                 (type == text ? "strings" : "ONNX's element type " + std::to_string(static_cast<int>(type))));
 }
 
-Setting integers_setting(const char* name, Extents values) {
-  Setting setting;
-  setting.name = name;
-  setting.integers = std::move(values);
-  return setting;
-}
-
-Setting integer_setting(const char* name, std::int64_t value) {
-  Setting setting = integers_setting(name, {value});
-  setting.kind = Setting::Kind::integer;
-  return setting;
-}
-
-Setting text_setting(const char* name, std::string text) {
-  Setting setting;
-  setting.name = name;
-  setting.kind = Setting::Kind::text;
-  if (!text.empty() && text.back() == '\0') text.pop_back();  // ONNX Runtime ends texts with NUL
-  setting.text = std::move(text);
-  return setting;
-}
-
-Setting number_setting(const char* name, double number) {
-  Setting setting;
-  setting.name = name;
-  setting.kind = Setting::Kind::number;
-  setting.number = number;
-  return setting;
+/// Returns a text without the NUL with which ONNX Runtime ends it.
+Setting ended_text_setting(const char* name, std::string text) {
+  if (!text.empty() && text.back() == '\0') text.pop_back();
+  return text_setting(name, std::move(text));
 }
 
 /// Returns an attribute of a node, of any kind, so that a wrong kind is refused; nothing if the node has none of that name.
@@ -118,7 +94,7 @@ std::optional<Setting> attribute_of(const Api& api, const KernelInfo* info, cons
   if (went_well(api, api.attribute_text(info, name, nullptr, &size))) {
     std::string text(size, '\0');
     check(api.attribute_text(info, name, text.data(), &size));
-    return text_setting(name, std::move(text));
+    return ended_text_setting(name, std::move(text));
   }
   float number = 0;
   if (went_well(api, api.attribute_number(info, name, &number))) return number_setting(name, number);
@@ -149,7 +125,7 @@ std::optional<Setting> attribute_of(const Api& api, const ShapeContext* context,
   read(a_text, &nothing, 0);
   if (bytes > 1) {
     std::string text(bytes, '\0');
-    if (read(a_text, text.data(), bytes)) return text_setting(name, std::move(text));
+    if (read(a_text, text.data(), bytes)) return ended_text_setting(name, std::move(text));
   }
   return listed ? std::optional(integers_setting(name, {})) : std::nullopt;
 }

@@ -5,12 +5,32 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
-#include "plugins/onnxruntime/definitions.hpp"
 #include "plugins/onnxruntime/kernel.hpp"
 
 namespace patchfold::plugins::ort {
 namespace {
+
+/// Returns the operators of the domain "patchfold". docs/runtimes.md lists their inputs and attributes.
+const std::vector<Definition>& definitions() {
+  static const std::vector<Definition> all = {
+      {"Im2Col",
+       "unfold",
+       {},
+       {{"block_shape", "kernel_size"},
+        {"strides", "stride"},
+        {"dilations", "dilation"},
+        {"pads", "padding", Argument::Pairs::begins_ends}}},
+      {"Col2Im", "onnx.Col2Im", {{"image_shape"}, {"block_shape"}}, {{"dilations"}, {"pads"}, {"strides"}}},
+      {"ExtractImagePatches", "tensorflow.ExtractImagePatches", {}, {{"ksizes"}, {"strides"}, {"rates"}, {"padding"}}},
+      {"SpaceToBatch", "openvino.SpaceToBatch", {{"block_shape"}, {"pads_begin"}, {"pads_end"}}, {}},
+      {"BatchToSpace", "openvino.BatchToSpace", {{"block_shape"}, {"crops_begin"}, {"crops_end"}}, {}},
+      {"SpaceToDepth", "onnx.SpaceToDepth", {}, {{"blocksize"}, {"mode"}}},
+      {"DepthToSpace", "onnx.DepthToSpace", {}, {{"blocksize"}, {"mode"}}},
+  };
+  return all;
+}
 
 /// The operators of one ONNX Runtime, and the domain that holds them.
 struct Registered {

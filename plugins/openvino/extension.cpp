@@ -85,11 +85,11 @@ ov::OutputVector all_inputs(const Context& context) {
 // ---- ONNX ----
 
 ov::OutputVector onnx_col2im(const Context& context) {
-  Attributes attributes(col2im());
+  Attributes attributes(kind_of(col2im));
   attributes.set("strides", context.get_attribute<Extents>("strides", {}))
       .set("dilations", context.get_attribute<Extents>("dilations", {}))
       .pad(context.get_attribute<Extents>("pads", {}));
-  return make(context, col2im(), all_inputs(context), attributes);
+  return make(context, kind_of(col2im), all_inputs(context), attributes);
 }
 
 ov::OutputVector onnx_depth(const Context& context, const Kind& kind) {
@@ -126,17 +126,17 @@ Extents both_ends(const Extents& padding) {
 
 /// Translates col2im(input, output_size, kernel_size, dilation, padding, stride).
 ov::OutputVector torch_col2im(const Context& context) {
-  Attributes attributes(col2im());
+  Attributes attributes(kind_of(col2im));
   attributes.set("dilations", pair(context, 3)).pad(both_ends(pair(context, 4))).set("strides", pair(context, 5));
-  return make(context, col2im(), {context.get_input(0), context.get_input(1), context.get_input(2)}, attributes);
+  return make(context, kind_of(col2im), {context.get_input(0), context.get_input(1), context.get_input(2)}, attributes);
 }
 
 /// Translates im2col(input, kernel_size, dilation, padding, stride).
 ov::OutputVector torch_im2col(const Context& context) {
-  Attributes attributes(im2col());
+  Attributes attributes(kind_of(im2col));
   attributes.set("kernel_size", pair(context, 1)).set("dilations", pair(context, 2));
   attributes.pad(both_ends(pair(context, 3))).set("strides", pair(context, 4));
-  return make(context, im2col(), {context.get_input(0)}, attributes);
+  return make(context, kind_of(im2col), {context.get_input(0)}, attributes);
 }
 
 ov::OutputVector torch_shuffle(const Context& context, const Kind& kind) {
@@ -148,7 +148,7 @@ ov::OutputVector torch_shuffle(const Context& context, const Kind& kind) {
 // ---- TensorFlow ----
 
 ov::OutputVector tensorflow_patches(const Context& context) {
-  const Kind& kind = tensorflow_extract_image_patches();
+  const Kind& kind = kind_of(tensorflow_extract_image_patches);
   Attributes attributes(kind);
   for (const char* name : {"ksizes", "strides", "rates"}) attributes.set(name, context.get_attribute<Extents>(name));
   attributes.set("padding", context.get_attribute<std::string>("padding"));
@@ -186,20 +186,20 @@ std::vector<ov::Extension::Ptr> extensions() {
   using Torch = front::pytorch::ConversionExtension;
   using Tensorflow = front::tensorflow::ConversionExtension;
   std::vector<ov::Extension::Ptr> all = {
-      std::make_shared<Reader>(col2im(), "Col2Im", "opset15"),
-      std::make_shared<Reader>(extract_image_patches(), "ExtractImagePatches", "opset3"),
-      std::make_shared<Reader>(space_to_batch(), "SpaceToBatch", "opset2"),
-      std::make_shared<Reader>(batch_to_space(), "BatchToSpace", "opset2"),
-      std::make_shared<Reader>(space_to_depth(), "SpaceToDepth", "opset1"),
-      std::make_shared<Reader>(depth_to_space(), "DepthToSpace", "opset1"),
+      std::make_shared<Reader>(kind_of(col2im), "Col2Im", "opset15"),
+      std::make_shared<Reader>(kind_of(extract_image_patches), "ExtractImagePatches", "opset3"),
+      std::make_shared<Reader>(kind_of(space_to_batch), "SpaceToBatch", "opset2"),
+      std::make_shared<Reader>(kind_of(batch_to_space), "BatchToSpace", "opset2"),
+      std::make_shared<Reader>(kind_of(space_to_depth), "SpaceToDepth", "opset1"),
+      std::make_shared<Reader>(kind_of(depth_to_space), "DepthToSpace", "opset1"),
       convert<Onnx>("Col2Im", onnx_col2im),
-      convert<Onnx>("SpaceToDepth", onnx_depth, &space_to_depth()),
-      convert<Onnx>("DepthToSpace", onnx_depth, &depth_to_space()),
+      convert<Onnx>("SpaceToDepth", onnx_depth, &kind_of(space_to_depth)),
+      convert<Onnx>("DepthToSpace", onnx_depth, &kind_of(depth_to_space)),
       convert<Tensorflow>("ExtractImagePatches", tensorflow_patches),
-      convert<Tensorflow>("SpaceToBatchND", tensorflow_batch, &tensorflow_space_to_batch()),
-      convert<Tensorflow>("BatchToSpaceND", tensorflow_batch, &tensorflow_batch_to_space()),
-      convert<Tensorflow>("SpaceToDepth", tensorflow_depth, &tensorflow_space_to_depth()),
-      convert<Tensorflow>("DepthToSpace", tensorflow_depth, &tensorflow_depth_to_space()),
+      convert<Tensorflow>("SpaceToBatchND", tensorflow_batch, &kind_of(tensorflow_space_to_batch)),
+      convert<Tensorflow>("BatchToSpaceND", tensorflow_batch, &kind_of(tensorflow_batch_to_space)),
+      convert<Tensorflow>("SpaceToDepth", tensorflow_depth, &kind_of(tensorflow_space_to_depth)),
+      convert<Tensorflow>("DepthToSpace", tensorflow_depth, &kind_of(tensorflow_depth_to_space)),
   };
   // Adds a function under the names of torch.jit and of torch.export.
   const auto torch = [&](const char* name, auto function, const auto&... kind) {
@@ -208,9 +208,9 @@ std::vector<ov::Extension::Ptr> extensions() {
   };
   torch("col2im", torch_col2im);
   torch("im2col", torch_im2col);
-  torch("pixel_shuffle", torch_shuffle, &pixel_shuffle());
-  torch("pixel_unshuffle", torch_shuffle, &pixel_unshuffle());
-  for (const Kind* kind : all_kinds()) all.push_back(std::make_shared<Reader>(*kind, kind->type));
+  torch("pixel_shuffle", torch_shuffle, &kind_of(pixel_shuffle));
+  torch("pixel_unshuffle", torch_shuffle, &kind_of(pixel_unshuffle));
+  for (const Kind& kind : kinds()) all.push_back(std::make_shared<Reader>(kind, kind.type));
   return all;
 }
 

@@ -2,6 +2,7 @@
 // The nodes that this extension brings to OpenVINO.
 #pragma once
 
+#include <cstddef>
 #include <openvino/core/type.hpp>
 #include <vector>
 
@@ -21,22 +22,28 @@ struct Kind {
   int batched = 0;
 };
 
-/// Return a kind, which lives as long as the process.
-const Kind& col2im();
-const Kind& im2col();
-const Kind& extract_image_patches();
-const Kind& space_to_batch();
-const Kind& batch_to_space();
-const Kind& space_to_depth();
-const Kind& depth_to_space();
-const Kind& pixel_shuffle();
-const Kind& pixel_unshuffle();
-/// Returns TensorFlow's operator, with channels last.
-const Kind& tensorflow_extract_image_patches();
-const Kind& tensorflow_space_to_batch();
-const Kind& tensorflow_batch_to_space();
-const Kind& tensorflow_space_to_depth();
-const Kind& tensorflow_depth_to_space();
-const std::vector<const Kind*>& all_kinds();
+enum KindName : std::size_t {
+  col2im,
+  im2col,
+  extract_image_patches,
+  space_to_batch,
+  batch_to_space,
+  space_to_depth,
+  depth_to_space,
+  pixel_shuffle,
+  pixel_unshuffle,
+  // TensorFlow's operators, with channels last.
+  tensorflow_extract_image_patches,
+  tensorflow_space_to_batch,
+  tensorflow_batch_to_space,
+  tensorflow_space_to_depth,
+  tensorflow_depth_to_space,
+};
+
+/// Returns all kinds, by their names. They live as long as the process.
+const std::vector<Kind>& kinds();
+inline const Kind& kind_of(KindName name) {
+  return kinds()[name];
+}
 
 }  // namespace patchfold::plugins::openvino

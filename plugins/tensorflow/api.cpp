@@ -24,32 +24,9 @@ std::optional<Api> lookup() {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
     complete = complete && function != nullptr;
   };
-  find(api.NewStatus, "TF_NewStatus");
-  find(api.DeleteStatus, "TF_DeleteStatus");
-  find(api.SetStatus, "TF_SetStatus");
-  find(api.GetCode, "TF_GetCode");
-  find(api.NewOpDefinitionBuilder, "TF_NewOpDefinitionBuilder");
-  find(api.OpDefinitionBuilderAddAttr, "TF_OpDefinitionBuilderAddAttr");
-  find(api.OpDefinitionBuilderAddInput, "TF_OpDefinitionBuilderAddInput");
-  find(api.OpDefinitionBuilderAddOutput, "TF_OpDefinitionBuilderAddOutput");
-  find(api.OpDefinitionBuilderSetShapeInferenceFunction, "TF_OpDefinitionBuilderSetShapeInferenceFunction");
-  find(api.RegisterOpDefinition, "TF_RegisterOpDefinition");
-  find(api.ShapeInferenceContextSetUnknownShape, "TF_ShapeInferenceContextSetUnknownShape");
-  find(api.NewKernelBuilder, "TF_NewKernelBuilder");
-  find(api.RegisterKernelBuilder, "TF_RegisterKernelBuilder");
-  find(api.OpKernelConstruction_GetAttrSize, "TF_OpKernelConstruction_GetAttrSize");
-  find(api.OpKernelConstruction_GetAttrString, "TF_OpKernelConstruction_GetAttrString");
-  find(api.OpKernelConstruction_Failure, "TF_OpKernelConstruction_Failure");
-  find(api.NumInputs, "TF_NumInputs");
-  find(api.GetInput, "TF_GetInput");
-  find(api.AllocateOutput, "TF_AllocateOutput");
-  find(api.OpKernelContext_Failure, "TF_OpKernelContext_Failure");
-  find(api.DeleteTensor, "TF_DeleteTensor");
-  find(api.TensorType, "TF_TensorType");
-  find(api.NumDims, "TF_NumDims");
-  find(api.Dim, "TF_Dim");
-  find(api.TensorData, "TF_TensorData");
-  find(api.DataTypeSize, "TF_DataTypeSize");
+#define PATCHFOLD_TENSORFLOW_FIND(name, ...) find(api.name, "TF_" #name);
+  PATCHFOLD_TENSORFLOW_FUNCTIONS(PATCHFOLD_TENSORFLOW_FIND)
+#undef PATCHFOLD_TENSORFLOW_FIND
   return complete ? std::optional(api) : std::nullopt;
 }
 

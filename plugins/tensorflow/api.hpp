@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace patchfold::plugins::tensorflow {
 
@@ -20,41 +21,42 @@ struct ShapeContext;
 
 enum Code : int { invalid_argument = 3, resource_exhausted = 8, failed_precondition = 9, internal_error = 13 };
 
-/// The functions, under TensorFlow's names without TF_.
+/// Calls X(name, type) for each function, under TensorFlow's name without TF_.
+#define PATCHFOLD_TENSORFLOW_FUNCTIONS(X)                                                                             \
+  X(NewStatus, Status*())                                                                                             \
+  X(DeleteStatus, void(Status*))                                                                                      \
+  X(SetStatus, void(Status*, int code, const char* message))                                                          \
+  X(GetCode, int(const Status*))                                                                                      \
+  X(NewOpDefinitionBuilder, OpDefinition*(const char* name))                                                          \
+  X(OpDefinitionBuilderAddAttr, void(OpDefinition*, const char*))                                                     \
+  X(OpDefinitionBuilderAddInput, void(OpDefinition*, const char*))                                                    \
+  X(OpDefinitionBuilderAddOutput, void(OpDefinition*, const char*))                                                   \
+  X(OpDefinitionBuilderSetShapeInferenceFunction, void(OpDefinition*, void (*)(ShapeContext*, Status*)))              \
+  X(RegisterOpDefinition, void(OpDefinition*, Status*))                                                               \
+  X(ShapeInferenceContextSetUnknownShape, void(ShapeContext*, Status*))                                               \
+  X(NewKernelBuilder, KernelBuilder*(const char* op, const char* device, void* (*create)(Construction*),              \
+                                     void (*compute)(void*, Context*), void (*destroy)(void*)))                       \
+  X(RegisterKernelBuilder, void(const char* name, KernelBuilder*, Status*))                                           \
+  X(OpKernelConstruction_GetAttrSize,                                                                                 \
+    void(Construction*, const char* name, std::int32_t* items, std::int32_t* bytes, Status*))                         \
+  X(OpKernelConstruction_GetAttrString, void(Construction*, const char* name, char* text, std::size_t size, Status*)) \
+  X(OpKernelConstruction_Failure, void(Construction*, Status*))                                                       \
+  X(NumInputs, int(Context*))                                                                                         \
+  X(GetInput, void(Context*, int index, Tensor**, Status*))                                                           \
+  X(AllocateOutput,                                                                                                   \
+    Tensor*(Context*, int index, int dtype, const std::int64_t* extents, int rank, std::size_t bytes, Status*))       \
+  X(OpKernelContext_Failure, void(Context*, Status*))                                                                 \
+  X(DeleteTensor, void(Tensor*))                                                                                      \
+  X(TensorType, int(const Tensor*))                                                                                   \
+  X(NumDims, int(const Tensor*))                                                                                      \
+  X(Dim, std::int64_t(const Tensor*, int axis))                                                                       \
+  X(TensorData, void*(const Tensor*))                                                                                 \
+  X(DataTypeSize, std::size_t(int dtype))
+
 struct Api {
-  Status* (*NewStatus)();
-  void (*DeleteStatus)(Status*);
-  void (*SetStatus)(Status*, int code, const char* message);
-  int (*GetCode)(const Status*);
-
-  OpDefinition* (*NewOpDefinitionBuilder)(const char* name);
-  void (*OpDefinitionBuilderAddAttr)(OpDefinition*, const char*);
-  void (*OpDefinitionBuilderAddInput)(OpDefinition*, const char*);
-  void (*OpDefinitionBuilderAddOutput)(OpDefinition*, const char*);
-  void (*OpDefinitionBuilderSetShapeInferenceFunction)(OpDefinition*, void (*)(ShapeContext*, Status*));
-  void (*RegisterOpDefinition)(OpDefinition*, Status*);
-  void (*ShapeInferenceContextSetUnknownShape)(ShapeContext*, Status*);
-
-  KernelBuilder* (*NewKernelBuilder)(const char* op, const char* device, void* (*create)(Construction*),
-                                     void (*compute)(void*, Context*), void (*destroy)(void*));
-  void (*RegisterKernelBuilder)(const char* name, KernelBuilder*, Status*);
-  void (*OpKernelConstruction_GetAttrSize)(Construction*, const char* name, std::int32_t* items, std::int32_t* bytes,
-                                           Status*);
-  void (*OpKernelConstruction_GetAttrString)(Construction*, const char* name, char* text, std::size_t size, Status*);
-  void (*OpKernelConstruction_Failure)(Construction*, Status*);
-
-  int (*NumInputs)(Context*);
-  void (*GetInput)(Context*, int index, Tensor**, Status*);
-  Tensor* (*AllocateOutput)(Context*, int index, int dtype, const std::int64_t* extents, int rank, std::size_t bytes,
-                            Status*);
-  void (*OpKernelContext_Failure)(Context*, Status*);
-
-  void (*DeleteTensor)(Tensor*);
-  int (*TensorType)(const Tensor*);
-  int (*NumDims)(const Tensor*);
-  std::int64_t (*Dim)(const Tensor*, int axis);
-  void* (*TensorData)(const Tensor*);
-  std::size_t (*DataTypeSize)(int dtype);
+#define PATCHFOLD_TENSORFLOW_MEMBER(name, ...) std::add_pointer_t<__VA_ARGS__> name;
+  PATCHFOLD_TENSORFLOW_FUNCTIONS(PATCHFOLD_TENSORFLOW_MEMBER)
+#undef PATCHFOLD_TENSORFLOW_MEMBER
 };
 
 /// Returns the functions of the TensorFlow that this process has loaded; nullptr if it or a function is missing.
