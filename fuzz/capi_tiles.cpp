@@ -10,7 +10,6 @@
 
 #include "elements.hpp"
 #include "fuzz/problems.hpp"
-#include "fuzz/tilings.hpp"
 #include "tests/specs_in_c.hpp"
 
 namespace patchfold::fuzz {

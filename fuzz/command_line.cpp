@@ -14,7 +14,6 @@
 #include "cli/program.hpp"
 #include "formats/output_file.hpp"
 #include "formats/picture.hpp"
-#include "fuzz/folder.hpp"
 #include "fuzz/target.hpp"
 
 namespace {

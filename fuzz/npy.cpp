@@ -4,7 +4,6 @@
 
 #include "formats/output_file.hpp"
 #include "formats/rows.hpp"
-#include "fuzz/folder.hpp"
 #include "fuzz/rows.hpp"
 #include "fuzz/target.hpp"
 

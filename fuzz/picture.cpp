@@ -5,7 +5,6 @@
 #include <csignal>
 
 #include "formats/rows.hpp"
-#include "fuzz/folder.hpp"
 #include "fuzz/rows.hpp"
 #include "fuzz/target.hpp"
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems made of bytes: a legal one of any operator, and then a few changes of any kind.
+// Problems made of bytes: a legal one of any operator, and then a few changes of any kind. Tilings and merges made of bytes:
+// mostly valid, and small.
 #pragma once
 
+#include <cstddef>
+
+#include "patchfold/tiling.hpp"
 #include "problem.hpp"
 
 namespace patchfold::fuzz {
@@ -20,5 +24,12 @@ std::string draw_text(testing::Random& random);
 
 /// Returns whether the problem needs so little memory and time that it can run and be compared with the reference.
 bool is_small(const ProblemText& text, const Dims& output);
+
+TilingSpec draw_tiling(testing::Random& random);
+/// Returns a merge of tiles of that element type.
+MergeSpec draw_merge(testing::Random& random, const Tiling& tiling, DType dtype, std::size_t size);
+
+/// Returns whether arrays can be cut and merged with little memory and time.
+bool is_small(const Tiling& tiling);
 
 }  // namespace patchfold::fuzz

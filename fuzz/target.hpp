@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,14 +24,10 @@ inline void expect(bool is_right, std::string_view what) {
   if (!is_right) report(what);
 }
 
-/// Runs f. An Error must be a sentence: it has a rule, no control characters, and is not longer than a screen. Any other exception
-/// ends the program.
-template <class F>
-std::optional<ErrorCode> refusal(F f);
-
-/// Checks an error as `refusal` does.
+/// Checks that an error is a sentence: it has a rule, no control characters, and is not longer than a screen.
 void check_sentence(const Error& error);
 
+/// Runs f and checks its Error. Any other exception ends the program.
 template <class F>
 std::optional<ErrorCode> refusal(F f) {
   try {
@@ -40,5 +38,13 @@ std::optional<ErrorCode> refusal(F f) {
     return error.code();
   }
 }
+
+/// Returns a folder for the files of the target, in memory where the system has such a file system. It is made empty by the
+/// first call and removed with its content when the program ends.
+const std::filesystem::path& folder();
+/// Removes the files and folders in the folder.
+void clear_folder();
+/// Writes a file of that name (a relative path) and returns its path.
+std::filesystem::path put_file(std::string_view name, std::span<const std::uint8_t> content);
 
 }  // namespace patchfold::fuzz

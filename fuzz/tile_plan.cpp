@@ -2,7 +2,6 @@
 // Fuzzes plan.json of tiles: a file that is read can be written, and reads the same again.
 #include "formats/tile_plan.hpp"
 
-#include "fuzz/folder.hpp"
 #include "fuzz/target.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -10,7 +10,6 @@
 
 #include "fuzz/problems.hpp"
 #include "fuzz/target.hpp"
-#include "fuzz/tilings.hpp"
 
 namespace patchfold::fuzz {
 namespace {
