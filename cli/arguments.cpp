@@ -6,9 +6,8 @@
 #include <filesystem>
 
 #include "cli/command.hpp"
-#include "cli/example.hpp"
+#include "cli/inputs.hpp"
 #include "cli/options.hpp"
-#include "cli/picture_layout.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
 #include "formats/file.hpp"

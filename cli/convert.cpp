@@ -2,7 +2,7 @@
 // Elements pass in blocks through one of four carriers: std::int64_t, std::uint64_t, double, std::complex<double>. With
 // carriers there is one loader for each type and one storer for each type and carrier, in place of a loop for each pair of
 // types.
-#include "cli/convert.hpp"
+#include "cli/inputs.hpp"
 
 #include <algorithm>
 #include <cmath>

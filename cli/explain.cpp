@@ -7,7 +7,6 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
-#include "cli/example.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
 

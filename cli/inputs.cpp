@@ -4,7 +4,6 @@
 #include <cstring>
 #include <limits>
 
-#include "cli/convert.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
 #include "formats/file.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors on their way from files to operators.
+// Tensors on their way from files to operators: reading, converting, and the layout of pictures.
 #pragma once
 
 #include "cli/arguments.hpp"
@@ -21,5 +21,19 @@ ConstTensorView channels_first(const ConstTensorView& picture);
 ConstTensorView channels_last(const ConstTensorView& picture);
 /// Returns the picture with a batch axis of length 1 in front.
 ConstTensorView with_batch(const ConstTensorView& picture);
+
+/// Returns the tensor with its elements converted, in the same order in memory. A number that the type cannot hold becomes
+/// the nearest one that it can hold: floating-point values are rounded to nearest, ties to even, and integers are clipped
+/// to their range. NaN becomes 0 in an integer type, and any number but 0 is true. Complex numbers convert to complex types
+/// only. Throws Error(dtype, out_of_memory) that names the subject.
+formats::LoadedTensor convert(const formats::LoadedTensor& tensor, DType dtype, const formats::Subject& subject);
+
+/// Gives the operator the layout of its pictures: channels last, or with --chw channels first. A layout that the command
+/// line names, or that the operator cannot change, must be that of the pictures. A single number for the kernel or the
+/// block stands for both spatial axes of a picture. Throws Error(usage).
+void settle_layout(RunRequest& request);
+
+/// Returns the request with channels first in place of last, or the reverse, if the operator has a layout.
+RunRequest with_other_layout(const RunRequest& request);
 
 }  // namespace patchfold::cli

@@ -6,7 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
-#include "cli/example.hpp"
+#include "cli/options.hpp"
 #include "cli/report.hpp"
 
 namespace patchfold::cli {

@@ -67,6 +67,16 @@ std::vector<std::string> words_of(const ArgumentSpec& argument) {
 
 }  // namespace
 
+Example example_of(const OperatorSpec& op) {
+  const ProblemText problem = parse_problem(text_of(op.name, " ", op.example));
+  Example example;
+  for (const auto& [name, value] : problem.arguments) example.options += text_of(" --", name, " ", to_string(value));
+  const std::string input = op.data_input.empty() ? "" : text_of(" ", op.data_input, ".npy");
+  example.command = text_of("patchfold run ", op.name, input, example.options, " -o output.npy");
+  example.shape = problem.shape;
+  return example;
+}
+
 void add_reporting(Command& command, Reporting& reporting) {
   const auto quiet = command.flag("-q,--quiet", reporting.quiet, "print nothing on success");
   const auto json = command.flag("--json", reporting.json, "print the report, and an error, as JSON");

@@ -14,6 +14,15 @@
 
 namespace patchfold::cli {
 
+/// The example of a row of the operator table as a command line.
+struct Example {
+  std::string command{};  ///< "patchfold run fold columns.npy --output_size 4,4 --kernel_size 2,2 -o output.npy"
+  std::string options{};  ///< the options in `command`: " --output_size 4,4 --kernel_size 2,2"
+  Dims shape{};           ///< shape of the data input
+};
+
+Example example_of(const OperatorSpec& op);
+
 /// Explains the forms of values at the end of a help text.
 inline constexpr const char* value_forms =
     "Values: N is an integer; N,.. a list with one entry for each axis; B:E,.. a list of (begin, end); padding is valid,\n"

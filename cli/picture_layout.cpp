@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/picture_layout.hpp"
+#include "cli/inputs.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -6,7 +6,6 @@
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/picture_layout.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
 #include "formats/file.hpp"
