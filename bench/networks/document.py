@@ -183,8 +183,6 @@ def document(data: Data) -> str:
     text += f"![Time in multiples of a copy, for each group of calls and each system]({PICTURE})\n\n"
     text += "".join(_summary(threads, part) for threads, part in _threads(rows).items())
     text += "\n## Calls of networks\n\nMedian and worst time in multiples of a copy.\n\n" + _table(rows)
-    if data["skipped"]:
-        text += f"\n{data['skipped']} copies were not measured: this patchfold has no `copy`.\n"
     text += f"\n## Where another system is faster\n\n{_list_slower(rows)}"
     text += f"\n## The slowest in multiples of a copy\n\n{_list_slowest(rows)}{_wrong(rows)}"
     text += f"\n## How they are measured\n\n{MEASURED.format(**data)}\n{machine_text(data)}"

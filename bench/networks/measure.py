@@ -97,13 +97,10 @@ def measure_all(options: argparse.Namespace) -> None:
         note(f"without oneDNN: {error}", line=True)
     versions["NumPy"] = np.__version__
     library = ctypes.CDLL(str(options.copies))
-    data: Data = {"versions": versions, "skipped": 0, "rows": []}
+    data: Data = {"versions": versions, "rows": []}
     calls = list(draw(options.seed, options.count, options.groups))
     gc.disable()
     for i, call in enumerate(calls):
-        if call.op == "copy" and not hasattr(patchfold, "copy"):
-            data["skipped"] += 1
-            continue
         note(f"{threads} threads, {i + 1} of {len(calls)}: {call}")
         row = {"group": call.group, "call": str(call), "model": call.model, "threads": threads, "bytes": call.bytes}
         data["rows"].append(row | measure(call, options, library, onednn))
@@ -117,7 +114,7 @@ def measure_all(options: argparse.Namespace) -> None:
 
 
 def measure_everywhere(options: argparse.Namespace) -> Data:
-    data: Data = {"machine": machine(), "versions": {}, "skipped": 0, "rows": [], **origin()}
+    data: Data = {"machine": machine(), "versions": {}, "rows": [], **origin()}
     data |= {name: getattr(options, name) for name in ("seed", "count", "rounds")}
     for threads in options.threads:
         with tempfile.TemporaryDirectory() as folder:
@@ -128,7 +125,7 @@ def measure_everywhere(options: argparse.Namespace) -> Data:
                 command += [f"--{name}", str(getattr(options, name))]
             subprocess.run(command, env=os.environ | ENVIRONMENT | {"OMP_NUM_THREADS": str(threads)}, check=True)
             part = json.loads(stored.read_text(encoding="utf-8"))
-        data["versions"], data["skipped"] = part["versions"], part["skipped"]
+        data["versions"] = part["versions"]
         data["rows"] += part["rows"]
         if options.json:
             options.json.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")

@@ -77,7 +77,7 @@ def with_patchfold(call: Call, x: Array, out: Array) -> Work | None:
     if call.op == "fold":
         return Work(lambda: patchfold.fold(x, call.shape[2:], call.kernel, **windows), lambda _: out)
     if call.op == "copy":
-        return Work(lambda: patchfold.copy(x, out=out), lambda _: out) if hasattr(patchfold, "copy") else None
+        return Work(lambda: patchfold.copy(x, out=out), lambda _: out)
     shuffle = patchfold.depth_to_space if call.op == "pixel_shuffle" else patchfold.space_to_depth
     return Work(lambda: shuffle(x, call.kernel, mode="depth_first", out=out), lambda _: out)
 
