@@ -17,13 +17,13 @@ import json
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from rounds import numbers, seconds_of
 
 SHAPE, TILE, OVERLAP = (3, 4096, 4096), 512, 64
 STRIDE = TILE - OVERLAP
@@ -157,12 +157,6 @@ def memory(name: str) -> int:
     return held("VmHWM") - before
 
 
-def seconds(run: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
-
-
 def set_threads(count: int) -> None:
     import patchfold
     import torch
@@ -179,9 +173,9 @@ def measure(rounds: int, threads: int) -> dict[str, Any]:
     copy = np.empty_like(x)
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
-        of_copy = min(seconds(lambda: np.copyto(copy, x)) for _ in range(3))
+        of_copy = min(seconds_of(lambda: np.copyto(copy, x), 1) for _ in range(3))
         for name, run in runs.items():
-            times[name].append(seconds(run) / of_copy)
+            times[name].append(seconds_of(run, 1) / of_copy)
     script = [sys.executable, __file__, "--memory"]
     return {
         name: {
@@ -217,14 +211,14 @@ def document(figures: dict[int, dict[str, Any]], rounds: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", default="1,2", help="numbers of threads (default: 1,2)")
+    parser.add_argument("--threads", type=numbers, default=[1, 2], help="numbers of threads (default: 1,2)")
     parser.add_argument("--out", type=Path, help="the document; default: standard output")
     parser.add_argument("--memory", choices=SYSTEMS, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.memory:
         print(memory(given.memory))
         return
-    figures = {int(count): measure(given.rounds, int(count)) for count in given.threads.split(",")}
+    figures = {count: measure(given.rounds, count) for count in given.threads}
     print(json.dumps(figures, indent=1), file=sys.stderr)
     text = document(figures, given.rounds)
     given.out.write_text(text) if given.out else print(text)
