@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <vector>
 
 #include "bench/buffer.hpp"
 #include "bench/roof.hpp"
@@ -19,20 +20,20 @@ double seconds_of(const std::function<void()>& work, std::int64_t times) {
   return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(times);
 }
 
-}  // namespace
-
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
 
+/// Returns the median of the ratios round by round.
 double median_ratio(const std::vector<double>& of, const std::vector<double>& to) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < of.size(); ++i) ratios.push_back(of[i] / to[i]);
   return median(std::move(ratios));
 }
 
+/// Returns the seconds of each piece of work by round, run in turn: a b c a b c ..
 std::vector<std::vector<double>> race(const std::vector<std::function<void()>>& works, const Settings& settings) {
   std::vector<std::int64_t> times;
   for (const auto& work : works) {
@@ -49,12 +50,14 @@ std::vector<std::vector<double>> race(const std::vector<std::function<void()>>& 
   return seconds;
 }
 
+}  // namespace
+
 Measurement measure_work(const std::function<void()>& work, const Traffic& traffic, int threads, Executor& executor,
                          const Settings& settings) {
   const auto& [src, read, dst, written] = traffic;
   const std::size_t half = (read + written) / 2;
   // First chooses the fastest way to stream, in fewer rounds; then that way runs in turn with the work.
-  const std::vector<Streaming> ways = streamings(read, written);
+  const std::vector<Streaming> ways = streamings(read);
   std::vector<std::function<void()>> trials;
   for (const Streaming& way : ways)
     trials.push_back([&, way] { stream(way, traffic.src, traffic.read, traffic.dst, traffic.written, threads, executor); });

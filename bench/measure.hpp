@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "bench/placed.hpp"
 
@@ -31,10 +30,6 @@ struct Settings {
   double least_seconds = 0.002;  ///< shorter work is repeated within a round
 };
 
-double median(std::vector<double> values);
-/// Returns the median of the ratios round by round.
-double median_ratio(const std::vector<double>& of, const std::vector<double>& to);
-
 /// The buffers of some work. Both hold the larger of the two numbers of bytes.
 struct Traffic {
   const std::byte* src = nullptr;
@@ -50,8 +45,5 @@ Measurement measure_work(const std::function<void()>& work, const Traffic& traff
 /// Runs the problem on the library's own threads, whose number it sets. Throws Error for a problem that cannot be planned or
 /// needs more memory than there is.
 Measurement measure(const PlacedProblem& placed, int threads, const Settings& settings);
-
-/// Returns the seconds of each piece of work by round, run in turn: a b c a b c ..
-std::vector<std::vector<double>> race(const std::vector<std::function<void()>>& works, const Settings& settings);
 
 }  // namespace patchfold::bench

@@ -131,7 +131,7 @@ volatile std::uint64_t kept;  ///< holds the sums, so that the compiler keeps th
 
 }  // namespace
 
-std::vector<Streaming> streamings(std::size_t read_bytes, std::size_t) {
+std::vector<Streaming> streamings(std::size_t read_bytes) {
   std::vector<Streaming> ways;
   for (const bool past_cache : {true, false})
     for (const int streams : {1, 2, 4})

@@ -22,7 +22,7 @@ struct Streaming {
 };
 
 /// Returns all ways to stream that are tried.
-std::vector<Streaming> streamings(std::size_t read_bytes, std::size_t write_bytes);
+std::vector<Streaming> streamings(std::size_t read_bytes);
 std::string describe(const Streaming& way);
 
 /// Reads and writes each byte once on `threads` threads of the executor. Buffers are aligned to 64 bytes.
