@@ -31,7 +31,7 @@ Dims dims_of(const std::int64_t* entries, std::int32_t count, std::string_view a
   return Dims(list_of(entries, count, op_tiling, argument));
 }
 
-/// Returns the entries as axes; a single entry holds for every tiled axis.
+/// Returns the entries as axes; a single entry applies to every tiled axis.
 Axes axes_of(const std::int64_t* entries, std::int32_t count, std::string_view argument) {
   const Dims dims = dims_of(entries, count, argument);
   return dims.size() == 1 ? Axes(dims[0]) : Axes(dims);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words and numbers as people write them.
+// Reads words and numbers in the forms that people type.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ const ArgumentSpec& known_argument(const OperatorSpec& op, std::string_view name
 ProblemText parse_problem_of(const OperatorSpec& op, std::string_view text);
 /// Reads a decimal integer; returns nothing if the text is anything else.
 std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;
-/// Reads integers between separators; a trailing separator is allowed. Returns nothing if one is not an integer or there are
+/// Reads integers between separators; a trailing separator is allowed. Returns nothing if a part is not an integer, or if there are
 /// too many.
 std::optional<Dims> parse_list(std::string_view text, char separator);
 /// Reads begin:end pairs between separators.

@@ -18,7 +18,7 @@ inline int find(const DimList& dims, auto&& wanted) {
   return -1;
 }
 
-/// Takes the i-th dim out of the list and returns it; for i = -1 returns a dim of extent 1.
+/// Removes the i-th dim from the list and returns it; for i = -1 returns a dim of extent 1.
 inline Dim take(DimList& dims, int i) {
   if (i < 0) return {};
   const Dim dim = dims[i];

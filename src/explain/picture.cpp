@@ -57,7 +57,7 @@ void draw_rulers(Svg& svg, const Board& board) {
   const auto label = [](std::int64_t c) { return c == left_out ? std::string("..") : std::to_string(c); };
   std::size_t digits = 1;
   for (const std::int64_t c : board.columns) digits = std::max(digits, label(c).size());
-  // Leaves out numbers that would run into each other because they are wider than a cell.
+  // Numbers that are wider than a cell would overlap, so only every `every`-th number is drawn.
   const std::size_t every = 1 + static_cast<std::size_t>(6.0 * static_cast<double>(digits) / board.cell);
   for (std::size_t i = 0; i < board.columns.size(); ++i)
     if (i % every == 0 || board.columns[i] == left_out)
