@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements pass in blocks through one of four carriers: std::int64_t, std::uint64_t, double, std::complex<double>. With
-// carriers there is one loader for each type and one storer for each type and carrier, in place of a loop for each pair of
-// types.
+// Elements are converted in blocks, through one of four carrier types: std::int64_t, std::uint64_t, double, std::complex<double>.
+// So there is one loader for each type and one storer for each type and carrier, instead of a loop for each pair of types.
 #include "cli/convert.hpp"
 
 #include <algorithm>
@@ -88,7 +87,7 @@ Store<C> storer(DType dtype) {
   });
 }
 
-/// One conversion between types of numbers, cut into pieces for the executor.
+/// The data of one conversion between types of numbers, which the executor runs in pieces.
 struct Job {
   const std::byte* src;
   std::byte* dst;

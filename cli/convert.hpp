@@ -9,9 +9,9 @@
 
 namespace patchfold::cli {
 
-/// Returns the tensor with its elements converted, in the same order in memory. A number that the type cannot hold becomes
-/// the nearest one that it can hold: floating-point values are rounded to nearest, ties to even, and integers are clipped
-/// to their range. NaN becomes 0 in an integer type, and any number but 0 is true. Complex numbers convert to complex types
+/// Returns the tensor with its elements converted, in the same order in memory. A number that the type cannot hold becomes the
+/// nearest number that it can hold: floating-point values are rounded to nearest, ties to even, and integers are clipped to their
+/// range. NaN becomes 0 in an integer type. As a boolean, every number except 0 is true. Complex numbers convert to complex types
 /// only. Throws Error(dtype, out_of_memory) that names the subject.
 formats::LoadedTensor convert(const formats::LoadedTensor& tensor, DType dtype, const formats::Subject& subject);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON as the commands print it: members in the order in which they are added. docs/command-line.md has the schemas.
+// Writes the JSON that commands print, with members in the order in which they are added. docs/command-line.md has the schemas.
 #pragma once
 
 #include <concepts>
@@ -53,7 +53,7 @@ inline std::string json_of(const JsonObject& object) {
   return object.text();
 }
 
-/// Returns a list "[..]" of the texts that `f` returns for the entries, with `separator` between two of them.
+/// Returns a list "[..]" of the texts that `f` returns for the entries, separated by `separator`.
 template <class Range, class F>
 std::string json_list(const Range& range, F&& f, std::string_view separator = ", ") {
   std::string text;

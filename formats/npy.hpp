@@ -11,8 +11,8 @@
 
 namespace patchfold::formats {
 
-/// The element type of a file. `descr` is the header's 'descr' entry in native byte order; new files get it. Opaque
-/// elements (strings, datetimes, records) have no other name.
+/// The element type of a file. `descr` is the header's 'descr' entry in native byte order, which is also written to new files.
+/// Opaque elements (strings, datetimes, records) have no other name.
 struct ElementType {
   DType dtype = DType::float32;
   std::size_t size = 4;
