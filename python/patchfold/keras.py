@@ -54,7 +54,7 @@ def extract_patches(
 
     Errors: InvalidValue for numbers, words and shapes that break a rule, and with padding="valid" for images smaller than a
         patch; InvalidType for data that is not an array, for arguments of the wrong type, and for elements without a fixed
-        size. Both name the rule, the given value and the expected one.
+        size. Errors name the rule, the given and the expected value.
 
     Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", positions="grid"); TensorFlow
         image.extract_patches, extract_volume_patches; torch nn.functional.unfold (other order); ONNX none; OpenVINO
@@ -104,8 +104,8 @@ def reconstruct_patches(
     Types: numbers and booleans, summed and averaged as patchfold.fold does.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for element types that cannot be added. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for element types that cannot be added. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: patchfold.fold (layout="channels_last", order="kernel", positions="grid"); torch nn.functional.fold (other
         order); TensorFlow the gradient of image.extract_patches; ONNX Col2Im; OpenVINO Col2Im; MATLAB col2im.
@@ -174,7 +174,7 @@ def unfold(
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for arguments
-        of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the expected one.
+        of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the expected value.
 
     Elsewhere: patchfold.unfold; torch nn.functional.unfold; TensorFlow image.extract_patches (other order); ONNX none;
         OpenVINO ExtractImagePatches (other order); MATLAB im2col.
@@ -238,8 +238,8 @@ def fold(
     Types: numbers and booleans, summed as patchfold.fold does.
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for arguments
-        of the wrong type, and for element types that cannot be added. Both name the rule, the given value and the expected
-        one.
+        of the wrong type, and for element types that cannot be added. Errors name the rule, the given and the expected
+        value.
 
     Elsewhere: patchfold.fold; torch nn.functional.fold; TensorFlow the gradient of image.extract_patches; ONNX Col2Im;
         OpenVINO Col2Im; MATLAB col2im.

@@ -55,7 +55,7 @@ def apply_tiled(
 
     Arguments:
         fn: a function, called with one tile after the other, in order. Each tile is a new array of the same kind as x, which
-            fn may change. It may return a tuple, a dict, or a list of arrays: each entry is merged by itself, with its own
+            fn may change. fn may return a tuple, a dict, or a list of arrays: each entry is merged separately, with its own
             extents of untiled axes and its own element type.
         x: an array of NumPy or torch, or any array that supports DLPack; or a store (zarr, h5py, xarray, dask): an object
             with shape and dtype that returns arrays for slices, of which one tile at a time is read; or an open data set of

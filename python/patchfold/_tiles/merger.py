@@ -27,8 +27,8 @@ from .tiling import Tiling
 
 
 class Merger:
-    """Merges the results of tiles without seams. Each element is written once, when all tiles that give it have come; there
-    is no accumulator.
+    """Merges the results of tiles without seams. Each element is written once, when all tiles that contribute to it are
+    added; there is no accumulator.
 
     Arguments:
         tiling: the Tiling that the tiles come from.
@@ -36,9 +36,8 @@ class Merger:
             a fraction of the tile), one list for each tiled axis, or an array with the extents of a whole result along the
             tiled axes. Weights are finite and at least 0; an element of weight 0 is ignored. Default: "hann" for
             reduce="mean", otherwise "ones".
-        reduce: the value of an element that several tiles give. Default: "mean"; but "center", which blends nothing, for
-            integers and booleans that come out as they come in, unless a window is given: means of labels would be other
-            labels.
+        reduce: the value of an element that several tiles give. Default: "mean"; but "center", which does not blend, for
+            integers and booleans that keep their type, unless a window is given: means of labels would be other labels.
             "mean"           sum of weight * value / sum of weights
             "sum"            sum of weight * value
             "max", "min"     the largest, the smallest value; NaN if one of them is NaN
@@ -123,7 +122,7 @@ class Merger:
         self._sink = self._output if isinstance(self._output, Rows) else None
         rows = self._output.rows_in(tiling._native) if isinstance(self._output, Store) else 1
         self._spec = merge_spec(tiling._native, window, reduce, dtype, copy, self._mask, fill, memory_limit, rows)
-        # Arguments that passed the check have a text.
+        # After the check every argument can be written as text.
         self._shown = "".join(f", {name}={_shown(given)}" for name, given in settings if given is not None)
         self._dtype = None if dtype is None else dtype
         self._name = _output_name(dtype)
@@ -153,12 +152,12 @@ class Merger:
         Arguments:
             index: the number of the tile, its place in the grid, such as (0, 1), or the Tile.
             tile: an array of shape t[index].result_shape, except for the extents of axes that are not tiled.
-            weight: how much the tile counts against others: a number, or an array that broadcasts to the tile's shape (a
-                confidence for each pixel, say). It is multiplied by the window, and copied. Weights are finite and at least
-                0, those above 0 between about 5e-91 and 2e90; where it is 0, the tile gives nothing. With "max" and "min"
-                it only matters where it is 0; "first", "last" and "center" take the value of one tile, so they refuse it.
-                64-bit integers have weights of 0 and 1 only. If all weights of an element are 0, it gets the fill; without
-                a fill the tile that comes last to it is refused.
+            weight: the weight of the tile against other tiles: a number, or an array that broadcasts to the tile's shape (a
+                confidence for each pixel, say). The weight is multiplied by the window, and copied. Weights are finite and
+                at least 0, and weights above 0 lie between about 5e-91 and 2e90; where the weight is 0, the tile does not
+                contribute. With "max" and "min" only weights of 0 have an effect; "first", "last" and "center" take the
+                value of one tile, so they refuse weights. Weights for 64-bit integers must be 0 or 1. An element whose
+                weights are all 0 gets the fill; without a fill the last tile of this element is refused.
 
         Example:
             >>> import numpy as np, patchfold
@@ -179,7 +178,7 @@ class Merger:
             self._come += 1
 
     def finish(self) -> Any:
-        """Returns the output; further calls return it again. InvalidValue names tiles that have not come."""
+        """Returns the output; further calls return it again. Raises InvalidValue, which names missing tiles."""
         with self._lock:
             if self._done:
                 return self._result
@@ -208,7 +207,7 @@ class Merger:
 
     @property
     def peak_bytes(self) -> int:
-        """The largest value that waiting_bytes has had."""
+        """The largest value of waiting_bytes so far."""
         native = self._native
         return 0 if native is None else native.peak_bytes()
 
@@ -258,7 +257,7 @@ class Merger:
             raise InvalidValue(MERGE, argument, **error._facts()) from None
 
     def _begin(self, index: Any, tile: Any) -> _core.Merger:
-        """Makes the merger from the first tile, or refuses that tile."""
+        """Makes the merger from the first tile, or raises an error for this tile."""
         with self._lock:
             if self._native is not None:
                 return self._native
@@ -286,7 +285,7 @@ class Merger:
         return native
 
     def _begin_without_tiles(self) -> _core.Merger:
-        """Begins without a tile, which is an error if the merger expects one."""
+        """Makes the merger without a tile; an error if the merger expects tiles."""
         size = len(self._tiling)
         missing = [i for i in range(size) if self._mask is None or self._mask[i]]
         if self._closed:
@@ -310,7 +309,7 @@ class Merger:
 
 
 def _shown(setting: Any) -> str:
-    """Returns an argument in few words: arrays would take time to print."""
+    """Returns a short text for an argument, since printing arrays would take time."""
     if is_array(setting):
         return f"an array of {tuple(getattr(setting, 'shape', ()))}"
     if isinstance(setting, list):

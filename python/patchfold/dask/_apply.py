@@ -40,7 +40,7 @@ _array: Any = dask.array  # dask's functions have no types
 
 
 _BUFFERS = 32 << 20
-"""The bytes that stores and the network take in every run."""
+"""The bytes of buffers that stores and the network need in every run."""
 
 
 @takes(TiledSettings, Tiling.__init__, MergeSpec.__init__)
@@ -66,15 +66,15 @@ def apply_tiled(
 ) -> Any:
     """Applies a function to overlapping tiles of a dask or zarr array, on many processes, and merges the results.
 
-    The bits are those of ``patchfold.apply_tiled`` on one machine. A task computes a tile (or a batch of them), and a task
-    merges a chunk of the result from the pieces of tiles that it needs; dask decides where and when.
+    The result has the bits of ``patchfold.apply_tiled`` on one machine. There is a task for each tile (or batch of tiles),
+    and a task that merges each chunk of the result from pieces of tiles; dask decides where and when tasks run.
 
     Shapes: as for patchfold.apply_tiled: with t = Tiling(source.shape, tile, ..), fn receives a tile of shape t[i].shape and
         returns a result of shape t[i].result_shape, in which untiled axes may have other extents.
 
     Arguments:
         fn: a function of one tile, a new NumPy array. Workers must be able to import or unpickle it; ``once`` makes it where
-            it is used. It must give the same bits each time: a tile that a dead worker held is computed again.
+            it is used. fn must give the same bits each time, since the tiles of a dead worker are computed again.
         source: a dask array; a zarr array (version 2 or 3), or its path or URL; an OME-Zarr image, as a group of zarr or its
             path or URL; a DataArray of xarray; a NumPy array.
         tile, overlap, tail, axes, padding_mode, value, scale, offset, result: as for Tiling.
@@ -226,11 +226,11 @@ def merged(fn: Any, given: Source, tiling: Tiling, spec: MergeSpec, options: Opt
 
 
 def _worker_bytes(tiling: Tiling, chunks: Chunks, results: ResultType, size: int, read: int) -> int:
-    """Returns the most memory that a worker with one thread needs, beside the function's own memory.
+    """Returns the most memory that a worker with one thread needs, without the function's own memory.
 
-    If tasks run in dask's order, pieces wait for a row of chunks, and for the row of tiles that reaches into the next row of
-    chunks; one worker may hold all pieces. A task holds a tile, its result and their copies, or a chunk and its compressed
-    form.
+    If tasks run in dask's order, the waiting pieces belong to one row of chunks, and to the row of tiles that reaches into
+    the next row of chunks; one worker may hold all of them. A task holds a tile, its result and their copies, or a chunk and
+    its compressed form.
     """
     width = element_type("results", results.dtype)[1]
     extents = [sum(each) for each in chunks.extents]
@@ -272,7 +272,7 @@ def _checked(check: Any, numbers: list[int]) -> frozenset[int]:
 
 
 def _token_of(fn: Any, token: str | None, out: Any) -> str:
-    """Returns the text that stands for the function in the record of a run."""
+    """Returns the text that identifies the function in the record of a run."""
     if token is not None:
         if not isinstance(token, str):
             raise InvalidType(NAME, "token", "must be a text", given_text(token))

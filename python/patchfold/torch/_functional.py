@@ -56,7 +56,7 @@ def fold(
 
     Errors: InvalidValue for numbers and shapes that break a rule, and for a number of positions that differs from the
         formula's; InvalidType for an input that is not a dense tensor, for arguments of the wrong type, and
-        for element types that cannot be added. Both name the rule, the given value and the expected one.
+        for element types that cannot be added. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch nn.functional.fold, nn.Fold; patchfold.fold; TensorFlow the gradient of image.extract_patches; ONNX
         Col2Im; OpenVINO Col2Im; MATLAB col2im(B, [m n], [mm nn], 'distinct').
@@ -115,8 +115,8 @@ def unfold(
     Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
 
     Errors: InvalidValue for numbers and shapes that break a rule, and for an image that holds no patch; InvalidType for
-        an input that is not a dense tensor and for arguments of the wrong type. Both name the rule, the
-        given value and the expected one.
+        an input that is not a dense tensor and for arguments of the wrong type. Errors name the rule, the
+        given and the expected value.
 
     Elsewhere: torch nn.functional.unfold, nn.Unfold; patchfold.unfold; TensorFlow image.extract_patches (channels last,
         another order); ONNX none; OpenVINO ExtractImagePatches (another order); MATLAB im2col(A, [m n], 'sliding').
@@ -179,7 +179,7 @@ def pixel_shuffle(
     Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for an input that is not a dense tensor
-        and for arguments of the wrong type. Both name the rule, the given value and the expected one.
+        and for arguments of the wrong type. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch nn.functional.pixel_shuffle, nn.PixelShuffle; patchfold.depth_to_space (mode="depth_first");
         TensorFlow nn.depth_to_space (another order); ONNX DepthToSpace (CRD); OpenVINO DepthToSpace (depth_first);
@@ -223,7 +223,7 @@ def pixel_unshuffle(
     Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for an input that is not a dense tensor
-        and for arguments of the wrong type. Both name the rule, the given value and the expected one.
+        and for arguments of the wrong type. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch nn.functional.pixel_unshuffle, nn.PixelUnshuffle; patchfold.space_to_depth (mode="depth_first");
         TensorFlow nn.space_to_depth (another order); ONNX SpaceToDepth (CRD); OpenVINO SpaceToDepth (depth_first);
