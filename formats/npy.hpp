@@ -22,7 +22,7 @@ struct ElementType {
 /// Returns the element type that .npy files have for a dtype of this library: 'V2' for bfloat16, 'V1' for float8.
 ElementType element_type(DType dtype);
 
-/// A tensor read from a file. Its data is the mapped file, or memory of its own if bytes had to be swapped.
+/// A tensor read from a file. The data of the tensor is the mapped file, or memory of its own if bytes had to be swapped.
 struct LoadedTensor {
   ConstTensorView view{};
   ElementType type{};

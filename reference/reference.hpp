@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference: every operator written index by index from its definition, for reading and for comparison. It is slow, checks
-// nothing beyond assertions, and shares no code with the library. Arrays are contiguous and row-major.
+// The reference: every operator written index by index from its definition, for reading and for comparison. The reference is slow,
+// checks nothing beyond assertions, and shares no code with the library. Arrays are contiguous and row-major.
 #pragma once
 
 #include <complex>

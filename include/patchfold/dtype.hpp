@@ -139,9 +139,9 @@ constexpr std::span<const DType> dtypes() noexcept {
   return detail::all_dtypes;
 }
 
-/// A binary floating-point type that C++ lacks. Numbers are rounded to it to nearest even. A number that rounds beyond the largest
-/// number of the type becomes infinity if the type has infinity. In a type without infinity such a fill is an error, and
-/// conversions and merges give the largest number.
+/// A binary floating-point type that C++ lacks. A number that becomes an element of such a type is rounded to nearest even. A
+/// number that rounds beyond the largest number of the type becomes infinity if the type has infinity. In a type without infinity
+/// such a fill is an error, and conversions and merges give the largest number.
 struct SmallFormat {
   int exponent_bits;
   int mantissa_bits;

@@ -34,7 +34,7 @@ enum class Status { ok, null_data, overlap, out_of_memory, executor_failed, scra
 /// Returns the meaning of a status, as a sentence.
 PATCHFOLD_API std::string_view describe(Status status) noexcept;
 
-/// Runs pieces of work on threads. Derive from it to use your own threads. Its functions must not throw.
+/// Runs pieces of work on threads. Derive a class from Executor to use your own threads; its functions must not throw.
 class PATCHFOLD_API Executor {
  public:
   using Body = void (*)(void* context, std::int64_t piece) noexcept;
@@ -43,12 +43,13 @@ class PATCHFOLD_API Executor {
   /// Returns the number of pieces that can run at the same time, at least 1.
   virtual int threads() const noexcept = 0;
   /// Calls body(context, piece) exactly once for each piece in [0, pieces), from any thread, in any order, and returns
-  /// when all of these calls have ended. Returns false if it could not; the destination's content is then unspecified.
+  /// when all of these calls have ended. Returns false if a call of body was impossible; the destination's content is then
+  /// unspecified.
   virtual bool run(std::int64_t pieces, Body body, void* context) noexcept = 0;
 };
 
-/// Returns the executor that runs pieces on oneTBB with `get_num_threads()` threads. It runs them on the calling thread in
-/// a library without oneTBB, and in a forked child whose parent had used oneTBB, since threads do not survive a fork.
+/// Returns the executor that runs pieces on oneTBB with `get_num_threads()` threads. The executor runs pieces on the calling thread
+/// in a library without oneTBB, and in a forked child whose parent had used oneTBB, since threads do not survive a fork.
 PATCHFOLD_API Executor& default_executor() noexcept;
 /// Returns the executor that runs pieces on the calling thread.
 PATCHFOLD_API Executor& serial_executor() noexcept;
@@ -59,8 +60,8 @@ PATCHFOLD_API void set_num_threads(int threads);
 PATCHFOLD_API int get_num_threads() noexcept;
 
 /// Limits the number of threads of the default executor that the calls of one thread use at the same time, as long as the object
-/// lives. Use it in workers that run beside other workers. A limit changes neither set_num_threads() nor the calls of other
-/// threads. Of nested limits the smallest applies. Throws Error(value) for a number below 1.
+/// lives. Use a ThreadLimit in workers that run beside other workers. A limit changes neither set_num_threads() nor the calls of
+/// other threads. Of nested limits the smallest applies. Throws Error(value) for a number below 1.
 class PATCHFOLD_API ThreadLimit {
  public:
   explicit ThreadLimit(int threads);
@@ -106,7 +107,7 @@ class Compiled;
 }
 
 /// A checked problem together with the strategy that runs it. A plan is immutable: copy it freely and run it from many
-/// threads at once. It holds no pointers to the caller's data. A default-constructed plan does nothing.
+/// threads at once. A plan holds no pointers to the caller's data. A default-constructed plan does nothing.
 class PATCHFOLD_API Plan {
  public:
   Plan() = default;
@@ -174,11 +175,11 @@ void run(const Op& op, const ConstTensorView& src, const TensorView& dst, Execut
 
 /// Returns the instruction sets that this build contains and this processor has, best first ("AVX3", "AVX2", "SSE4", ..).
 PATCHFOLD_API std::vector<std::string> instruction_sets();
-/// Selects one of instruction_sets() for every thread, in capitals or not; "" selects the best set. Throws Error(value) for any
-/// other name. Results are identical on every set. Running calls and existing plans may switch to the new set midway. Only plans of
-/// sums and of small maps keep their set, because their tables fit the vectors of one set; `run` never uses such a plan after a
-/// change. Before the first selection, the environment variable PATCHFOLD_INSTRUCTION_SET selects the set, and without this
-/// variable the best set is used. docs/embedding.md lists the environment variables.
+/// Selects one of instruction_sets() for every thread, by its name in upper or lower case; "" selects the best set. Throws
+/// Error(value) for any other name. Results are identical on every set. Running calls and existing plans may switch to the new set
+/// midway. Only plans of sums and of small maps keep their set, because their tables fit the vectors of one set; `run` never uses
+/// such a plan after a change. Before the first selection, the environment variable PATCHFOLD_INSTRUCTION_SET selects the set, and
+/// without this variable the best set is used. docs/embedding.md lists the environment variables.
 PATCHFOLD_API void use_instruction_set(std::string_view name);
 
 // The plans of each thread's last calls, for patchfold's own front ends: planning a small call takes several times as long

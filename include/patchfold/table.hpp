@@ -99,7 +99,7 @@ class PATCHFOLD_API BoundOperator {
   Lower lower_;
 };
 
-/// The operators of one system, or the neutral ones.
+/// The operators of one system, or the neutral operators.
 struct DialectSpec {
   std::string_view name;        ///< "neutral", "openvino": the first part of the operators' names
   std::string_view doc;         ///< one line

@@ -312,14 +312,14 @@ inline constexpr auto words<PaddingMode> =
                                     {{PaddingMode::symmetric, "symmetric"}, PaddingSource::mirrored},
                                     {{PaddingMode::wrap, "wrap"}, PaddingSource::opposite}});
 
-/// Returns the source of a mode; none for a number that is not an enumerator.
+/// Returns the source of a mode; no source for a number that is not an enumerator.
 constexpr PaddingSource source_of(PaddingMode mode) noexcept {
   for (const PaddingModeInfo& each : words<PaddingMode>)
     if (each.value == mode) return each.source;
   return PaddingSource::none;
 }
 
-/// A number of any type. The operator converts it to the element type. A number that the element type cannot hold is an error.
+/// A number of any type. An operator converts a Scalar to the element type. A number that the element type cannot hold is an error.
 /// Floating-point element types round to nearest even.
 class Scalar {
  public:

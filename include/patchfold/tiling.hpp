@@ -131,8 +131,8 @@ struct Tile {
 /// The tiles of an array: a checked TilingSpec, and the arithmetic for the place of each tile.
 ///
 /// Nothing is stored for each tile, so a tiling of 2^60 tiles is as small as one of four. A Tiling never changes, has no element
-/// type, and may be used from several threads. It cuts tiles out of arrays (`cut`) and tells a Merger where results belong. Its
-/// errors have the op "tiling" and the codes value, length, rank and overflow.
+/// type, and may be used from several threads. A Tiling cuts tiles out of arrays (`cut`) and tells a Merger where results belong.
+/// Errors of a Tiling have the op "tiling" and the codes value, length, rank and overflow.
 class PATCHFOLD_API Tiling {
  public:
   explicit Tiling(const TilingSpec& spec);
@@ -194,8 +194,8 @@ class PATCHFOLD_API Tiling {
   /// Returns the extents of the axes that are not tiled in a result of tile `index` of this shape. Throws Error(value,
   /// rank, shape) for an index outside [0, size()) and for a shape that no result of the tile has.
   Dims result_channels(std::int64_t index, const Dims& shape) const;
-  /// Returns the scale with which results of tile `index` would have this shape, in lowest terms. None if this scale is the scale
-  /// of the spec or differs along the tiled axes, or if results have an offset or a border of their own.
+  /// Returns the scale with which results of tile `index` would have this shape, in lowest terms. Returns no scale if this scale is
+  /// the scale of the spec or differs along the tiled axes, or if results have an offset or a border of their own.
   std::optional<Ratio> scale_of(std::int64_t index, const Dims& shape) const;
   /// Returns the extents of the array's axes that are not tiled.
   Dims channels() const;

@@ -10,7 +10,7 @@
 
 namespace patchfold::plugins::openvino {
 
-/// An operator of the library in a model of OpenVINO. Its inputs are the data, and the integers that its kind names.
+/// An operator of the library in a model of OpenVINO. The inputs of the node are the data, and the integers that its kind names.
 class Node final : public ov::op::Op {
  public:
   /// Makes a node with the default attributes of a kind.

@@ -64,7 +64,7 @@ bool is_true(const nb::object& object) {
   return object.ptr() == Py_True;
 }
 
-/// The parts of torch that each call needs. They live as long as the process.
+/// The parts of torch that each call needs. These parts live as long as the process.
 struct Torch {
   PyTypeObject* tensor = nullptr;
   PyTypeObject* parameter = nullptr;

@@ -24,12 +24,12 @@ bool is_torch(nb::handle object);
 /// torch.func, forward-mode derivatives, tracing, profiling, subclasses, and lazy conj or neg bits.
 TorchKind torch_kind(nb::handle object);
 
-/// Returns the view of a plain or recorded tensor, which must outlive the view. Nothing for element types that this library
+/// Returns the view of a plain or recorded tensor, which must outlive the view. Returns nothing for element types that this library
 /// lacks.
 std::optional<TensorView> torch_view(nb::handle tensor);
 
 /// Returns the view of a dense tensor on the CPU, if a plain read loses no derivative and no trace of the call. Returns nothing for
-/// other objects, and for tensors that need further checks. For operators that torch's dispatcher does not know.
+/// other objects, and for tensors that need further checks. The function is for operators that torch's dispatcher does not know.
 std::optional<TensorView> torch_memory(nb::handle object);
 
 /// Returns a new tensor of arbitrary elements, of the type of `like`, which must be on the CPU. Strides count bytes.

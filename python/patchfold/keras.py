@@ -84,7 +84,7 @@ def reconstruct_patches(
 ) -> Array:
     """keras.ops.image.reconstruct_patches: puts patches back into the images or volumes that they were cut from.
 
-    Beyond Keras, patches may overlap and be dilated. It is the inverse of extract_patches.
+    Beyond Keras, patches may overlap and be dilated. reconstruct_patches is the inverse of extract_patches.
 
     Shapes: patches is (N, oh, ow, kh*kw*C) or (oh, ow, kh*kw*C), with three positions for volumes; the result is (N, H, W,
         C) or (H, W, C), where (H, W) is output_size. With data_format="channels_first" the channels stand before the

@@ -75,13 +75,13 @@ constexpr Checked checked_product(const Dims& factors, Checked first = 1) noexce
   return product;
 }
 
-/// Returns a * b, or the largest number if that overflows. For numbers that are only compared.
+/// Returns a * b, or the largest number if that overflows. The result may only be compared.
 constexpr std::int64_t saturating_mul(std::int64_t a, std::int64_t b) noexcept {
   return checked_mul(a, b).value_or((a < 0) == (b < 0) ? std::numeric_limits<std::int64_t>::max()
                                                        : std::numeric_limits<std::int64_t>::min());
 }
 
-/// Returns a * b modulo 2^64. For strides of axes of one element, whose product is never used.
+/// Returns a * b modulo 2^64. This product is for strides of axes of one element, which are never used.
 constexpr std::int64_t wrapping_mul(std::int64_t a, std::int64_t b) noexcept {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }

@@ -166,7 +166,7 @@ struct RowText {
   IndexTypes index_types = IndexTypes::int32_or_int64;
 };
 
-/// The arguments of a row. They are shared, so that the table may move its rows.
+/// The arguments of a row. Copies of Fields share the arguments, so that the table may move its rows.
 struct Fields {
   OperatorSpec spec;
   ops::Names names;

@@ -18,8 +18,8 @@ constexpr Caches usual{32 << 10, 512 << 10, 16 << 20};
 
 std::optional<kernels::Store> forced_store;
 
-/// Returns the data caches of the first processor as Linux describes them. Rejected: the C library's sysconf, which counts the
-/// caches of a whole socket, even in a virtual machine with a part of the socket.
+/// Returns the data caches of the first processor as Linux describes them. The C library's sysconf is not used, because it counts
+/// the caches of a whole socket, even in a virtual machine with a part of the socket.
 Caches described() {
   Caches c = usual;
   for (int index = 0; index < 8; ++index) {

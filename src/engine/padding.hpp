@@ -12,7 +12,7 @@ namespace patchfold::engine {
 
 /// A range of coordinates [begin, end) that reads the image in equal steps: coordinate c reads source + (c - begin) * step, with a
 /// step of -1, 0 or 1. Coordinates inside the image read their own element; coordinates outside read the elements of the padding
-/// mode. Rejected: a list of runs for each axis, whose length grows with the pad; run_at() finds one run in constant time.
+/// mode. A list of runs for each axis was rejected, because its length grows with the pad; run_at() finds one run in constant time.
 struct Run {
   std::int64_t begin = 0;
   std::int64_t end = 0;

@@ -36,8 +36,7 @@ struct RecentPlans {
   std::vector<Recent> list{};  ///< the latest one first
 };
 
-/// Returns the plans of this thread and of the key's generation; null if the key is not whole, or if this thread keeps
-/// none.
+/// Returns the plans of this thread and of the key's generation; null if the key is not whole, or if this thread keeps no plans.
 std::vector<Recent>* plans_for(const PlanKey& key) noexcept {
   auto* const plans = key.is_whole() ? of_this_thread<RecentPlans>() : nullptr;
   if (plans == nullptr) return nullptr;

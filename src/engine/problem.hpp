@@ -83,9 +83,9 @@ inline bool overlap(const std::byte* a, ByteRange ra, const std::byte* b, ByteRa
 
 /// One call of one operator, without names: `verb` is applied to every element of the product of all dims and windows. The
 /// image has an axis for each dim and each window; the columns have one for each dim and two for each window (position and
-/// tap). Only the strides decide their order in memory. Operators make problems (ops/operands.hpp) and have checked every size and
-/// offset: every offset stays in its tensor, and all numbers are below 2^60. A problem holds no data pointers; offsets count from
-/// the data pointers of the call.
+/// tap). Only the strides decide the order of the axes in memory. Operators make problems (ops/operands.hpp) and have checked every
+/// size and offset: every offset stays in its tensor, and all numbers are below 2^60. A problem holds no data pointers; offsets
+/// count from the data pointers of the call.
 struct Problem {
   Verb verb = Verb::extract;
   DType dtype = DType::opaque;

@@ -12,7 +12,7 @@
 
 namespace patchfold::engine {
 
-/// An axis of a walk. A step along it moves both sides of a dim, or a window's position, tap or image coordinate.
+/// An axis of a walk. A step along an axis moves both sides of a dim, or a window's position, tap or image coordinate.
 struct Axis {
   enum class Kind : std::uint8_t { dim, position, tap, coordinate } kind = Kind::dim;
   int window = -1;

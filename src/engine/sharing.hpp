@@ -28,7 +28,7 @@ inline std::int64_t piece_count(int threads, std::int64_t rows, double bytes) no
 /// Returns the rows [first, last) of a piece. The numbers of rows differ by at most one between pieces.
 inline std::pair<std::int64_t, std::int64_t> rows_of_piece(std::int64_t piece, std::int64_t pieces,
                                                            std::int64_t rows) noexcept {
-  // Written without rows * piece, which might exceed 64 bits.
+  // The formula avoids rows * piece, which might exceed 64 bits.
   const std::int64_t each = rows / pieces;
   const std::int64_t rest = rows % pieces;
   const std::int64_t first = piece * each + std::min(piece, rest);

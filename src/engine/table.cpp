@@ -30,9 +30,9 @@ struct Strategy {
   bool (*pays)(const Problem&) = always;
 };
 
-// Figures. "x a of n": the time of a row's problems without the row, in multiples of the time with it (`patchfold bench
-// --without ROW`): the geometric mean over its n problems among `patchfold bench --random 1 600`, bench/problems.txt and
-// 391 calls of networks, on one thread. Of sums: among `patchfold bench --random 1 500`.
+// "x a of n" means: without the row, its n problems take a times as long on one thread (geometric mean, `patchfold bench --without
+// ROW`). The n problems come from `patchfold bench --random 1 600`, bench/problems.txt and 391 calls of networks; for sums, from
+// `patchfold bench --random 1 500`.
 constexpr Strategy strategies[] = {
     {"nothing", make_nothing},                              // no destination elements
     {"memcpy", make_memcpy},                                // x 1.0 of 4; past the cache x 1.3, and threads share one run

@@ -76,7 +76,7 @@ class TapSolver {
       if (t < 0 || t > reach) return {};
       return {w.kernel, t / w.stride * w.position_stride, w.tap_stride};
     }
-    // The smallest tap of the right residue within the bounds from the positions.
+    // low and high bound the taps whose positions exist; the first tap is the smallest one from low on with the right residue.
     const std::int64_t low = std::max<std::int64_t>(0, ceil_div(t - reach, w.dilation));
     const std::int64_t high = std::min(w.kernel - 1, floor_div(t, w.dilation));
     const auto residue =

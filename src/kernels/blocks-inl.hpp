@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interleaving within registers, and loads at the ends of memory. Included once for each instruction set.
+// Interleaving within registers, and loads at the ends of memory. This file is included once for each instruction set.
 #include <hwy/highway.h>
 
 #include <algorithm>

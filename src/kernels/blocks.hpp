@@ -2,8 +2,8 @@
 // Regroups small elements within registers.
 //
 // Split distributes a row to `ways` streams in turn: r g b r g b .. becomes r r .. g g .. b b ... Join is the inverse. Split and
-// join load whole vectors, move lanes between them, and store whole vectors. The strategy "streams" of the engine calls them for
-// operators that move single elements, such as space_to_depth or patches with stride = kernel.
+// join load whole vectors, move lanes between them, and store whole vectors. The strategy "streams" of the engine calls split and
+// join for operators that move single elements, such as space_to_depth or patches with stride = kernel.
 #pragma once
 
 #include <cstddef>

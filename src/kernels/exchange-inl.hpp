@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchanges rows with columns for planes of small units (plane.hpp). Included once for each instruction set.
+// Exchanges rows with columns for planes of small units (plane.hpp). This file is included once for each instruction set.
 #include <hwy/highway.h>
 
 #include <algorithm>

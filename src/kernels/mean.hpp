@@ -29,8 +29,8 @@ inline constexpr std::int64_t most_met = std::int64_t{1} << 20;
 /// One element, repeated so that kernels can load a vector of copies.
 using FillLine = std::array<std::byte, 64>;
 
-/// The divisors of the accumulators of a row: met[i] * others. Both factors are whole numbers, with a product of at most most_met;
-/// if the product is 0, the element becomes `fill`. Complex numbers have two entries of `met` each.
+/// The divisors of the accumulators of a row: met[i] * others. `met[i]` and `others` are whole numbers, with a product of at most
+/// most_met; if the product is 0, the element becomes `fill`. Complex numbers have two entries of `met` each.
 struct MeanRow {
   const double* met = nullptr;
   double others = 1;

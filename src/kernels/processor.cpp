@@ -111,7 +111,7 @@ void for_each_set(F f) {
   for (std::int64_t left = available(); left != 0; left &= left - 1) f(left & -left, hwy::TargetName(left & -left));
 }
 
-/// Returns the set with this name, in capitals or not; all sets for ""; no set for other names.
+/// Returns the instruction set with this name, in upper or lower case; all sets for ""; no set for other names.
 std::int64_t named(std::string_view name) noexcept {
   const auto same = [](char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));

@@ -71,7 +71,7 @@ struct Sources {
 /// `end`.
 void gather(std::byte* dst, const Sources& sources, std::int64_t count, Store store, Ahead& ahead) noexcept;
 
-/// Makes stores past the cache visible to other threads. Call it after the last copy_rows of a piece of work.
+/// Makes stores past the cache visible to other threads. Call finish_stores() after the last copy_rows of a piece of work.
 void finish_stores() noexcept;
 
 }  // namespace patchfold::kernels

@@ -49,9 +49,10 @@ struct SumRun {
   std::int64_t high = 0;
 };
 
-/// A program of steps or of runs. Steps are in the order of the columns in memory, and the first steps begin the sums,
-/// which stay in the first-level cache. Runs are for maps so small that the order in memory does not matter: the sums of a run stay
-/// in registers. Runs ascend: the last vector of each may have lanes beyond the run, and the next run writes those elements again.
+/// A program that adds the terms of a map, made of steps or of runs. Steps are in the order of the columns in memory, and the first
+/// steps begin the sums, which stay in the first-level cache. Runs are for maps so small that the order in memory does not matter:
+/// the sums of a run stay in registers. Runs ascend: the last vector of each may have lanes beyond the run, and the next run writes
+/// those elements again.
 struct SumProgram {
   std::span<const SumStep> steps{};
   std::span<const SumRun> runs{};

@@ -11,7 +11,8 @@
 namespace patchfold {
 namespace {
 
-/// Returns an element 1 of every summable type, which lives as long as the program: the columns of coverage.
+/// Returns an element 1 of a summable type, in memory that exists until the program ends; such elements are the columns of
+/// coverage.
 const std::byte* one_of(DType dtype) {
   const auto& ones = lasting([] {
     std::array<std::array<std::byte, 16>, dtype_table.size()> table{};

@@ -37,8 +37,8 @@ struct Arrival {
 /// in ascending order.
 ///
 /// For each tile the Merger calls preview, which changes nothing; accept, once the elements of the finished cells are made;
-/// and settle, which releases the tiles that no cell needs any more. Then it calls next_left() while next_is_finished().
-/// Only one thread at a time may use a Ledger.
+/// and settle, which releases the tiles that no cell needs any more. After settle the Merger calls next_left() while
+/// next_is_finished(). Only one thread at a time may use a Ledger.
 class Ledger {
  public:
   Ledger(const Cells& cells, const Sizes& sizes);

@@ -23,8 +23,8 @@ namespace tiling {
 
 using Memory = std::unique_ptr<std::byte[]>;
 
-/// A waiting tile: some of its cells still need other tiles. Its elements are either the given view, kept alive by the owner, or
-/// copies.
+/// A waiting tile: some of its cells still need other tiles. The elements of the tile are either the given view, kept alive by the
+/// owner, or copies.
 struct Held {
   ConstTensorView view{};
   std::shared_ptr<const void> owner{};
@@ -39,8 +39,8 @@ struct Held {
 ///
 /// An added tile finishes some cells, which are made at once, and waits until its other cells can be made. `add` first computes and
 /// allocates everything, then makes the elements, then lets the ledger accept the tile. If `add` fails before the ledger accepts,
-/// nothing has changed, except output elements that a later call writes again. After that the tile counts as added, and a failure
-/// (of a sink, or of memory) closes the merger: it takes no more tiles.
+/// nothing has changed, except output elements that a later call writes again. An accepted tile counts as added, and a later
+/// failure (of a sink, or of memory) closes the merger: it takes no more tiles.
 ///
 /// With a memory_limit the next tile in order is always accepted. A tile before its turn is accepted only if the limit has room for
 /// the bytes that it may need until its turn, in addition to the most bytes that tiles in order need.

@@ -11,8 +11,8 @@
 namespace patchfold::tiling {
 namespace {
 
-/// The most rows of neighbouring cells that are made at a time, and the most bytes of the longest cell's rows. The calls for single
-/// rows take as long as making them; too many rows are evicted from the cache before the next cell continues them.
+/// The most rows of neighbouring cells that are made at a time, and the most bytes of the longest cell's rows. Calling a function
+/// for each row takes as long as making the row; too many rows are evicted from the cache before the next cell continues them.
 constexpr std::int64_t rows_together = 8;
 constexpr std::int64_t bytes_together = 8192;
 

@@ -30,8 +30,8 @@ struct TileWords {
 };
 
 /// Checks arrays for tiles: whole results for a Merger, pieces for a BoxMerger. Merger and BoxMerger make the same checks with
-/// different TileWords. Each of them compares the shape itself, between check_index and checked_view. Writing the name of a tile
-/// takes time, so names are written only for errors.
+/// different TileWords. Merger and BoxMerger compare shapes themselves, between check_index and checked_view. Writing the name of a
+/// tile takes time, so names are written only for errors.
 class TileChecks {
  public:
   TileChecks(const Rules& rules, const TileWords& words) : rules_(rules), words_(words) {}

@@ -52,7 +52,7 @@ struct Case {
   TensorView dst{};
 };
 
-/// Makes the plan of a case. Returns its error; nothing if there is none.
+/// Makes the plan of a case. Returns the error of a call; nothing if the call succeeds.
 std::optional<ErrorCode> refusal(const Case& c, Plan* made = nullptr) {
   constexpr std::size_t most_bytes = std::size_t{16} << 20;
   reset_allocations();

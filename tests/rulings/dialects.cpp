@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rulings where a dialect departs from its implementation or its text: batch entries of OpenVINO's lists, SAME padding, element
-// types, fills; tensorflow.cpp has the rulings for TensorFlow. Expected values of the data 1, 2, 3, .. (0 is padding) come from a
-// separate index-by-index program in Python.
+// types, fills; tensorflow.cpp has the rulings for TensorFlow. Expected values, for data that counts 1, 2, 3 with 0 for padding,
+// come from a separate index-by-index program in Python.
 #include <tuple>
 
 #include "vectors/support.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rulings where TensorFlow's operators depart from their texts or from each other: SAME and VALID of images and volumes, blocks of
-// many axes, vectorised channels. Expected values of the data 1, 2, 3, .. (0 is padding) come from a separate index-by-index
-// program in Python.
+// many axes, vectorised channels. Expected values, for data that counts 1, 2, 3 with 0 for padding, come from a separate
+// index-by-index program in Python.
 #include <cstring>
 #include <tuple>
 

@@ -37,7 +37,7 @@ TEST(Explain, UnfoldByHand) {
                               "    2 4 2 4 2 4 2 2\n"));
   // Row 1 * 9 + 2 * 3 + 1 = 16: channel 1, tap (2, 1); position 2 * 4 + 2 = 10: (4 + 2 - 1, 4 + 1 - 1) = (5, 4).
   EXPECT_THAT(text, HasSubstr("    output[0, 0, 10]  <- image[0, 0, 3, 3]\n"));
-  // Row 26 is channel 2, tap (2, 2). The explanation leaves out rows before it.
+  // Row 26 is channel 2, tap (2, 2). The explanation leaves out rows before row 26.
   EXPECT_THAT(text, HasSubstr("    ..\n    output[0, 26, 10] <- image[0, 2, 5, 5]\n"));
   EXPECT_THAT(text, HasSubstr("  first   output[0, 0, 0] <- outside: 0\n"));
   EXPECT_THAT(text, HasSubstr("  last    output[0, 26, 15] <- image[0, 2, 7, 7]\n"));

@@ -20,7 +20,7 @@ TEST(ExplainTiling, TilesByHand) {
   const std::string text = explain(Tiling(TilingSpec{.shape = {3, 1000, 700}, .tile = {256, 256}, .overlap = 32}));
   EXPECT_THAT(text, HasSubstr("Tiling: 15 tiles of 256 x 256 elements, in a grid of 5 x 3\n"
                               "  array: [3, 1000, 700], output: [3, 1000, 700]\n"));
-  // Since 744 / 224 = 3.3, four tiles fit and end at 3 * 224 + 256 = 928. The fifth begins at 1000 - 256 = 744, 152 before 896.
+  // Since 744 / 224 = 3.3, four tiles fit and end at 3 * 224 + 256 = 928. Tile 5 begins at 1000 - 256 = 744, 152 before 896.
   EXPECT_THAT(text, HasSubstr("  axis 1: extent 1000, tile 256, stride 224, overlap 32\n"
                               "    floor((1000 - 256) / 224) + 1 = 4 tiles fit\n"
                               "    72 elements remain: one more tile, tail shift\n"

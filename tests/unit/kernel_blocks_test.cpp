@@ -48,7 +48,7 @@ Shape random_shape(Dice& dice, std::int64_t unit, std::int64_t ways) {
   return shape;
 }
 
-/// Calls f(offset together, offset apart) for every element.
+/// Calls f(offset in the row, offset in the streams) for every element.
 template <class F>
 void for_elements(const Shape& shape, F f) {
   const Streams& s = shape.streams;

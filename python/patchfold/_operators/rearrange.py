@@ -70,7 +70,7 @@ def rearrange(x: Array, pattern: str, /, *, out: Array | None = None, **axes: In
         x: the array.
         pattern: such as "b (h p) (w q) c -> b (h w) (p q c)".
         out: a NumPy array or torch tensor of the result's shape and element type, of any strides; it receives the result
-            and is returned. It must not share memory with x.
+            and is returned; out must not share memory with x.
         axes: the sizes of names, p=16; in each pair of parentheses before the arrow, all but one are needed. Every name but
             "out" can be given a size.
 

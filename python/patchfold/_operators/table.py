@@ -149,8 +149,8 @@ def output_shape(op: str, shape: tuple[int, ...], **attributes: Any) -> tuple[in
 class Plan:
     """An operator, checked and planned once for arrays of one shape, layout and type; made by ``patchfold.plan``.
 
-    Call a plan with arrays: ``plan(x)`` or ``plan(x, out=out)``, from any thread. Its repr shows shapes, order and strategy.
-    A plan never changes. It can be pickled; a process that loads it plans again.
+    Call a plan with arrays: ``plan(x)`` or ``plan(x, out=out)``, from any thread. The repr of a plan shows shapes, order and
+    strategy. A plan never changes. A plan can be pickled; a process that loads a plan makes it again.
     """
 
     def __init__(self, x: Any, out: Any, native: _core.Operator, spec: OperatorSpec, values: list[Any]) -> None:

@@ -123,8 +123,8 @@ def _countings(indices: Indices, where: Sequence[Indices], values: Indices) -> I
     yield from itertools.islice(itertools.product(*(list(itertools.islice(_digits(each), 8)) for each in rows)), _MOST_WAYS)
     if not (indices == UNKNOWN).any() or any(len(each) > 1 and _steps(each) is None for each in rows):
         return
-    # If few elements are known, their neighbours are unknown. Then the steps of digits of prime extents are computed from
-    # any elements.
+    # If few elements are known, their neighbours are unknown. For such rows, the steps of digits of prime extents are
+    # computed from any elements.
     orders = itertools.product(*(list(itertools.islice(_prime_orders(extent), _MOST_FITS)) for extent in indices.shape))
     for extents in itertools.islice(orders, _MOST_FITS):
         digits = [np.unravel_index(index, axis) for index, axis in zip(where, extents, strict=True) if axis]
@@ -165,7 +165,7 @@ def _joined(digits: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _digits(rows: Indices) -> Iterator[list[tuple[int, int]]]:
     """Yields the possible extents and steps (in the source's row-major order) of the digits of `rows`, the slowest first.
-    There is at most one possibility if every two neighbouring rows have a column in which both elements are known."""
+    There is at most one list of digits if every two neighbouring rows have a column in which both elements are known."""
     count = len(rows)
     if count == 1:
         yield []

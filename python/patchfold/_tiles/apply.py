@@ -66,13 +66,13 @@ def apply_tiled(
         fill: as for Merger.
         batch: the largest number of tiles that fn receives at a time. Tiles of different shapes (tail="partial") are never
             stacked.
-        out: as for Merger; it must not share memory with x. For several results a tuple or a dict, in which None stands for
-            a new array. "y.tif" for a data set of rasterio is a GeoTIFF with its CRS and its transform, scaled if the
-            results are; apply_tiled then returns its path.
+        out: as for Merger; it must not share memory with x. For several results, out is a tuple or a dict, in which None
+            stands for a new array. "y.tif" for a data set of rasterio is a GeoTIFF with its CRS and its transform, scaled if
+            the results are; apply_tiled then returns its path.
         progress: True shows a bar on a terminal and in a notebook, if tqdm is installed; a function is called with
             (finished tiles, all tiles).
         device: where fn receives its tiles: a device of torch for tensors ("cuda"), of JAX for its arrays, and what
-            ``to_device`` takes for others. None: in the processor's memory.
+            ``to_device`` takes for others. None: fn receives tiles in the processor's memory.
         spec: a MergeSpec, instead of window, reduce, dtype, mask and fill.
         threads: as for Merger; it does not limit fn.
 
@@ -80,8 +80,8 @@ def apply_tiled(
 
     Types: returns what Merger.finish does; for several results a tuple, dict or list of that. A new output is an array of
         the same kind as x, whatever kind fn returns, unless that kind lacks the element type (for example bfloat16 in NumPy,
-        if ml_dtypes is not imported). For stores it is a NumPy array. Results on another device are copied from there, one
-        tile at a time.
+        if ml_dtypes is not imported). If x is a store, a new output is a NumPy array. Results on another device are copied
+        from there, one tile at a time.
 
     Errors: InvalidValue and InvalidType, also for a result of the wrong shape; the error names the tile, the given and the
         expected shape. An exception of fn is passed on unchanged, with a note that names the tile.

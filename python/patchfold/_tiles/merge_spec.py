@@ -30,7 +30,7 @@ class ResultType:
 
     Arguments:
         dtype: the element type, under a name of NumPy, torch or patchfold.
-        channels: extents of the axes that are not tiled, in order. None: the extents of the array.
+        channels: extents of the axes that are not tiled, in order. If channels is None, the array's own extents are used.
 
     Errors: InvalidType and InvalidValue with the operator "merge".
 

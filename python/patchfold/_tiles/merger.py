@@ -56,14 +56,15 @@ class Merger:
                                    of the stream axis, band is that part of the output, which the function may keep;
                                    finish returns None
         copy: whether the merger copies what has to wait, so that a tile may be overwritten as soon as add returns. Otherwise
-            it borrows tiles: they must not change until all their elements are written, and it keeps their memory alive.
+            the merger borrows tiles: a tile must not change until all its elements are written, and the merger keeps the
+            tile's memory alive.
         mask: a bool for each tile, in the shape of the grid or as a list. False marks a tile that will not come.
         fill: the value of elements that no tile gives. Without a fill, such elements are an error.
         memory_limit: bytes that may wait. A tile that would exceed it raises MemoryError.
         kind: an array. If out is None, the new array is of the same kind as this one instead of the first tile.
         spec: a MergeSpec, instead of window, reduce, dtype, mask and fill.
-        results: the ResultType of the tiles, if it is known. Then everything is checked at once and not with the first tile,
-            and a file is made at once.
+        results: the ResultType of the tiles, if it is known. With this argument everything is checked at once and not with
+            the first tile, and a file is made at once.
         threads: the largest number of threads of each call; see thread_limit.
 
     The first tile decides the element type and the extents of axes that are not tiled. Tiles are NumPy arrays of every
@@ -71,8 +72,8 @@ class Merger:
     integers have a mean only with the window "ones". Results do not depend on the order of tiles, threads or instruction
     sets.
 
-    Errors: InvalidValue and InvalidType with the operator "merge". A refused tile leaves the merger as it was. An exception
-        of a store or a function comes out of add or finish unchanged, with a note; the merger takes no tiles afterwards. A
+    Errors: InvalidValue and InvalidType with the operator "merge". A refused tile leaves the merger as it was. add and
+        finish pass on an exception of a store or a function unchanged, with a note; the merger takes no tiles afterwards. A
         file that cannot be written raises OSError.
 
     As a context manager, the merger finishes at the end of the block. If an exception leaves the block, it drops everything,

@@ -15,7 +15,8 @@ from .tiling_arguments import TILING, wrong_type
 
 @dataclass(frozen=True)
 class Tile:
-    """One tile. Its slices and pads have an entry for every axis; along axes that are not tiled they cover everything."""
+    """One tile. The slices and pads of a tile have an entry for every axis; along axes that are not tiled, slices cover
+    everything."""
 
     index: int
     """Number of the tile, row-major over the grid: the last axis runs fastest."""

@@ -82,10 +82,10 @@ def apply_tiled(
         batch: the largest number of tiles that fn receives at a time, stacked along a new first axis. A batch is one task.
         out: None for a lazy result; or where the result is written: a zarr array, or the path or URL of a store that is
             made, of the kind of the source (an OME-Zarr image of one level, a data set of xarray, or a zarr array). A local
-            store is called "y.zarr.partial" until it is complete. Beside it, "y.zarr.patchfold" records what is done: the
-            same call goes on where a run ended.
+            store is called "y.zarr.partial" until it is complete. "y.zarr.patchfold", in the same folder, records finished
+            work: after an interruption the same call continues there.
         chunks: the extents of the chunks of the result, as dask takes them: for each tiled axis or for each axis, of which
-            those that are not tiled stay whole. They must be whole shards of out. A new store gets a shard for each.
+            those that are not tiled stay whole. Chunks must be whole shards of out. A new store gets a shard for each.
         progress: with out, True shows a bar if tqdm is installed; a function is called with (written chunks, all chunks).
         device: where fn receives its tiles, as for patchfold.apply_tiled.
         results: the element type and the untiled extents of what fn returns. None: fn is called once for the first tile.
@@ -98,8 +98,8 @@ def apply_tiled(
 
     Formula: y = the merge of fn(tile i) over all tiles i.
 
-    Types: without out a dask array, or a DataArray for one, whose coordinates stay where the extent does. With out a
-        Report, whose ``array`` is the store's.
+    Types: without out a dask array, or a DataArray for one, which keeps the coordinates of each axis whose extent does not
+        change. With out a Report, whose ``array`` is the store's.
 
     Errors: InvalidValue and InvalidType before any work for chunks that are not whole shards, an out that cannot hold the
         result or belongs to another run, and all that Tiling and Merger refuse. A result of another shape or element type

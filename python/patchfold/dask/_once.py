@@ -61,7 +61,7 @@ def once(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Once:
     worker's threads share it.
 
     Arguments:
-        make: a function that returns the function of tiles. It must be importable by the workers, or picklable.
+        make: a function that returns the function of tiles. Workers must be able to import make, or it must be picklable.
         args, kwargs: the arguments of make, such as the path of the weights.
 
     Errors: InvalidType if make is not a function.

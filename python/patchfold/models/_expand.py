@@ -190,7 +190,7 @@ def col2im(nodes: Nodes, x: str, windows: Sequence[Window], channels: int = 0) -
         x = _cropped(nodes, x, n, windows)
         x = _summed(nodes, nodes.add("Unsqueeze", [x, nodes.ints([n])])[0], 1, rank, n)
     else:
-        # Tap and position of each spatial axis come side by side, so that one reshape can join both.
+        # Tap and position of each spatial axis are neighbours, so that one reshape can join both.
         order = [*range(n), *(axis for number in range(rank) for axis in (n + number, n + rank + number))]
         shape = [extent for pair in zip(kernel, grid, strict=True) for extent in pair]
         x = nodes.rearranged(x, [*lead, *kernel, *grid], order, [*kept, math.prod(shape)])

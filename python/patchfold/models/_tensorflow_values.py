@@ -14,7 +14,7 @@ from ._moves import MOST_CONSTANT
 
 
 def part_of(module: str, what: str) -> Any:
-    """Returns a module of TensorFlow. Its ImportError names the reader that needs TensorFlow."""
+    """Returns a module of TensorFlow. If the module is missing, the ImportError names the reader that needs TensorFlow."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -101,9 +101,9 @@ def sliding_window_inference(
         args, kwargs: go to the predictor. A keyword ``condition`` is a tensor with the batch and spatial extents of inputs;
             the predictor gets its windows as ``condition``.
         out: where the output goes: a tensor, an array of NumPy (also a memmap) or a store (zarr, h5py) of the output's
-            shape and type, on the processor, for a predictor with one result. Or a function, for one image: out(rows, band)
-            receives the band (1, C', rows, ..) of the output along its first spatial axis, in order, and the call returns
-            None. A predictor's own keyword ``out`` needs functools.partial.
+            shape and type, on the processor, for a predictor with one result. For one image, out may be a function:
+            out(rows, band) receives the band (1, C', rows, ..) of the output along its first spatial axis, in order, and the
+            call returns None. A predictor's own keyword ``out`` needs functools.partial.
 
     Formula: y = sum of weight * result / sum of weight, over the windows that give an element.
 
@@ -111,7 +111,7 @@ def sliding_window_inference(
         is a MetaTensor with the metadata of inputs if inputs is one. Gradients flow from results that require them.
 
     Memory: on the processor, without gradients, the output, and the parts of results that wait for their neighbours. In the
-        other cases a sum of weights comes on top, as in MONAI.
+        other cases a sum of weights needs memory too, as in MONAI.
 
     Errors: InvalidValue (a ValueError) and InvalidType (a TypeError). Exceptions of the predictor pass unchanged.
 

@@ -18,7 +18,7 @@ from ..models._rewriter import CONTRIB, Rewriter, copy_of, drop_domain
 from ..models._targets import FAMILY
 from ._disguises import DOMAIN, take_over
 
-# ONNX's names of the element types that ONNX Runtime's tensors hold. Other types stay with ONNX Runtime's own operators.
+# ONNX's names of the element types that ONNX Runtime's tensors hold. ONNX Runtime's own operators keep all other types.
 _HELD = {code: name for code, name in BY_ONNX_CODE.items() if not name.startswith("complex")}
 MOVED = {_onnx.dtype_of(code) for code in _HELD}
 SUMMED = {_onnx.dtype_of(code) for code, name in _HELD.items() if name in SUMMABLE}

@@ -325,8 +325,8 @@ def extension() -> str:
     a model with others is refused, since the plugin cuts 64-bit numbers to 32 bits without saying so.
 
     The first call compiles the library for the OpenVINO that is installed, which takes half a minute and a C++ compiler
-    (environment variable CXX, or else c++, g++, clang++). It is kept in the folder PATCHFOLD_CACHE, or else in
-    ~/.cache/patchfold, and used again as long as OpenVINO and patchfold stay the same.
+    (environment variable CXX, or else c++, g++, clang++). The compiled library is kept in the folder PATCHFOLD_CACHE, or
+    else in ~/.cache/patchfold, and used again as long as OpenVINO and patchfold stay the same.
 
     Returns: the path, as C++ takes it too: `core.add_extension(path)`.
 

@@ -42,9 +42,9 @@ def fold(
         dilation: step between the elements of a patch, at least 1.
         padding: elements at both ends of each axis, at least 0; elements that fall into them are dropped.
         stride: step between patches, at least 1.
-        out: a tensor of the result's shape and element type; it receives the result and is returned. It has no
+        out: a tensor of the result's shape and element type; it receives the result and is returned; out has no
             derivative.
-        device: where the result lies; that of input if not given.
+        device: the device of the result; if not given, the device of input.
 
     Formula: result[n, c, y] = the sum of input[n, c * K + tap, position] over all taps and positions with
         position * stride + tap * dilation - padding = y for each axis; 0 if there are none.
@@ -102,10 +102,10 @@ def unfold(
         padding: elements added at both ends of each axis, at least 0.
         stride: step between patches, at least 1.
         padding_mode: what is added: "constant" (also "zeros"): zeros; or elements of the image, as numpy.pad does: "edge"
-            (also "replicate"), "reflect", "symmetric", "wrap" (also "circular"). They are added first, by torch.
-        out: a tensor of the result's shape and element type; it receives the result and is returned. It has no
+            (also "replicate"), "reflect", "symmetric", "wrap" (also "circular"). torch adds these elements first.
+        out: a tensor of the result's shape and element type; it receives the result and is returned; out has no
             derivative.
-        device: where the result lies; that of input if not given.
+        device: the device of the result; if not given, the device of input.
 
     Formula: result[n, c * K + tap, position] = input[n, c, position * stride + tap * dilation - padding], for each
         axis; 0 outside the image, or what padding_mode says.
@@ -168,9 +168,9 @@ def pixel_shuffle(
     Arguments:
         input: the deep image, any strides, any device; if it is not on the CPU it is copied there, and the result back.
         upscale_factor: r, at least 1.
-        out: a tensor of the result's shape and element type; it receives the result and is returned. It has no
+        out: a tensor of the result's shape and element type; it receives the result and is returned; out has no
             derivative.
-        device: where the result lies; that of input if not given.
+        device: the device of the result; if not given, the device of input.
 
     Formula: result[.., c, y * r + i, x * r + j] = input[.., c * r * r + i * r + j, y, x].
 
@@ -212,9 +212,9 @@ def pixel_unshuffle(
     Arguments:
         input: the image, any strides, any device; if it is not on the CPU it is copied there, and the result back.
         downscale_factor: r, at least 1; it divides both extents.
-        out: a tensor of the result's shape and element type; it receives the result and is returned. It has no
+        out: a tensor of the result's shape and element type; it receives the result and is returned; out has no
             derivative.
-        device: where the result lies; that of input if not given.
+        device: the device of the result; if not given, the device of input.
 
     Formula: result[.., c * r * r + i * r + j, y, x] = input[.., c, y * r + i, x * r + j].
 
@@ -255,8 +255,8 @@ def contiguous(input: Tensor) -> Tensor:
 
     Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
 
-    Errors: InvalidType for an input that would have to be copied and is not a dense tensor. It names the rule and the given
-        value.
+    Errors: InvalidType for an input that would have to be copied and is not a dense tensor. The error names the rule and the
+        given value.
 
     Elsewhere: torch Tensor.contiguous; patchfold.copy; NumPy ascontiguousarray; TensorFlow identity; ONNX Identity;
         OpenVINO none; MATLAB none.

@@ -42,7 +42,7 @@ _ZEROS = (0, 0)
 
 @dataclass
 class Row:
-    """One operator, with its rules for shapes and derivatives. Values come in torch's order: from the dispatcher, with an
+    """One operator, with its rules for shapes and derivatives. Values are in torch's order: from the dispatcher, with an
     entry for each axis in each list, or from the caller of the function."""
 
     name: str
@@ -114,7 +114,7 @@ class Row:
         return (*given, *self.defaults[len(self.defaults) - missing :]) if missing else tuple(given)
 
     def library_shape(self, sizes: Sequence[int], values: Sequence[Any]) -> tuple[int, ...]:
-        """Returns the shape of the result by the library's rule. Its errors name the input in place of the shape."""
+        """Returns the shape of the result by the library's rule. Errors name the input in place of the shape."""
         try:
             shape: tuple[int, ...] = self.native.output_shape(sizes, *values)
             return shape

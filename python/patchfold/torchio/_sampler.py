@@ -36,7 +36,7 @@ class GridSampler(torchio.GridSampler):
     """Patches of a subject on a grid, for inference, as TorchIO's class of this name.
 
     Arguments:
-        subject: a torchio.Subject whose images have one shape. It stays as it is.
+        subject: a torchio.Subject whose images have one shape. The sampler does not change the subject.
         patch_size: extents of a patch, one number for all axes.
         patch_overlap: even numbers of voxels that neighbouring patches share, less than patch_size.
         padding_mode: None, or what lies around the volume: half of the overlap at each end of each axis, in one of the

@@ -24,8 +24,8 @@ namespace {
 using Reach = BandLayout::Reach;
 
 /// A plan of the strategy: the copies of all bands; bands that reach equal ranges of the image share their copies. A row of work is
-/// one band of one group of tuples, with its stage in the piece's scratch memory. Rejected: stages that are filled row by row while
-/// columns are written from them, which took as long in all layouts.
+/// one band of one group of tuples, with its stage in the piece's scratch memory. Stages that are filled row by row, while columns
+/// are written from them, were rejected: they took as long in all layouts.
 class Bands final : public Compiled {
  public:
   Bands(const Problem& problem, BandLayout layout) : Compiled(problem), plan_(std::move(layout)) {

@@ -13,8 +13,8 @@ namespace patchfold::engine {
 
 /// The bands of an extract and the layout of their stage, the scratch memory for the image part of a band. The stage has an axis
 /// for the coordinates of each window, and an axis for each dim that is staged together with the windows. Coordinates of the sorted
-/// window are sorted by residue modulo its stride, so that the positions of a tap are neighbours. Rejected: an axis for taps, with
-/// which the stage would be as large as the columns, and slower than a program for maps.
+/// window are sorted by residue modulo its stride, so that the positions of a tap are neighbours. A stage with an axis for taps was
+/// rejected: it would be as large as the columns, and slower than a program for maps.
 struct BandLayout {
   /// Positions of one window, and the coordinates that they reach inside the image.
   struct Reach {
@@ -23,7 +23,7 @@ struct BandLayout {
     std::int64_t from = 0;   ///< coordinates [from, end), counted from the first, lie inside
     std::int64_t end = 0;
   };
-  /// The place of a coordinate, counted from the first one of a band.
+  /// The place of a coordinate, counted from the first coordinate of a band.
   struct Place {
     std::int64_t step = 0;    ///< bytes between neighbours; in the sorted window, between neighbours of one residue
     std::int64_t phases = 1;  ///< number of residues

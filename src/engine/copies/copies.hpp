@@ -22,7 +22,8 @@ std::unique_ptr<Compiled> make_memcpy(const Problem& problem);
 /// sums of one term each, which differ from copies only for zeros and NaNs.
 std::unique_ptr<Compiled> make_streams(const Problem& problem);
 bool streams_pay(const Problem& problem);
-/// Copies with any strides on both sides. Also extracts whose windows overlap inside the image, and sums of one term each.
+/// Copies with any strides on both sides. This function also takes extracts whose windows overlap inside the image, and sums of one
+/// term each.
 std::unique_ptr<Compiled> make_strided(const Problem& problem);
 
 // Other copies.

@@ -48,8 +48,8 @@ struct Place {
 };
 
 /// A plan of the strategy. A row of work is one brick, which writes destination elements of its own. plan_route() chooses by price,
-/// once, whether bricks pass through scratch memory. Rejected: buffers of 256 bytes for gathered lines, whose calls cost more time
-/// than they hide, and buffers of more than 4 KB, with which writing and gathering no longer overlap.
+/// once, whether bricks pass through scratch memory. Two sizes of buffers for gathered lines were rejected: with 256 bytes the
+/// calls cost more time than they hide, and with more than 4 KB writing and gathering no longer overlap.
 class Strided final : public Compiled {
  public:
   explicit Strided(const Problem& given) : Compiled(turned(given)), store_(store_of(given)) {

@@ -15,8 +15,8 @@
 namespace patchfold::engine {
 
 /// The order in which the columns of a map are read.
-///   in_order  from memory, which is fastest if they are read from the first byte to the last: tap by tap
-///   together  from a cache, or in pieces that lie apart: a few taps at a time, so that sums are loaded less often
+///   in_order  for columns in memory, which is fastest to read from its first byte to its last: tap by tap
+///   together  for columns in a cache, or in pieces far from each other: a few taps at a time, so that sums are loaded less often
 enum class Reads : std::uint8_t { in_order, together };
 
 /// A program with its lists; it holds no pointers into tensors, since offsets count from the map's columns and from its sums.
