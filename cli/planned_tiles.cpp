@@ -162,8 +162,8 @@ class PlannedTiles::Files {
     return form_ && has_pixels(reader.shape()) && form_of(reader) != *form_;
   }
 
-  /// Finds a form for pictures that can hold all results. If there is none, throws an error that names the first result whose form
-  /// is not the most frequent form.
+  /// Finds a form for pictures that can hold all results. If no form can hold all results, throws an error that names the first
+  /// result whose form is not the most frequent form.
   void find_form() {
     struct Kind {
       Dims channels;

@@ -22,7 +22,7 @@ class TilingOptions {
   /// Adds --scale, --offset and --result.
   void add_results();
 
-  /// Returns the extents of tiles. Throws Error(usage) if there are none, and the errors of parse_argument.
+  /// Returns the extents of tiles. Throws Error(usage) if the options give no extents, and the errors of parse_argument.
   Axes tile() const;
   /// Returns the spec without shape and tile. Throws Error(usage), and the errors of parse_argument.
   TilingSpec spec() const;

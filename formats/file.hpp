@@ -89,7 +89,8 @@ class InputChunks {
   int error_ = 0;
 };
 
-/// Allocates memory without initial values. Throws Error(out_of_memory) if there is none, and for more bytes than the machine has.
+/// Allocates memory without initial values. Throws Error(out_of_memory) if memory is short, and for more bytes than the machine
+/// has.
 std::shared_ptr<std::byte> allocate(std::int64_t bytes, const Subject& subject);
 
 /// Returns the bytes of a tensor; nothing if an extent is negative, or if the extents other than 0 give more than 63 bits.

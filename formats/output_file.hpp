@@ -18,9 +18,9 @@ class ByteSink {
 };
 
 /// A file that is written under a temporary name, in the folder of its path or of the file that the path links to. `commit` renames
-/// the temporary file. Without commit the destructor removes it, and the file at the path does not change. A new file gets the
-/// permissions of the file that it replaces. Standard output ("-"), /dev/null, pipes and other files that are not regular are
-/// written directly. Throws Error(file_write) with the writer as op and the path as argument.
+/// the temporary file. Without commit the destructor removes the temporary file, and the file at the path does not change. A new
+/// file gets the permissions of the file that it replaces. Standard output ("-"), /dev/null, pipes and other files that are not
+/// regular are written directly. Throws Error(file_write) with the writer as op and the path as argument.
 class OutputFile final : public ByteSink {
  public:
   /// regular: the file is not written from its first byte to its last. Standard streams get its bytes from a temporary file on

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of the operating system, by descriptors. Names in strings are the system's bytes; on Windows, whose names are UTF-16,
 // strings are UTF-8. Unless a comment says otherwise, functions return -1, nullptr or false and set errno if the system fails. A
-// signal does not interrupt them.
+// signal does not interrupt these functions.
 #pragma once
 
 #include <cstddef>

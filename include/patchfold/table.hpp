@@ -116,8 +116,8 @@ struct OperatorSpec {
   IndexTypes index_types = IndexTypes::int32_or_int64;
   bool sums = false;           ///< adds elements where patches meet: needs a type with an addition
   std::string_view example{};  ///< a small problem without the operator's name: "f32 1x4x4x4 kernel_size=2,2"
-  /// The neutral operator of the example, with its options: "unfold layout=channels_last order=kernel". A neutral operator
-  /// has its own name here.
+  /// The neutral operator of the example, with its options: "unfold layout=channels_last order=kernel". For a neutral operator this
+  /// text begins with its own name.
   std::string neutral{};
   std::vector<ArgumentSpec> arguments{};  ///< shape inputs first, in the order of the operator's inputs
   std::function<BoundOperator(std::span<const Argument>)> bind{};  ///< throws Error for wrong arguments

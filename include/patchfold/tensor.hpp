@@ -82,7 +82,7 @@ class Dims {
 
 /// Returns "[2, 3, 5]".
 PATCHFOLD_API std::string to_string(const Dims& dims);
-/// Returns the byte strides of a row-major tensor. Throws Error(overflow) if its size does not fit into 63 bits.
+/// Returns the byte strides of a row-major tensor. Throws Error(overflow) if the size of the tensor does not fit into 63 bits.
 PATCHFOLD_API Dims contiguous_strides(const Dims& shape, std::size_t element_size);
 /// Returns the product of the extents. Throws Error(value) for a negative extent, Error(overflow) beyond 63 bits.
 PATCHFOLD_API std::int64_t element_count(const Dims& shape);

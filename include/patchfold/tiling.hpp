@@ -271,9 +271,9 @@ struct MergeSpec {
   std::int64_t sink_rows = 1;
 };
 
-/// Checks a spec against a tiling as the constructor of Merger does, except for memory_limit. With `with_weights` it also checks
-/// whether weights of 0 leave elements without a value, which may take as long as visiting every element of the output. Throws
-/// Error with op "merge".
+/// Checks a spec against a tiling as the constructor of Merger does, except for memory_limit. With `with_weights` the function also
+/// checks whether weights of 0 leave elements without a value, which may take as long as visiting every element of the output.
+/// Throws Error with op "merge".
 PATCHFOLD_API void check_merge(const Tiling& tiling, const MergeSpec& spec, bool with_weights = false);
 
 /// Returns the reduction of a merge with this spec: the reduction that the spec gives, or the default.

@@ -19,7 +19,7 @@ void check(Status* status) {
   if (status != nullptr) throw Failed{status};
 }
 
-/// Returns whether a call succeeded; releases its status.
+/// Returns whether a call succeeded; releases the call's status.
 bool went_well(const Api& api, Status* status) {
   if (status == nullptr) return true;
   api.release_status(status);

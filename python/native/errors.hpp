@@ -14,7 +14,7 @@ namespace patchfold::python {
 namespace nb = nanobind;
 
 /// Turns every patchfold::Error that leaves a bound function into the Python exception that the catalogue names: an exception of
-/// patchfold._errors, MemoryError or RuntimeError. Values in its message have Python's notation.
+/// patchfold._errors, MemoryError or RuntimeError. Values in the message have Python's notation.
 void translate_errors();
 
 /// Runs f, and puts the name of the called function into errors of the underlying operator.

@@ -15,8 +15,8 @@ from ._typing import Int
 
 
 class thread_limit:  # users call this class like a function, so its name is in lower case
-    """Limits the number of threads of each call of patchfold that the calling thread makes in a ``with`` block. Use it in
-    workers: n workers that each use every processor would slow each other down.
+    """Limits the number of threads of each call of patchfold that the calling thread makes in a ``with`` block. Use a limit
+    in workers: n workers that each use every processor would slow each other down.
 
     The limit does not change other threads or set_num_threads. Of nested limits the smallest applies. get_num_threads
     returns the number that a call in the block would use. Results do not depend on the limit.

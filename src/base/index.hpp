@@ -8,7 +8,7 @@
 
 namespace patchfold {
 
-/// Steps to the next index of the box [begin, end), none of whose extents is 0. After the last index it returns false and
+/// Steps to the next index of the box [begin, end), none of whose extents is 0. After the last index, advance() returns false and
 /// starts again at `begin`:
 ///   Dims index = begin;
 ///   do .. while (advance(index, begin, end));

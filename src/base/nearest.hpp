@@ -31,7 +31,7 @@ class Nearest {
   explicit Nearest(std::string_view word)
       : word_(word.substr(0, 64)), least_(std::max<std::size_t>(1, word_.size() / 3) + 1) {}
 
-  /// Takes a candidate. Returns whether it is similar enough to the word, and more similar than all earlier candidates.
+  /// Takes a candidate. Returns whether the candidate is similar enough to the word, and more similar than all earlier candidates.
   bool offer(std::string_view candidate) {
     const bool begins = word_.size() >= 3 && candidate.starts_with(word_);
     const std::size_t edits = begins ? 1 : edits_between(candidate, word_);

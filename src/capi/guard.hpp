@@ -20,7 +20,8 @@ namespace patchfold::capi {
 
 /// Deletes this thread's message.
 void clear_error() noexcept;
-/// Store a message for this thread and return its status. If there is no memory for its parts, a plain sentence is stored.
+/// Store a message for this thread and return its status. If there is no memory for the parts of the message, a plain sentence is
+/// stored.
 pf_status store_error(const Error& error) noexcept;
 pf_status store_error(ErrorCode code, std::string_view rule) noexcept;
 pf_status store_internal(const char* what) noexcept;
@@ -45,7 +46,7 @@ pf_status guarded(F&& f) noexcept {
   }
 }
 
-/// Returns the pointer. Throws Error(missing) if it is NULL.
+/// Returns the pointer. Throws Error(missing) if the pointer is NULL.
 template <class T>
 T* required(T* pointer, std::string_view op, std::string_view argument) {
   if (pointer == nullptr) fail(ErrorCode::missing, op, argument, "must not be NULL");

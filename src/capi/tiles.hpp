@@ -22,7 +22,7 @@ namespace patchfold::capi {
 inline constexpr std::string_view op_tiling = "tiling";
 inline constexpr std::string_view op_merge = "merge";
 
-/// Returns the entries as a list of axes. Throws Error if their number is negative or too large.
+/// Returns the entries as a list of axes. Throws Error if the number of entries is negative or too large.
 template <class T>
 std::span<const T> list_of(const T* entries, std::int32_t count, std::string_view op, std::string_view argument) {
   if (count < 0) fail(ErrorCode::length, op, argument, "the number of entries must be at least 0", count);

@@ -221,7 +221,7 @@ struct Bind {
   }
 };
 
-/// Makes a row. Rows are made once, so this is compiled for size. The row of an operator that this build leaves out has
+/// Makes a row. Each row is made once, so this function is compiled for size. The row of an operator that this build leaves out has
 /// only a name.
 template <class Op>
 [[gnu::cold]] OperatorSpec row(NeutralOf<Op> neutral, const RowText& text, std::initializer_list<Field<Op>> fields) {

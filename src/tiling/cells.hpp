@@ -112,7 +112,7 @@ class Cells {
 
   /// Returns the cells to which a tile contributes.
   std::vector<Cell> cells_of(std::int64_t tile) const;
-  /// Finds a cell to which no tile contributes. Returns false if there is none.
+  /// Finds a cell to which no tile contributes. Returns false if every cell has a tile.
   bool find_hole(Dims& segments) const;
 
  private:

@@ -98,7 +98,7 @@ Dims strides_of(const TilingSpec& spec) {
   return stride;
 }
 
-/// Returns value * num / den. Throws Error(value) unless it is a whole number.
+/// Returns value * num / den. Throws Error(value) unless the quotient is a whole number.
 std::int64_t scaled(std::int64_t value, std::int64_t num, std::int64_t den, std::string_view what) {
   const auto product = checked_mul(value, num);
   if (!Checked(product).is_below())

@@ -84,7 +84,7 @@ struct Merger::State {
   }
 
   const Tiling& tiles() const { return rules.cells.tiling(); }
-  /// Checks a given tile. Returns its view with strides of 0 along axes of at most one element.
+  /// Checks a given tile. Returns the tile's view, with strides of 0 along axes of at most one element.
   ConstTensorView checked(std::int64_t index, const ConstTensorView& tile) const;
   void hold_rows(std::int64_t slab, std::vector<CellPlan>& work);
   const std::byte* address(const ConstTensorView& tile, const Dims& position, const Dims& place) const;

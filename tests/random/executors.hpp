@@ -13,7 +13,7 @@
 
 namespace patchfold::testing {
 
-/// An executor whose threads live as long as a run and take pieces in turn. Several threads may call it at once.
+/// An executor whose threads live as long as a run and take pieces in turn. Several threads may call one executor at once.
 class PlainThreads : public Executor {
  public:
   explicit PlainThreads(int threads) : threads_(threads) {}

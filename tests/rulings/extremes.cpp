@@ -53,7 +53,7 @@ TEST(FarKernels, AreCountedByCoverageAtOnce) {
   EXPECT_EQ(counts({.output_size = {3}, .kernel_size = far, .padding = far}), Counts(3, far));
 }
 
-/// Tests that counts equal the result of adding this many ones one by one in the element's type.
+/// Tests that counts equal a sum of ones, added one by one in the element's type.
 TEST(FarKernels, AreCountedInTheElementsType) {
   const struct {
     DType dtype;

@@ -149,8 +149,8 @@ def _indices_of(image: npt.NDArray[Any], columns: npt.NDArray[Any]) -> tuple[Ind
 
 
 def _padding(map: IndexMap, image: npt.NDArray[Any], columns: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
-    """Returns the elements of the columns that the map places outside the image. Returns None unless these are all equal and
-    all other elements agree with the map."""
+    """Returns the elements of the columns that the map places outside the image. Returns None unless all elements outside
+    are equal and all others agree with the map."""
     reference = map.indices()
     inside = reference != OUTSIDE
     expected = image.reshape(-1)[np.maximum(reference, 0)]

@@ -60,7 +60,7 @@ class Merger:
             tile's memory alive.
         mask: a bool for each tile, in the shape of the grid or as a list. False marks a tile that will not come.
         fill: the value of elements that no tile gives. Without a fill, such elements are an error.
-        memory_limit: bytes that may wait. A tile that would exceed it raises MemoryError.
+        memory_limit: bytes that may wait. A tile that would exceed this limit raises MemoryError.
         kind: an array. If out is None, the new array is of the same kind as this one instead of the first tile.
         spec: a MergeSpec, instead of window, reduce, dtype, mask and fill.
         results: the ResultType of the tiles, if it is known. With this argument everything is checked at once and not with
@@ -76,8 +76,8 @@ class Merger:
         finish pass on an exception of a store or a function unchanged, with a note; the merger takes no tiles afterwards. A
         file that cannot be written raises OSError.
 
-    As a context manager, the merger finishes at the end of the block. If an exception leaves the block, it drops everything,
-    including an unfinished file.
+    As a context manager, the merger finishes at the end of the block. If an exception leaves the block, the merger drops
+    everything, including an unfinished file.
 
     Example:
         >>> import numpy as np, patchfold
@@ -148,7 +148,7 @@ class Merger:
         return self._tiling
 
     def add(self, index: Int | tuple[Int, ...] | Tile, tile: Any, *, weight: Weight | None = None) -> None:
-        """Takes the result of a tile. Several threads may call it at once.
+        """Takes the result of a tile. Several threads may call add at once.
 
         Arguments:
             index: the number of the tile, its place in the grid, such as (0, 1), or the Tile.

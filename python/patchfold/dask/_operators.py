@@ -246,7 +246,7 @@ class _Blocks:
 
 
 def _checked(name: str, x: Any, *settings: Any) -> tuple[str, Any, Any]:
-    """Checks a call as the operator itself does. Returns its shapes and the pads of its spatial axes."""
+    """Checks a call as the operator itself does. Returns the operator's shapes and the pads of its spatial axes."""
     if not isinstance(x, dask.array.Array):
         expected = f"patchfold.{name}(x, ..), or dask.array.from_array(x, chunks=..)"
         raise InvalidType(f"dask.{name}", "x", "must be a dask array", given_text(x), expected)

@@ -2,8 +2,9 @@
 """The one JAX primitive for all operators of the table.
 
 Its only parameters are the element type and the call as text: the word "adjoint" for an adjoint, the operator, the shape
-without axes of vmap, and the arguments. XLA runs it on its own buffers: patchfold._core has the target. All operators are
-linear but for a fill, so that the derivative is the call itself and the transpose of the derivative is the adjoint.
+without axes of vmap, and the arguments. XLA runs the primitive on XLA's own buffers: patchfold._core has the target. All
+operators are linear but for a fill, so that the derivative is the call itself and the transpose of the derivative is the
+adjoint.
 """
 
 import functools

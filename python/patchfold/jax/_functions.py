@@ -82,8 +82,8 @@ def fold(x: Data, output_size: Ints, kernel_size: IntOrInts, **settings: Unpack[
     Types: numbers and booleans, summed and averaged as patchfold.fold does: sums of float16 and bfloat16 in float32 with
         one rounding.
 
-    Derivatives: of any order, in forward and reverse mode; the adjoint is unfold. A mean has those of forward mode only:
-        for a gradient write fold(..) / coverage(..).
+    Derivatives: of any order, in forward and reverse mode; the adjoint is unfold. A mean has derivatives of forward mode
+        only: for a gradient write fold(..) / coverage(..).
 
     Example:
         >>> import jax, jax.numpy as jnp, patchfold.jax

@@ -24,7 +24,7 @@ Move = Callable[[Sequence[Indices]], Sequence[Indices]]
 
 @dataclass(frozen=True)
 class Step:
-    """A node of a model. `inputs` are the tensors whose elements it moves or computes with, `outputs` its results.
+    """A node of a model. `inputs` are the tensors whose elements the node moves or computes with, `outputs` its results.
 
     `move` maps the inputs' indices to the outputs'; None for a step that computes. `name` is set where the node is an
     operator of the family itself.

@@ -82,7 +82,7 @@ def sliding_window_inference(
             smaller, windows are padded at both ends and the padding is cut from the results.
         sw_batch_size: the most windows that the predictor takes at a time; those of several images may come together.
         predictor: called as predictor(windows, *args, **kwargs). Returns a tensor, or a sequence or mapping of tensors, of
-            a floating or complex type. Windows are copies, which it may change.
+            a floating or complex type. Windows are copies, which the predictor may change.
         overlap: what neighbouring windows share, as a part of the window in [0, 1), for every or for each axis. Windows
             are int(roi * (1 - overlap)) elements apart, at least 1; the last one ends with the image.
         mode: how results are blended: "constant" (mean) or "gaussian" (weights of compute_importance_map).

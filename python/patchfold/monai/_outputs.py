@@ -41,7 +41,8 @@ def _is_function(out: Any) -> bool:
 
 
 class Outputs:
-    """The outputs, one for each tensor that the predictor returns. The first results decide their number and extents."""
+    """The outputs, one for each tensor that the predictor returns. The first results decide the number and the extents of
+    the outputs."""
 
     def __init__(
         self,

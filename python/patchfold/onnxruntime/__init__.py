@@ -29,7 +29,7 @@ def library() -> str:
     Im2Col, ExtractImagePatches, SpaceToBatch, BatchToSpace, SpaceToDepth, DepthToSpace. These operators run on the session's
     own threads (`intra_op_num_threads`).
 
-    Raises: FileNotFoundError where this build of patchfold has none.
+    Raises: FileNotFoundError if this build of patchfold lacks the library.
     """
     if not FILE.is_file():
         raise FileNotFoundError(

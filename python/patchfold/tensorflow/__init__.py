@@ -365,7 +365,7 @@ def extract_volume_patches(
 def library() -> str:
     """Adds patchfold's operator to TensorFlow, for graphs that hold it already: saved models with patchfold's calls.
 
-    Calls with tensors add it themselves.
+    Calls with tensors add the operator themselves.
 
     Returns: the path of the library, as tensorflow.load_op_library takes it.
 

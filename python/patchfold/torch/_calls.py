@@ -77,7 +77,8 @@ def _extent(size: linear.Extent, data: Sequence[Any]) -> Any:
 
 
 def _gradient(gradient: Tensor, sizes: Sequence[Any], call: str, shape: Sequence[Any]) -> Tensor:
-    """Returns the adjoint of a call. For a mean, it first divides by the number of patches that touch each element."""
+    """Returns the adjoint of a call. For a mean, the adjoint first divides by the number of patches that touch each
+    element."""
     if is_true(gradient.numel() == 0):
         return gradient.new_zeros(tuple(sizes))
     total = linear.sum_of(call)

@@ -26,7 +26,7 @@ _replaced: dict[str, tuple[Callable[..., Tensor], Callable[..., Tensor]]] = {}
 
 
 class Installation:
-    """The handle that install() returns. As a context manager, it removes the installation at the end of the block."""
+    """The handle that install() returns. As a context manager, a handle removes the installation at the end of the block."""
 
     def remove(self) -> None:
         """Restores torch's functions once every installation is removed. Removing one twice does nothing."""

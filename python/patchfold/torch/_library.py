@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators patchfold::fold, unfold, pixel_shuffle, pixel_unshuffle and contiguous of torch.library.
 
-All operators are linear. The adjoint of each is another of these operators or the identity, and is its backward formula.
-Forward-mode derivatives apply the operator to the tangent. torch.library.register_autograd has no place for this rule, so
-the Autograd kernel is registered directly.
+All operators are linear. The adjoint of each operator is its backward formula: another operator of the five, or the
+identity. Forward-mode derivatives apply the operator to the tangent. torch.library.register_autograd has no place for this
+rule, so the Autograd kernel is registered directly.
 
 The kernels run on the processor. A tensor on another device is copied to the processor's memory, and the result back to the
 device. Both copies are part of the operator: derivatives, graphs and transforms see one operator on the tensor's device.
@@ -57,12 +57,13 @@ class Row:
     adjoint: Callable[..., Tensor]
     """(gradient, sizes of the input, *values) -> gradient of the input"""
     rank: Callable[..., tuple[int, int | None]]
-    """From values to the rank of an input without a batch, and with one; None: any number of batch axes."""
+    """A function of the values that returns two ranks of the input, without and with a batch; None: any number of batch
+    axes."""
     keeps_memory_format: bool
     portable: Callable[..., Tensor] | None = None
     """The operator in torch's own operators."""
     linear_part: Callable[..., Sequence[Any]] = lambda *values: values
-    """From values to the values of the operator without a fill."""
+    """A function that returns the values of the operator without a fill."""
     overload: Any = None
     out_overload: Any = None
 
@@ -161,8 +162,8 @@ def _flat(items: Any) -> list[Any]:
 class _Linear(_SingleLevelFunction):
     """The autograd function of any row, with derivatives of every order in both modes.
 
-    A kernel of the dispatcher applies it, after torch.func has chosen one of its levels. A plain autograd.Function would
-    start again with the outermost level. A call without the dispatcher has no keyset.
+    A kernel of the dispatcher applies this function, after torch.func has chosen one of its levels. A plain
+    autograd.Function would start again with the outermost level. A call without the dispatcher has no keyset.
     """
 
     @staticmethod
