@@ -17,7 +17,7 @@ enum class TorchKind : std::uint8_t {
   recorded,  ///< a dense tensor on the CPU, in a call that belongs into the graph of derivatives
 };
 
-/// Returns whether an object is a tensor, also of a subclass. False as long as the program has not imported torch.
+/// Returns whether an object is a tensor, also of a subclass. Returns false until the program has imported torch.
 bool is_torch(nb::handle object);
 
 /// Returns the kind of a tensor for operators that torch's dispatcher knows. A plain call has no modes, transforms of

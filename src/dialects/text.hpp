@@ -13,7 +13,7 @@ namespace patchfold::dialects {
 std::string_view phrase(ArgumentKind kind) noexcept;
 /// Reads valid, same (which is same_upper), same_upper or same_lower.
 std::optional<Padding::Rule> padding_rule(std::string_view word) noexcept;
-/// Returns the argument of that name, present or former; null if there is none.
+/// Returns the argument that has or had this name; null if there is none.
 const ArgumentSpec* find_argument(const OperatorSpec& op, std::string_view name) noexcept;
 /// Finds an argument as find_argument() does; throws Error(unknown_argument).
 const ArgumentSpec& known_argument(const OperatorSpec& op, std::string_view name);

@@ -31,7 +31,8 @@ std::int64_t stage_bytes() noexcept;
 kernels::Store store_of(double read, double written) noexcept;
 /// Returns the way to write the destination of a problem, which reads and writes the ranges of its tensors.
 kernels::Store store_of(const Problem& problem) noexcept;
-/// Makes store_of() return `store` from now on; nothing: the computed value. For tests. No other thread may plan meanwhile.
+/// Makes store_of() return `store` from now on; without `store`, the computed value again. For tests. No other thread may plan
+/// meanwhile.
 void force_store(std::optional<kernels::Store> store) noexcept;
 
 /// Returns "plain" or "past the cache".

@@ -81,7 +81,7 @@ class MapWalk {
   std::int64_t row() const noexcept { return row_; }
   std::int64_t row_step() const noexcept { return row_ / axes_[flat_].length; }
   std::int64_t parts() const noexcept { return parts_; }
-  /// is_single_row() returns whether a row is one axis; is_one_row(), whether a row is all axes.
+  /// is_single_row() returns whether a row consists of one axis, and is_one_row() whether it consists of all axes.
   bool is_single_row() const noexcept { return flat_ + 1 == axes_.size(); }
   bool is_one_row() const noexcept { return flat_ == 0; }
   /// Returns the number of axes outside of a row, whose tuples number the rows.

@@ -38,7 +38,7 @@ constexpr Strategy strategies[] = {
     {"memcpy", make_memcpy},                                // x 1.0 of 4; past the cache x 1.3, and threads share one run
     {"streams", make_streams, streams_pay},                 // x 1.36 of 22
     {"extract maps", make_extract_maps, extract_maps_pay},  // x 1.25 of 160
-    {"counts", make_counts},                                // coverage: its time must not grow with the taps that meet
+    {"counts", make_counts},                                // coverage, whose time must not grow with the number of taps
     {"bands", make_bands, bands_pay},                       // x 2.70 of 126
     {"strided", make_strided},                              // x 3.07 of 383
     {"parts", make_parts, parts_pay},                       // x 2.37 of 89

@@ -196,7 +196,7 @@ double draw_coverage_board(Svg& svg, double x, double y, const Subject& subject,
   board.left = x + 34;
   board.top = y + 44;
   draw_rulers(svg, board);
-  // Counts the uses at the middle of further axes.
+  // Along the axes that the picture does not show, counts the patches at the middle element.
   std::int64_t others = 1;
   std::string slice;
   for (const SpatialAxis* axis : axes) {

@@ -219,7 +219,7 @@ struct Means8 {
     PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
       const auto moved = hn::Add(sums[v], magic);
       rests[v] = hn::Abs(hn::Sub(sums[v], hn::Sub(moved, magic)));
-      // Equal elements keep all their bits. Only booleans have several bit patterns for one number.
+      // If all elements are equal, the result has their bits. Only booleans have several bit patterns for one number.
       if constexpr (std::is_same_v<From, Boolean>)
         rests[v] = hn::IfThenElse(hn::Gt(Elements<std::uint8_t, D>::widen(seen[v]), hn::Set(d, 1)), magic, rests[v]);
       worst = hn::Max(worst, rests[v]);

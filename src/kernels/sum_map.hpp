@@ -26,7 +26,7 @@ struct SumStep {
   bool begins = false;     ///< the sums begin as +0
   std::int64_t to = 0;     ///< lanes from the map's first sum
   std::int64_t vectors = 0;
-  /// The offset in SumProgram::masks: for each vector the lanes of every term, a bit each. -1: each term has all lanes.
+  /// The offset in SumProgram::masks, where each vector has a bit for each lane of each term; -1 if each term has all lanes.
   std::int64_t masks = 0;
   std::int64_t low = 0;  ///< the terms read the bytes [low, high) of the columns
   std::int64_t high = 0;

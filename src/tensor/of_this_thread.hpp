@@ -11,7 +11,7 @@
 namespace patchfold {
 
 /// Returns the calling thread's own T, or null if the thread has already destroyed it. Destructors of older thread-local objects,
-/// and of static objects in the first thread, may still call the library after that.
+/// and of static objects in the first thread, may still call the library after T is destroyed.
 template <class T>
 T* of_this_thread() {
 #if defined(__MINGW32__) && !defined(__clang__)

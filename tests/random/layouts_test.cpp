@@ -26,7 +26,7 @@ constexpr std::string_view layouts[] = {
     "swapped",        // H and W are exchanged in memory
     "flipped",        // the last row comes first
     "mirrored",       // the last element of each row comes first
-    "cropped",        // rows are parts of longer ones
+    "cropped",        // rows are parts of longer rows
     "every second",   // after each element one is skipped
     "batch last",     // axis 0 is the last one in memory
 };

@@ -225,8 +225,8 @@ class Plan:
 def plan(op: str, x: Any, *, out: Any = None, **attributes: Any) -> Plan:
     """Checks and plans an operator once, to be run often.
 
-    Arguments as for ``run``; of x and out only shape, strides and element type matter. With out given, every call needs an
-    out of the same layout.
+    Arguments as for ``run``; of x and out only shape, strides and element type matter. If out is given here, every call of
+    the plan needs an out of the same layout.
 
     Example:
         >>> import numpy as np, patchfold

@@ -57,8 +57,8 @@ def _text_of(make: Any) -> Any:
 def once(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Once:
     """Returns a function that is made where it is used: ``make(*args, **kwargs)`` is called once in each process.
 
-    Tasks then carry the name of the function that loads a model, not its weights. Each worker loads the model once, and the
-    worker's threads share it.
+    Tasks then hold the name of the function that loads a model, not the model's weights. Each worker loads the model once,
+    and the worker's threads share it.
 
     Arguments:
         make: a function that returns the function of tiles. Workers must be able to import make, or it must be picklable.

@@ -160,7 +160,7 @@ def _flat(items: Any) -> list[Any]:
 
 
 class _Linear(_SingleLevelFunction):
-    """The autograd function of any row, with derivatives of every order in both modes.
+    """The autograd function of any operator of the table, with derivatives of every order in both modes.
 
     A kernel of the dispatcher applies this function, after torch.func has chosen one of its levels. A plain
     autograd.Function would start again with the outermost level. A call without the dispatcher has no keyset.

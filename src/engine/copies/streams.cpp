@@ -39,7 +39,7 @@ std::optional<StreamDims> find_streams(const Problem& problem, bool joins) {
   dims.joins = joins;
   const std::int64_t unit = dims.unit = take_unit(rest);
   if (problem.verb == Verb::combine_sum && unit != problem.element_size) {
-    // Only types with these kinds of finish can be finished several elements at a time, in one unit.
+    // Several elements at a time, in one unit, can be finished only by Finish::none, float32 and float64.
     using kernels::Finish;
     const Finish finish = kernels::finish_of(problem.dtype);
     if (finish != Finish::none && finish != Finish::float32 && finish != Finish::float64) return std::nullopt;

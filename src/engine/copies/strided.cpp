@@ -171,7 +171,7 @@ class Strided final : public Compiled {
       return std::abs(dims_[a].src_stride) < std::abs(dims_[b].src_stride) ||
              (dims_[a].src_stride == dims_[b].src_stride && a == count - 1);
     });
-    // Lengthens the brick until its run on one side has `wanted` bytes; continues along the dims that continue the run.
+    // Lengthens the brick until its run on one side has `wanted` bytes, along the dims that continue the run.
     const auto lengthen = [&](bool on_dst, std::int64_t wanted) {
       std::int64_t run = unit_, reach = 0;
       for (int k = 0; k < count && run < wanted; ++k) {
