@@ -36,7 +36,7 @@ namespace patchfold {
 ///   shift         one more tile, moved back so that it ends with the array, which must be at least as long as a tile
 ///   pad           one more tile, whose part beyond the array is padding
 ///   partial       one more tile, shorter than the others
-///   drop          no more tile: the end belongs to none
+///   drop          no more tile: elements at the end belong to no tile
 ///   error         Error(value)
 ///   shift_or_pad  shift; along an axis that is shorter than the tile, pad: one tile, whose end is padding
 enum class Tail : std::uint8_t { shift, pad, partial, drop, error, shift_or_pad };

@@ -7,8 +7,8 @@
 
 namespace patchfold::engine {
 
-/// The windows that open_windows() replaces by dims. partitions  windows whose column elements and image elements correspond one to
-/// one, and windows of one tap or one
+/// The windows that open_windows() replaces by dims.
+///   partitions  windows whose column elements and image elements correspond one to one, and windows of one tap or one
 ///               position that lie inside the image
 ///   all         every window that lies inside the image
 enum class Opened : std::uint8_t { partitions, all };

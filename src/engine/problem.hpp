@@ -16,8 +16,8 @@ namespace patchfold::engine {
 /// The most dims and windows together in a normalised problem.
 inline constexpr int max_axes = 16;
 
-/// The operation of a problem. extract       image -> columns: each column element is a copy of the image element at its
-/// coordinate, or, outside
+/// The operation of a problem.
+///   extract       image -> columns: each column element is a copy of the image element at its coordinate, or, outside
 ///                 the image, of the element or the fill that `mode` gives
 ///   combine_copy  columns -> image: each image element is a copy of the one column element that points at it
 ///                 (stride = kernel)
@@ -50,8 +50,8 @@ struct Dim {
 /// The relation between the columns and one spatial axis of the image. The column element of position b and tap q belongs to the
 /// coordinate
 ///   b * stride + q * dilation - pad_begin     0 <= b < positions, 0 <= q < kernel
-/// It lies inside the image if it is in [0, extent). stride, dilation and pad_begin are counted in coordinates. The three
-/// other strides are in bytes: along the image's coordinates, and along the taps and positions of the columns.
+/// The coordinate lies inside the image if it is in [0, extent). stride, dilation and pad_begin are counted in coordinates. The
+/// three other strides are in bytes: along the image's coordinates, and along the taps and positions of the columns.
 struct Window {
   std::int64_t kernel = 1;
   std::int64_t positions = 1;

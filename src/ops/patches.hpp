@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The places of the axes of images and columns. Layouts and orders differ only in these places. image    (B.., C, I1..IR)   or,
-// with channels last, (B.., I1..IR, C)
+// The places of the axes of images and columns. Layouts and orders differ only in these places.
+//   image    (B.., C, I1..IR)   or, with channels last, (B.., I1..IR, C)
 //   columns  (B.., C*K, L)      or (B.., L, C*K); on a grid, L is l1..lR
 #pragma once
 

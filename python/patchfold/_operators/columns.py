@@ -193,9 +193,9 @@ def fold(
         order: the slow index of the C*K axis: "channel" (c * K + tap) or "kernel" (tap * C + c).
         positions: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
         accumulate: whether the sum, rounded to the element type, is added to the content of out instead of replacing it.
-        reduce: "sum", or "mean" for the sum divided by the number of its terms. fill: the result of reduce="mean" where no
-        patch lies; an integer element type needs an integer in its range. columns: the old name of positions, which works
-        until 1.0 and warns.
+        reduce: "sum", or "mean" for the sum divided by the number of its terms.
+        fill: the result of reduce="mean" where no patch lies; an integer element type needs an integer in its range.
+        columns: the old name of positions, which works until 1.0 and warns.
         out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, c, y] = the sum of x[n, c * K + tap, position] over all taps and positions with

@@ -49,7 +49,8 @@ def merge_box(
         out: an array of tiling.box_shape(box, channels) that is written and returned. Default: a new array of the kind of
             the first piece.
         results: the ResultType of the tiles. A box without pieces requires this argument; otherwise pieces are checked
-        against it. threads: the largest number of threads of this call; see thread_limit.
+            against it.
+        threads: the largest number of threads of this call; see thread_limit.
 
     Formula: merge_box(t, s, box, ..) = y[box], where y is what Merger(t, spec=s) finishes with.
 
