@@ -37,7 +37,7 @@ class Row(NamedTuple):
     same: str = ""
     """The call of patchfold's module with the system's names; "" for a system without a module."""
     op: str = ""
-    """The operator of the table of operators."""
+    """The name of the operator in the operator table."""
     note: str = ""
     made: Made | None = None
 

@@ -2,7 +2,7 @@
 """Rewrites operators of the family that are made of other nodes, with nodes of the caller's choice. Needs onnx.
 
 New nodes are run on arrays of indices and compared with the old nodes element by element, for two sizes of the open extents.
-New nodes with another result are not taken.
+New nodes with another result are rejected.
 """
 
 from __future__ import annotations
