@@ -20,7 +20,8 @@ struct CommandEntry {
   std::string_view name;
   std::string_view usage;    ///< "split PICTURE FOLDER --tile N [--overlap N]"
   std::string_view summary;  ///< "cut a picture of any size into tiles"
-  /// Runs the command with the words behind its name. Throws Error; sets `in_words` to false when the command line is read.
+  /// Runs the command with the words behind its name. Throws Error. `in_words` becomes false once the command line is read: later
+  /// errors are not errors in the words.
   void (*run)(const std::vector<std::string>& words, bool& in_words);
   std::vector<OptionInfo> (*options)();
 };

@@ -119,8 +119,7 @@ std::vector<OptionInfo> options_of(std::string_view command, std::string_view op
   }
 }
 
-/// Returns the operator names that `command` takes, with the version, and also without it if the short name means the same
-/// operator.
+/// Returns the operator names that `command` takes: each name with its version, and the short name if it means the same operator.
 std::string operator_lines(std::string_view command) {
   std::string lines;
   for (const OperatorSpec& op : operators()) {

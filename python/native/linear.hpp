@@ -26,7 +26,7 @@ struct LinearCall {
   const Dims& output() const { return lowering.geometry.output; }
   /// Returns a plan for row-major tensors. Both tensors begin with the axes `samples`; the plan makes the call for each sample.
   Plan plan(const Dims& samples) const;
-  /// Returns a plan for tensors of any strides. The input is ignored if the operator has none.
+  /// Returns a plan for tensors of any strides. `input` is ignored if the operator has no data input.
   Plan plan(const Dims& samples, const ConstTensorView& input, const TensorView& output) const;
 };
 

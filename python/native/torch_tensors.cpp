@@ -233,7 +233,7 @@ TorchKind torch_kind(nb::handle object) {
     if (included != found.usual_keys && included != found.usual_inference_keys) return TorchKind::other;
     if (found.has_forward_level() || is_true(answer(found.is_profiling))) return TorchKind::other;
     if (own == found.inference_keys || !found.is_recorded(object)) return TorchKind::plain;
-    // Inside the kernel of another operator, that operator records the derivative.
+    // If this call is inside the kernel of another operator, the other operator records the derivative.
     const bool excluded = is_true(answer(found.is_excluded, found.autograd_key));
     return excluded ? TorchKind::other : TorchKind::recorded;
   });

@@ -105,7 +105,7 @@ class Cells {
     });
   }
   std::int64_t contributor_count(const Dims& segments) const;
-  /// Returns whether the mask leaves out none of a cell's tiles, so that every combination along the axes contributes.
+  /// Returns whether the mask has all of a cell's tiles, so that every combination of tiles along the axes contributes.
   bool is_whole(const Dims& segments) const;
   /// Returns the index in `tiles`, which ascend, of the tile that gives a cell's elements for center, first or last.
   std::size_t selected(std::span<const std::int64_t> tiles, const Dims& segments) const noexcept;

@@ -21,7 +21,7 @@ struct CheckedOutput {
 /// null_data, ..).
 CheckedOutput check_output(const Rules& rules, std::string_view sources, const TensorView& output, const Dims& shape);
 
-/// The words in errors about the array for a tile.
+/// The words with which errors name the array for a tile.
 struct TileWords {
   std::string_view tile;        ///< before the tile's index and position
   std::string_view index;       ///< the argument that holds the index

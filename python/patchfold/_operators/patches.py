@@ -164,7 +164,7 @@ def iter_unfold(
         for ranges in _portions((*batch, *positions), most):
             images, places = ranges[: len(batch)], ranges[len(batch) :]
             part = array[tuple(slice(begin, end) for begin, end in images)] if images else array
-            # Positions [a, b) of an axis are all positions of the same image with other pads; their coordinates are equal.
+            # With other pads, the image has only the positions [a, b) of an axis, and their coordinates do not change.
             part_pads = []
             for i, (a, b) in enumerate(places):
                 begin = begins[i] - a * steps[i]

@@ -41,8 +41,8 @@ class Name:
 
 
 def name_of(indices: Indices, source: Sequence[int]) -> Name | None:
-    """Returns the name of a map; None for a map that no such operator makes: a copy, a transposition, a slice, or another
-    map."""
+    """Returns the name of a map; None for a map that no operator of blocks makes, such as a copy, a transposition or a
+    slice."""
     source = tuple(source)
     if np.array_equal(indices.reshape(-1), whole(source).reshape(-1)):
         return None

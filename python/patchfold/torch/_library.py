@@ -178,7 +178,7 @@ class _Linear(_SingleLevelFunction):
                 raise _NeedsDispatch
             return result  # type: ignore[no-any-return]
         ctx.given = row.values(given)
-        # The outer levels of torch.func run inside this one and record their own derivatives.
+        # The outer levels of torch.func run inside this level and record their own derivatives.
         with torch.set_grad_enabled(modes[0]), forward_ad._set_fwd_grad_enabled(modes[1]):
             return _below_autograd(row, keyset, input, given)
 

@@ -2,7 +2,7 @@
 // Writes the programs of kernels/sum_map.hpp.
 //
 // A program makes a sorted map: one phase of all windows after another, each phase a box of elements in the order of the positions.
-// Without strides the sorted map is the map itself.
+// If all strides are 1, the sorted map is the map itself.
 #pragma once
 
 #include <cstdint>
