@@ -313,8 +313,8 @@ class PATCHFOLD_API RowSink {
 ///
 /// Results are exact and repeatable. If all contributions to an element have equal bits, their mean is that value. Otherwise
 /// weights are normalised and products are added in ascending order of the tiles, in float64 (for 64-bit integers in 128-bit
-/// integers, with the window ones only), and the sum is rounded once, to nearest even. With m contributions the error before
-/// that rounding is at most (2m + 2) * 2^-53 * sum|w x| / sum w. Sums saturate. Results do not depend on threads, instruction sets,
+/// integers, with the window ones only), and the sum is rounded once, to nearest even. With m contributions the error before the
+/// last rounding is at most (2m + 2) * 2^-53 * sum|w x| / sum w. Sums saturate. Results do not depend on threads, instruction sets,
 /// or the order in which tiles are added. Merges with weights of single tiles are exact and repeatable in the same way.
 ///
 /// Errors have the op "merge". A refused tile does not change the merger, even if memory ran out. If a sink throws, or memory runs

@@ -41,8 +41,8 @@ def extract_patches(
         images: the images or volumes.
         size: extents of a patch, at least 1: two numbers, three for volumes, or one number for height and width.
         strides: step between patches, at least 1; None means the size, so that patches lie side by side.
-        dilation_rate: step between the taps (elements) of a patch, at least 1. Keras takes more than 1 together with
-            strides of more than 1 on some of its backends only.
+        dilation_rate: step between the taps (elements) of a patch, at least 1. Keras accepts a rate above 1 together with
+            strides above 1 on some of its backends only.
         padding: "valid" adds none; "same" gives ceil(extent / stride) positions, with an odd element at the end.
         data_format: "channels_last" or "channels_first"; None means "channels_last".
         out: an array of the result's shape and element type; it receives the result and is returned.
@@ -95,7 +95,7 @@ def reconstruct_patches(
         size, strides, padding, data_format, dilation_rate: those of the extract_patches.
         output_size: the spatial extents of the images; one number stands for every axis. None, with padding="valid" only,
             means the extents that the patches cover.
-        reduction: "mean" of the elements that meet, which gives the images back where nobody changed the patches; or "sum".
+        reduction: "mean" of the elements that overlap, which gives the images back if the patches are unchanged; or "sum".
         out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, y, c] = the mean or the sum of patches[n, position, tap * C + c] over all taps and positions with
@@ -159,7 +159,8 @@ def unfold(
     """keras.ops.nn.unfold: copies every patch of an image into columns (im2col).
 
     Shapes: x is (N, C, H, W); the result is (N, C*kh*kw, L), where L is the product of the positions on both axes,
-        l = (extent + 2 * padding - (k - 1) * dilation - 1) // stride + 1. An image smaller than a patch has none: L = 0.
+        l = (extent + 2 * padding - (k - 1) * dilation - 1) // stride + 1. An image smaller than a patch has no positions: L
+        = 0.
 
     Arguments:
         x: the images.

@@ -97,7 +97,7 @@ TileSpan checked_span(const Tiling& tiling, std::int32_t i, std::int64_t k) {
   return tiling.span(i, k);
 }
 
-/// Returns the shape of a result from the caller's extents.
+/// Returns the shape of a result, read from the caller's extents.
 Dims result_of(const std::int64_t* shape, std::int32_t rank) {
   return Dims(list_of(shape, rank, op_tiling, "result"));
 }

@@ -12,7 +12,7 @@
 
 namespace patchfold::explaining {
 
-/// Stands in a list of indices for indices that are left out.
+/// An entry of a list of indices that marks a gap.
 inline constexpr std::int64_t left_out = std::numeric_limits<std::int64_t>::min();
 
 /// Returns the integers [begin, end): all of them, or `most` of the first and last integers with `left_out` between them.

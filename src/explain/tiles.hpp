@@ -30,8 +30,8 @@ std::optional<TileCounts> tile_counts(const Tiling& tiling, int axis);
 
 /// Returns the window and the rule of a merge in words: "mean, weighted by the window hann".
 std::string merge_words(const MergeSpec& merge);
-/// Returns the weights of a whole tile's result along an axis. Empty if the window has no weights along single axes, or if the tile
-/// is too long to examine each element.
+/// Returns the weights of a whole tile's result along an axis. The result is empty if the window has no weights along single axes,
+/// or if the tile is too long to examine each element.
 std::vector<double> axis_weights(const Tiling& tiling, const MergeSpec& merge, int axis);
 
 /// The contributions of the tiles of a list to one element of the output.

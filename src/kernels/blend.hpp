@@ -51,7 +51,7 @@ using Blend = void (*)(const BlendRows& rows);
 Blend weighted_rows(DType from, DType to, bool keep_equal) noexcept;
 
 /// Returns the kernel that writes weighted rows of whole aligned lines past the cache; call finish_stores() afterwards.
-/// Only for float32 and float64, if vectors are long enough; otherwise null.
+/// Returns null if vectors are too short, and for types other than float32 and float64.
 Blend weighted_lines(DType dtype, bool keep_equal) noexcept;
 
 /// Weights that are to be divided by the sum over all terms: some rows of `count` numbers each.

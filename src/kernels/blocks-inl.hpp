@@ -80,9 +80,9 @@ HWY_INLINE void deinterleave(D d, V* v) {
   }
 }
 
-/// Joins the streams in v[0], v[1], .. to one sequence, the inverse of deinterleave(). If one instruction picks every second lane of two
-/// vectors, a sequence of 2^(w + l) elements is split l times, which rotates the bits of an element's index by l places. Otherwise
-/// the sequence is zipped w times.
+/// Joins the streams in v[0], v[1], .. to one sequence, the inverse of deinterleave(). There are 2^w vectors of 2^l lanes. If one
+/// instruction picks every second lane of two vectors, the sequence is split l times, and each split rotates the bits of an
+/// element's index by one place. Otherwise the streams are zipped w times.
 template <int ways, class D, class V = hn::Vec<D>>
 HWY_INLINE void interleave(D d, V* v) {
   constexpr std::size_t lanes = hn::MaxLanes(D());

@@ -63,7 +63,7 @@ struct MeanLanes {
     }
     return Type::narrow(quotient);
   }
-  /// Stores the quotients by `lanes` counts.
+  /// Divides `lanes` sums by their counts, and stores the quotients.
   static HWY_INLINE void store(Sums sums, const double* counts, std::byte* to, bool& certain) {
     hn::StoreU(over(sums, hn::LoadU(D(), counts), certain), hn::Rebind<Raw, D>(), reinterpret_cast<Raw*>(to));
   }

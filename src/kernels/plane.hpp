@@ -60,7 +60,7 @@ enum class PlaneWay : std::uint8_t {
   repeat,      ///< columns are the same unit
 };
 
-/// The steps of a plane. `unit`, and steps between units, are in bytes; 0: steps are not equal.
+/// The steps of a plane from unit to unit, in bytes. A step of 0 means that the steps along this axis differ.
 struct PlaneSteps {
   std::int64_t dst_rows = 0, dst_columns = 0, src_rows = 0, src_columns = 0;
   bool repeats = false;  ///< as in the plane

@@ -14,7 +14,7 @@ inline constexpr std::int64_t line_bytes = 64;
 /// The way to write a destination: through the cache, or past it, which is faster if the destination does not fit into the cache.
 enum class Store : std::uint8_t { plain, past_cache };
 
-/// Lines that will be read soon, as groups of rows of lines, and are prefetched a few at a time during other work.
+/// Cache lines to prefetch, a few at a time, during other work. The lines form groups of rows.
 struct Ahead {
   const std::byte* group = nullptr;
   std::int64_t row_lines = 0;

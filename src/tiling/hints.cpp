@@ -61,7 +61,7 @@ void propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& resul
                  Setting("fill", fill[0]), " for the border of the whole");
 }
 
-/// Adds the scale for functions whose results are k or 1/k times as large as tiles. Returns whether there is such a scale.
+/// Adds the scale for functions whose results are k or 1/k times as large as tiles. Returns whether such a scale exists.
 bool propose_scale(ErrorValue& fitting, const Tiling& tiling, std::int64_t index, const Dims& given) {
   const auto scale = tiling.scale_of(index, given);
   if (!scale || (scale->num != 1 && scale->den != 1)) return false;

@@ -85,7 +85,7 @@ inline constexpr std::int64_t wide_elements = 30000;
 inline std::int64_t most_elements(const Request& request) {
   return request.big ? big_elements : request.width != 0 ? wide_elements : small_elements;
 }
-/// Returns a number of channels for a problem with a given width, similar to the lanes of vectors.
+/// Returns a number of channels, near the number of lanes of a vector, for a problem with a given width.
 std::int64_t wide_channels(Random& random);
 
 /// Returns the largest usual extent for `rank` spatial axes.

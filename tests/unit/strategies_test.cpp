@@ -85,7 +85,7 @@ TEST(Store, IsForcedForMergesToo) {
   engine::force({});
 }
 
-/// Tests that rows that are too long for scratch memory, and do not begin at a line, need no memory for a whole row.
+/// Tests that no scratch memory for a whole row is needed if rows are very long and begin within a cache line.
 TEST(Streams, OfLongRowsNeedNoMemoryForThem) {
   engine::force({"streams", kernels::Store::past_cache});
   constexpr std::int64_t width = std::int64_t{1} << 20;

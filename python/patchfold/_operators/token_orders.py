@@ -52,7 +52,7 @@ class Geometry(NamedTuple):
     blocks: Shape
     """The blocks of `channels_last` that space_to_depth moves to the channels."""
     grid: Shape
-    """The result of space_to_depth: `tokens` with an axis for each of the blocks."""
+    """The shape of the result of space_to_depth, which has an axis for each block."""
     tokens: Shape
     parts: Shape
     """The image with every axis cut into all its parts."""

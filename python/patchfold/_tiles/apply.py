@@ -78,10 +78,10 @@ def apply_tiled(
 
     Formula: y = the merge of fn(tile i) over all tiles i. If fn treats each element alone, y = fn(x), bit for bit.
 
-    Types: returns what Merger.finish does; for several results a tuple, dict or list of that. A new output is an array of
-        the same kind as x, whatever kind fn returns, unless that kind lacks the element type (for example bfloat16 in NumPy,
-        if ml_dtypes is not imported). If x is a store, a new output is a NumPy array. Results on another device are copied
-        from there, one tile at a time.
+    Types: returns what Merger.finish does; for several results a tuple, dict or list of such outputs. A new output is an
+        array of the same kind as x, whatever kind fn returns, unless that kind lacks the element type (for example bfloat16
+        in NumPy, if ml_dtypes is not imported). If x is a store, a new output is a NumPy array. Results on another device
+        are copied from there, one tile at a time.
 
     Errors: InvalidValue and InvalidType, also for a result of the wrong shape; the error names the tile, the given and the
         expected shape. An exception of fn is passed on unchanged, with a note that names the tile.

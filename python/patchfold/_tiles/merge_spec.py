@@ -71,7 +71,7 @@ def _extents(channels: Any) -> tuple[int, ...]:
 class MergeSpec:
     """The rules by which the results of tiles become one output, without the tiling and the type of the tiles.
     Immutable; can be compared, hashed and pickled, so that processes can share it. Merger, merge_box, apply_tiled and
-    Tiling.bytes take one.
+    Tiling.bytes take a MergeSpec.
 
     Arguments:
         window, reduce, dtype, mask, fill: as for Merger. Arrays are copied.
@@ -193,8 +193,8 @@ class MergeSpec:
         }
 
     def _box_merger(self, tiling: TilingBase, like: Any, dtype: str, channels: tuple[int, ...]) -> _core.BoxMerger:
-        """Returns the part of a merge that all boxes share. The last few are cached, since sampling a window takes longer
-        than merging a small box."""
+        """Returns the part of a merge that all boxes share. The last few results are cached, since sampling a window takes
+        longer than merging a small box."""
         key = (tiling, dtype, channels)
         found = self._kept.get(key)
         if found is None:

@@ -191,7 +191,8 @@ class Merger:
             return self._result
 
     def close(self) -> None:
-        """Drops waiting tiles and an unfinished file. Does nothing after finish. Refused in a function that is `out`."""
+        """Drops waiting tiles and an unfinished file. Does nothing after finish. If `out` is a function, it must not call
+        close."""
         if self._native is not None:
             self._native.check_outside()  # before the lock, which finish holds while it waits for a function
         with self._lock:

@@ -70,7 +70,7 @@ class GivenArray(Output):
 
 
 def checked_path(path: Any) -> Path:
-    """Returns the path of a file that can be made."""
+    """Returns the given path, after a check that a file with this path can be made."""
     try:
         checked = Path(path)
         named = b"\0" not in os.fsencode(checked)

@@ -106,7 +106,7 @@ class Source:
 
 
 def _instead_of(x: Any, name: str) -> str:
-    """Returns a hint with the call to type in place of an object without tiles."""
+    """Returns a hint for an object that cannot be cut into tiles: the call to type instead."""
     if isinstance(x, (list, tuple, int, float)):
         return f"numpy.asarray({name})"
     if hasattr(x, "keys") and hasattr(x, "__getitem__") and not hasattr(x, "ndim"):  # a group of xarray, zarr or h5py

@@ -47,7 +47,7 @@ class MergeBytes(NamedTuple):
     rows: int
     """Bytes of finished rows that are not written to the sink yet; 0 without a sink."""
     most: int
-    """The largest sum of both at any time."""
+    """The largest sum of `tiles` and `rows` at any time."""
 
 
 class TilingBase:

@@ -388,7 +388,7 @@ class Tiling(TilingBase):
         entries, arguments = from_text(text)
         tiling = cls(**arguments)
         listed = entries.get("tiles", [])
-        # A list of another length is refused first, since a few numbers can describe billions of tiles.
+        # The lengths are compared first, since making the list of billions of tiles would take too long.
         same = isinstance(listed, list) and len(listed) == len(tiling)
         if "tiles" in entries and not (same and json.loads(tiling.to_json())["tiles"] == listed):
             raise InvalidValue(TILING, "tiles", "must be those that follow from shape and tile")

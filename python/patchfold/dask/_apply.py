@@ -85,7 +85,7 @@ def apply_tiled(
             store is called "y.zarr.partial" until it is complete. "y.zarr.patchfold", in the same folder, records finished
             work: after an interruption the same call continues there.
         chunks: the extents of the chunks of the result, as dask takes them: for each tiled axis or for each axis, of which
-            those that are not tiled stay whole. Chunks must be whole shards of out. A new store gets a shard for each.
+            those that are not tiled stay whole. Chunks must be whole shards of out. A new store gets a shard for each chunk.
         progress: with out, True shows a bar if tqdm is installed; a function is called with (written chunks, all chunks).
         device: where fn receives its tiles, as for patchfold.apply_tiled.
         results: the element type and the untiled extents of what fn returns. None: fn is called once for the first tile.
@@ -94,7 +94,7 @@ def apply_tiled(
         check: for how many tiles, evenly spread, fn is called twice; other bits the second time are an error.
         token: a text that stands for fn, if it cannot be pickled to the same bytes each time; another text, another run.
         overwrite: whether an existing out, or the record of another run, is replaced.
-        client: a client of distributed. Default: the current one; without one, dask's threads in this process.
+        client: a client of distributed. Default: the current client, or without a client dask's threads in this process.
 
     Formula: y = the merge of fn(tile i) over all tiles i.
 

@@ -20,7 +20,7 @@ class Report:
     chunks: int
     """Chunks of the result."""
     written: int
-    """Chunks that this run wrote; the other chunks were there."""
+    """Chunks that this run wrote; earlier runs wrote the other chunks."""
     seconds: float
     bytes_read: int
     """Bytes of the elements that the tiles of this run read, counted each time an element is read."""

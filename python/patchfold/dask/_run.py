@@ -176,7 +176,7 @@ def _settle(client: Any, topic: str, count: Count) -> None:
 
 
 def _nothing() -> None:
-    """Does nothing: a call that travels the way of the events."""
+    """Does nothing. The scheduler answers this call after all earlier events."""
 
 
 def check_store(client: Any, in_memory: bool) -> None:

@@ -161,7 +161,8 @@ def _named_ends(graph: Graph, origins: dict[str, _Origin], done: set[str]) -> di
 
 
 def _plainer(graph: Graph, origins: dict[str, _Origin], tensor: str, name: Name) -> tuple[str, Name]:
-    """Returns, for blocks without a function's name, an earlier tensor of equal elements in equal order that has one."""
+    """If no function makes the blocks in one step, returns an earlier tensor that a function makes, with equal elements in
+    equal order."""
     if name.operator == "blocks":
         flat = origins[tensor].indices.reshape(-1)
         for number in sorted(origins[tensor].steps, reverse=True):

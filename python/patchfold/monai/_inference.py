@@ -107,8 +107,9 @@ def sliding_window_inference(
 
     Formula: y = sum of weight * result / sum of weight, over the windows that give an element.
 
-    Types: the output has the type of inputs if that is a floating or complex type, otherwise that of the results. It
-        is a MetaTensor with the metadata of inputs if inputs is one. Gradients flow from results that require them.
+    Types: the output has the type of inputs if that is a floating or complex type, otherwise the type of the results. If
+        inputs is a MetaTensor, the output is a MetaTensor with the same metadata. Gradients flow from results that require
+        them.
 
     Memory: on the processor, without gradients, the output, and the parts of results that wait for their neighbours. In the
         other cases a sum of weights needs memory too, as in MONAI.

@@ -129,7 +129,8 @@ class Outputs:
 
 
 class _Zoom:
-    """The places of results of other extents than the windows: all is scaled by extent of result / extent of window."""
+    """The places of results whose extents differ from the windows': all places are scaled by extent of result / extent of
+    window."""
 
     def __init__(self, windows: Windows, result: tuple[int, ...]) -> None:
         self.windows = windows

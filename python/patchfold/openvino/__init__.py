@@ -154,7 +154,7 @@ def reconstruct_patches(
         patches: the patches, as extract_image_patches makes them.
         output_size: rows and columns of the images.
         sizes, strides, rates, auto_pad: those of the extract_image_patches.
-        reduction: "mean" of the elements that meet, which gives the images back where nobody changed the patches; or "sum".
+        reduction: "mean" of the elements that overlap, which gives the images back if the patches are unchanged; or "sum".
         out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, c, y] = the mean or the sum of patches[n, tap * C + c, position] over all taps and positions with

@@ -285,8 +285,8 @@ def reconstruct_patches(
         patches: the patches, as extract_patches makes them.
         output_size: rows and columns of the images.
         sizes, strides, rates, padding: those of the extract_patches.
-        reduction: "mean" of the elements that meet, which gives the images back where nobody changed the patches; or
-            "sum", which is the gradient of extract_patches.
+        reduction: "mean" of the elements that overlap, which gives the images back if the patches are unchanged; or "sum",
+            which is the gradient of extract_patches.
         out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, y, c] = the mean or the sum of patches[n, position, tap * C + c] over all taps and positions with

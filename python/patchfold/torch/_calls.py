@@ -51,8 +51,8 @@ class _Native:
 
 
 def _traced_shape(sizes: Sequence[Any], call: str, shape: Sequence[Any]) -> list[Any]:
-    """Returns the shape of a result if some extents are symbols. Symbols from which the shape does not follow by a simple
-    rule become numbers, the last one first."""
+    """Returns the shape of a result if some extents are symbols. If the shape follows from the symbols by no simple rule,
+    symbols become numbers, the last symbol first."""
     data, forward = list(shape), call.removeprefix(f"{linear.ADJOINT} ")
     if " ? " not in call:
         source, result = linear.shapes(call)

@@ -93,7 +93,7 @@ def unfold(
 
     Shapes: input is (N, C, H, W) or (C, H, W); the result is (N, C*K, L) or (C*K, L). K is the product of kernel_size;
         L is the product of l = (I + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1 of all axes. Beyond
-        torch: with tuples of R numbers, input is (N, C, I1..IR); it then needs its batch axis.
+        torch: with tuples of R numbers, input is (N, C, I1..IR), and the batch axis is required.
 
     Arguments:
         input: the image, any strides, any device; if it is not on the CPU it is copied there, and the result back.
@@ -246,8 +246,8 @@ def contiguous(input: Tensor) -> Tensor:
     Shapes: any; the result has the shape of input.
 
     Arguments:
-        input: the tensor, any strides, any device; if it is not on the CPU it is copied there, and the result back. One that
-            is contiguous already is returned itself.
+        input: the tensor, any strides, any device; if it is not on the CPU it is copied there, and the result back. A
+            contiguous tensor is returned itself.
 
     Formula: result[i, j, ..] = input[i, j, ..].
 

@@ -110,7 +110,7 @@ class Row:
         return [number(op, name, value) for name, value in zip(self.names, given, strict=True)]
 
     def values(self, given: Sequence[Any]) -> tuple[Any, ...]:
-        """Returns all values: torch leaves out trailing values that equal the schema's defaults."""
+        """Returns all values, with the trailing values that torch left out because they equal the schema's defaults."""
         missing = len(self.defaults) - len(given)
         return (*given, *self.defaults[len(self.defaults) - missing :]) if missing else tuple(given)
 

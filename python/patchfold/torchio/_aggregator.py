@@ -104,7 +104,7 @@ class GridAggregator(torchio.GridAggregator):
 
     def get_output_tensor(self) -> Any:
         """Returns the volume, or ``out``. Voxels that no patch gave are 0 in the mode "crop" and NaN in the others, as in
-        TorchIO. No patch is taken afterwards in the modes "average" and "hann"."""
+        TorchIO. In the modes "average" and "hann", add_batch refuses patches after this call."""
         if self._sink is None:
             raise InvalidValue(AGGREGATOR, "batch_tensor", "must have come: no patch was added")
         if self._was_long:

@@ -80,7 +80,7 @@ class GridSampler(torchio.GridSampler):
 
     @property
     def subject(self) -> torchio.Subject:
-        """The subject that locations refer to, with its padding; a padded one is made anew each time."""
+        """The subject that locations refer to, with its padding; a padded subject is made anew each time."""
         return self._padded(self._source) if self._pads_patches else self._images
 
     @subject.setter
@@ -143,7 +143,7 @@ class GridSampler(torchio.GridSampler):
         return np.hstack((first, first + np.array(tiling.tile)))
 
     def _patch(self, images: torchio.Subject, tiling: Tiling, index: int) -> Any:
-        """Cuts a patch, and pads the part of it that lies outside."""
+        """Cuts a patch, and pads the part of the patch that lies outside the volume."""
         tile = tiling[index]
         shape = images.spatial_shape
         border = self._border.tolist() if self._pads_patches else [0, 0, 0]

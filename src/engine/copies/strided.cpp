@@ -134,9 +134,9 @@ class Strided final : public Compiled {
     return brick;
   }
 
-  /// Returns whether units are copied directly from the source to the destination. Long units are. Past the cache, so are units
-  /// that fill lines of the destination in order and make up most of their source lines. Within the cache planes are as fast for
-  /// units of up to two lines, and for units that memcpy copies well.
+  /// Returns whether units are copied directly from the source to the destination. Long units are. Past the cache, units that fill
+  /// lines of the destination in order, and make up most of their source lines, are copied directly too. Within the cache planes
+  /// are as fast for units of up to two lines, and for units that memcpy copies well.
   bool is_direct() const noexcept {
     constexpr std::int64_t least_unit = 12, least = 8 << 10;
     if (finish_ != kernels::Finish::none) return false;

@@ -100,7 +100,7 @@ class SumPlanWriter {
  private:
   using Met = MapWalk::Met;
 
-  /// Writes the runs, phase by phase, and within a phase row by row. Returns false if there would be many.
+  /// Writes the runs, phase by phase, and within a phase row by row. Returns false if there would be many runs.
   bool write_runs() {
     Dims phases;
     for (std::size_t k = 0; k < walk_.size(); ++k) phases.push_back(walk_.axis(k).phases);
@@ -149,7 +149,7 @@ class SumPlanWriter {
     return plan_.terms.size() <= most_listed_terms;
   }
 
-  /// Writes steps, each of a few taps of a phase, in the order of columns in memory. Returns false if there would be many.
+  /// Writes steps, each of a few taps of a phase, in the order of columns in memory. Returns false if there would be many steps.
   bool write_steps() {
     const std::int64_t together = reads_ == Reads::in_order ? 1 : kernels::most_step_terms;
     std::vector<std::vector<Met>> groups(static_cast<std::size_t>(plan_.elements / block_));

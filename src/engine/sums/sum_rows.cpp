@@ -164,7 +164,7 @@ class SumRows final : public Compiled {
     return {axis.window, extent, begin, 1, axis.src_stride, axis.dst_stride};
   }
 
-  /// Returns the taps of the row's own window that can point into the elements [begin, begin + count).
+  /// If the row runs along a window, returns the taps of this window that can point into the elements [begin, begin + count).
   Loop loop_along_row(std::int64_t begin, std::int64_t count) const noexcept {
     const Window& w = problem_.windows[plan_.row.window];
     if (w.positions == 0) return {};
