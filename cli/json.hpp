@@ -13,8 +13,8 @@
 
 namespace patchfold::cli {
 
-/// Returns a value as JSON text: strings in quotes (bytes that are not UTF-8 are replaced), numbers, lists. No value,
-/// infinity and NaN are null.
+/// Returns a value as JSON text: strings in quotes (bytes that are not UTF-8 are replaced), numbers, lists. A missing value,
+/// infinity and NaN become null.
 std::string json_of(std::nullptr_t);
 std::string json_of(std::string_view text);
 std::string json_of(bool flag);

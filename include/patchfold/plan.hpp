@@ -204,7 +204,8 @@ class PlanKey {
   /// Returns the number that plan_generation() had when the key was made.
   std::uint64_t generation() const noexcept { return generation_; }
 
-  /// Returns whether the key holds all its numbers. A plan is neither found nor kept under a key that was too small for them.
+  /// Returns whether the key holds all its numbers. Under a key that was too small for its numbers, a plan is neither found nor
+  /// kept.
   bool is_whole() const noexcept { return size_ <= words_.size(); }
   std::span<const std::uint64_t> words() const noexcept { return {words_.data(), size_}; }
   void give_up() noexcept { size_ = words_.size() + 1; }
