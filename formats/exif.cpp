@@ -64,7 +64,7 @@ std::string exif_with(std::string bytes, int orientation) {
   const Exif exif(bytes);
   const auto at = exif.is_sound() ? exif.value(exif.first_list(), orientation_tag) : std::nullopt;
   if (!exif.is_sound() || (!at && orientation != 1)) {
-    // A byte order, 42, the offset of the list; one field, a number of 16 bits; no further list.
+    // The structure has a byte order, 42, and the offset of a list with one field, a number of 16 bits; no further list follows.
     std::string smallest("MM\0\x2A\0\0\0\x08\0\1\1\x12\0\3\0\0\0\1\0\0\0\0\0\0\0\0", 26);
     smallest[19] = static_cast<char>(orientation);
     return smallest;

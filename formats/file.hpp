@@ -48,7 +48,7 @@ FileBytes open_file(const Subject& subject);
 
 /// A regular file that is read in parts. The file is not mapped, so it does not count as memory of the process, and there is an
 /// error if somebody shortens it. Readers jump within a file, so the bytes of a pipe are first stored in an unnamed temporary file,
-/// once for the process. A stream with an unknown beginning is not stored.
+/// once for the process. A stream whose first bytes show no known format is not stored.
 class InputFile {
  public:
   /// Opens the file. Throws Error(file_open) in the same cases as open_file, and Error(file_write) if a stream cannot be stored.

@@ -15,7 +15,7 @@
 
 namespace patchfold::formats {
 
-/// Returns the metadata in the markers APP1, APP2 and COM. The codec must have been set up to keep these markers.
+/// Returns the metadata in the markers APP1, APP2 and COM. The codec must have been set up to keep markers of these three kinds.
 Metadata jpeg_metadata(const jpeg_decompress_struct& codec);
 /// Sets the resolution. Call this function after the codec's defaults are set and before the codec starts.
 void set_jpeg_resolution(jpeg_compress_struct& codec, const Metadata& metadata);

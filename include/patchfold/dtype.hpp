@@ -140,8 +140,8 @@ constexpr std::span<const DType> dtypes() noexcept {
 }
 
 /// A binary floating-point type that C++ lacks. A number that becomes an element of such a type is rounded to nearest even. A
-/// number that rounds beyond the largest number of the type becomes infinity if the type has infinity. In a type without infinity
-/// such a fill is an error, and conversions and merges give the largest number.
+/// number that rounds beyond the largest number of the type becomes infinity if the type has infinity. In a type without infinity,
+/// a fill beyond the largest number is an error, and conversions and merges give the largest number.
 struct SmallFormat {
   int exponent_bits;
   int mantissa_bits;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TensorFlow's operators, with the names, defaults and checks of tf.raw_ops
-// (https://www.tensorflow.org/api_docs/python/tf/raw_ops). In errors (patchfold::Error) operators and arguments have these names
-// too. docs/dialects.md gives the neutral operator of each operator.
+// (https://www.tensorflow.org/api_docs/python/tf/raw_ops). In errors (patchfold::Error) operators and arguments have TensorFlow's
+// names too. docs/dialects.md gives the neutral operator of each operator.
 #pragma once
 
 #include <optional>

@@ -14,8 +14,8 @@
 //   [start * scale + offset, start * scale + offset + result)
 // of the output, whose extent is ceil(extent * scale).
 //
-// Every function that is not noexcept throws std::bad_alloc if memory runs out. Such a call has changed nothing, except that it may
-// have closed a Merger (see class Merger).
+// Every function that is not noexcept throws std::bad_alloc if memory runs out. A call that throws std::bad_alloc has changed
+// nothing, except that it may have closed a Merger (see class Merger).
 #pragma once
 
 #include <cstdint>

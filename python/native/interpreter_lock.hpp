@@ -3,7 +3,7 @@
 //
 // Before CPython 3.14, a daemon thread that asks for the lock while the interpreter ends is ended by pthread_exit. pthread_exit
 // unwinds the thread's stack: through destructors that must not throw, through destructors that need the lock, and through
-// nanobind. With this header such a thread blocks until the process ends, as in CPython from 3.14 on.
+// nanobind. With this header a daemon thread blocks until the process ends, as in CPython from 3.14 on.
 #pragma once
 
 #include <utility>

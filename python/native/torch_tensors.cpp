@@ -113,7 +113,7 @@ const ExchangeApi* exchange_api_of(nb::handle tensor_type) {
   return api;
 }
 
-/// Returns the parts of torch. Throws Python's exception for a torch that lacks one of them.
+/// Returns the parts of torch. Throws Python's exception for a torch that lacks one of the parts.
 Torch torch_of(const nb::module_& module) {
   Torch torch;
   const nb::object type = module.attr("Tensor");

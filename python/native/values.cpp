@@ -23,8 +23,8 @@ struct Place {
                text_and_type_of(object), ""});
 }
 
-/// Returns whether an object is an array with axes. Such an array counts as a list, even if it has one element and converts to a
-/// number.
+/// Returns whether an object is an array with axes. An array with axes counts as a list, even if it has one element and converts to
+/// a number.
 bool has_axes(nb::handle object) {
   const nb::object shape = nb::steal(PyObject_GetAttrString(object.ptr(), "shape"));
   if (!shape.is_valid()) {

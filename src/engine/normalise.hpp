@@ -22,8 +22,8 @@ Problem turn_single(Problem problem);
 Problem drop_single(Problem problem);
 /// Orders dims by the size of their destination stride, largest first, and merges neighbours that form one dim.
 Problem merge_dims(Problem problem);
-/// Removes the dims of a copy that are contiguous on both sides. Returns the bytes of the unit that these dims and the element
-/// form; a unit is copied as a whole.
+/// Removes the dims of a copy that are contiguous on both sides. Returns the bytes of the unit that the removed dims and the
+/// element form; a unit is copied as a whole.
 std::int64_t take_unit(Problem& problem);
 
 /// Runs turn_single, open_windows, drop_single and merge_dims. Throws Error(limit) if more than max_axes axes remain.

@@ -110,7 +110,7 @@ class TapSolver {
 };
 
 /// Narrows a window to the coordinates [from, from + extent) and to the positions with a tap that points at one of them. Returns
-/// the number of positions before the first of these positions.
+/// the number of removed positions before the first position that remains.
 inline std::int64_t narrow(Window& w, std::int64_t from, std::int64_t extent) noexcept {
   w.extent = std::min(extent, w.extent - from);
   const std::int64_t reach = from + w.pad_begin - (w.kernel - 1) * w.dilation;

@@ -153,7 +153,7 @@ struct Elements<Float16, D> {
       const auto bits = hn::PromoteTo(words, v);
       const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(words, 0x8000)));
       const auto moved = hn::ShiftLeft<13>(hn::And(bits, hn::Set(words, 0x7fff)));
-      // As float32 the moved bits are a number that is 2^112 times smaller, except for infinity and NaN.
+      // Read as float32, the moved bits are 2^112 times too small a number, unless they are infinity or NaN.
       const auto finite = hn::Mul(hn::BitCast(floats, moved), hn::Set(floats, 0x1p112F));
       const auto special = hn::BitCast(floats, hn::Or(moved, hn::Set(words, 0x7f800000)));
       const auto is_special = hn::Ge(hn::BitCast(floats, moved), hn::Set(floats, 0x1p-96F));

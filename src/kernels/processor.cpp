@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that Highway's headers expect from Highway's library: the processor's instruction sets, the choice that all kernels
-// share, and the failure of a check. With these functions a build needs only the headers (cmake/highway.cmake).
+// share, and the failure of a check. With the functions of this file a build needs only Highway's headers (cmake/highway.cmake).
 #include "kernels/processor.hpp"
 
 #include <hwy/targets.h>

@@ -29,8 +29,8 @@ class AxisWeights {
 
  private:
   /// The facts that determine a list: the axis, or -1 for weights of 1; the extent; the number of tiles; the offsets of the segment
-  /// in its first and in its last tile; the repeat. Only the last tile of an axis may be shifted, so these two offsets determine
-  /// the offsets in all other tiles.
+  /// in its first and in its last tile; the repeat. Only the last tile of an axis may be shifted, so the offsets in the first and
+  /// in the last tile determine the offsets in all other tiles.
   using Key = std::tuple<int, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   List made(int axis, const Segment& segment, std::int64_t repeat) const;
   List with_rough(std::vector<double> weights) const;

@@ -168,7 +168,8 @@ class Case {
     const kernels::Fenced scratch(size, (++scratch_seed_ & 1) != 0);
     std::fill(scratch.bytes().begin(), scratch.bytes().end(), std::byte{0xff});
 
-    // The memory begins at a page and the guard is whole lines, so the destination begins `shift_` bytes behind a line.
+    // The memory begins at a page, and the guard consists of whole cache lines, so the destination begins `shift_` bytes behind the
+    // start of a line.
     const std::span<std::byte> memory = memory_->bytes().first(before_.size());
     std::copy(before_.begin(), before_.end(), memory.begin());
     const Status status = plan.run(src_memory_.bytes().data() + src_.origin, memory.data() + guard + shift_ + dst_.origin,

@@ -55,7 +55,7 @@ class Row:
     defaults: tuple[Any, ...]
     shape: Callable[..., list[Any]]
     adjoint: Callable[..., Tensor]
-    """(gradient, sizes of the input, *values) -> gradient of the input"""
+    """A function of (gradient, sizes of the input, *values) that returns the gradient of the input."""
     rank: Callable[..., tuple[int, int | None]]
     """A function of the values that returns two ranks of the input, without and with a batch; None: any number of batch
     axes."""
