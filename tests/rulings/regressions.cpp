@@ -23,7 +23,7 @@ TEST(Regressions, TwoNegativePositionCountsDoNotCancel) {
   }
 }
 
-// In torch such numbers wrapped around, and torch read outside its tensors.
+// In torch, pads and strides near 2^63 wrapped around, and torch read outside its tensors.
 TEST(Regressions, PadsAndStridesNearTheLargestInteger) {
   const std::int64_t large = 9223372036854775807;
   expect_error(torch::Unfold{.kernel_size = {2, 2}, .padding = large}, {1, 1, 4, 4}, {ErrorCode::overflow});

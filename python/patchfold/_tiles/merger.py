@@ -63,7 +63,7 @@ class Merger:
         memory_limit: bytes that may wait. A tile that would exceed this limit raises MemoryError.
         kind: an array. If out is None, the new array is of the same kind as this one instead of the first tile.
         spec: a MergeSpec, instead of window, reduce, dtype, mask and fill.
-        results: the ResultType of the tiles, if it is known. With this argument everything is checked at once and not with
+        results: the ResultType of the tiles, if it is known. If results is given, everything is checked at once and not with
             the first tile, and a file is made at once.
         threads: the largest number of threads of each call; see thread_limit.
 

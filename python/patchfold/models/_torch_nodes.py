@@ -48,7 +48,8 @@ class Tensor:
 
 
 def move_of(kind: str, arguments: Values, values: Values, shapes: Shapes, same: bool) -> tuple[tuple[str, ...], Move | None]:
-    """Returns the tensors that a node moves, and the move; None for a node that computes. `same`: whether the type stays."""
+    """Returns the tensors whose elements a node moves, and a function that moves them; None for a node that computes new
+    elements. `same`: whether the type stays."""
     first = arguments.get("self", arguments.get("input"))
     if kind in ("aten.cat", "aten.concat", "aten.stack"):
         tensors = arguments["tensors"]
