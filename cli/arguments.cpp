@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CLI11 reads the words twice: first the common options up to the operator's name, then, with the operator's own options
-// added, all that follows.
+// CLI11 reads the words of `patchfold run` in two steps: the common options up to the operator's name, and then, with the
+// operator's own options added, all later words.
 #include "cli/arguments.hpp"
 
 #include <filesystem>
@@ -47,7 +47,7 @@ void add_common(Command& command, RunRequest& request, Texts& texts) {
   add_reporting(command, request.reporting);
 }
 
-/// Returns how the data at a path is read.
+/// Returns the kind of source by which the data at a path is read.
 Source::Kind kind_of_source(const std::string& path) {
   if (formats::standard_descriptor(path, 0) >= 0) return Source::Kind::stream;
   return formats::is_picture_path(path) ? Source::Kind::picture : Source::Kind::array;
@@ -69,7 +69,7 @@ const OperatorSpec& operator_of(const std::string& name) {
   }
 }
 
-/// Takes the files beyond the data input as shape inputs: of those that no option gives, in the operator's order.
+/// Assigns the files after the data input to the shape inputs that no option gives, in the operator's order.
 void assign_inputs(const std::vector<std::string>& paths, const OperatorOptions& options, RunRequest& request) {
   const OperatorSpec& op = *request.op;
   auto path = paths.begin();

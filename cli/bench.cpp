@@ -20,7 +20,8 @@ namespace {
 
 using bench::Measurement;
 
-/// The least time of an operator in its roof: below it, the roof was not the best way to stream.
+/// The least time of an operator as a fraction of its roof. An operator below this value shows that the roof was not measured with
+/// the fastest copy.
 constexpr double defect_of_roof = 0.90;
 
 struct Task {
@@ -95,7 +96,7 @@ void print_row(const Measurement& row) {
                     row.gigabytes_per_second(), row.of_roof, row.of_mix, row.of_copy, row.strategy, row.problem));
 }
 
-/// Prints the rows that miss their target, and the roofs that are not to be trusted.
+/// Prints the rows that miss their target, and the roofs that were not reliable.
 void print_conclusion(const std::vector<Measurement>& rows, const std::vector<double>& targets) {
   std::string over, defects;
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -80,7 +80,7 @@ struct Command::Parser {
     const std::string name = option->substr(0, option->find('='));
     throw Error({ErrorCode::usage, command, name, "there is no such option", {}, {}, option_hint(name)});
   }
-  /// Returns the option that was probably meant, or else the command that lists the options.
+  /// Returns a hint with the most similar option, or else with the command that lists the options.
   ErrorValue option_hint(std::string_view name) const {
     Nearest nearest(name);
     std::string meant;
@@ -96,7 +96,7 @@ struct Command::Parser {
   template <class T>
   Option add_number(const std::string& name, T& value, int low, int high, std::string form, std::string doc) {
     std::vector<std::string> names = names_of(name);
-    // The range is checked here, because releases of CLI11 word the error differently.
+    // The range is not checked by CLI11, because its releases word the error differently.
     const auto require_range = [this, option = names.back(), low, high](const std::string& given) -> std::string {
       int number = 0;
       if (CLI::detail::lexical_cast(given, number) && number >= low && number <= high) return {};

@@ -15,7 +15,7 @@ namespace patchfold::cli {
 /// The kind of file that a shell offers for a value.
 enum class Completion { nothing, file, folder };
 
-/// An option or a word as completions read it.
+/// The facts about an option or a word that completions need.
 struct OptionInfo {
   std::vector<std::string> names{};  ///< "-o", "--output"; for a word its name alone: "FOLDER"
   std::string doc{};
@@ -28,8 +28,8 @@ struct OptionInfo {
 
 /// The options and words of a command, each with the variable that receives its value, and the text of its help.
 ///
-/// A command adds its options, then calls parse() once. The variables must live until then; a variable without a value on
-/// the command line stays as it is. CLI11 does the reading. Only command.cpp includes it, because it takes longer to
+/// A command adds its options, then calls parse() once. The variables must live until parse() returns; a variable without a value
+/// on the command line does not change. CLI11 reads the words. Only command.cpp includes CLI11, because its headers take longer to
 /// compile than the rest of a command.
 class Command {
  public:
@@ -46,7 +46,7 @@ class Command {
   void footer(std::string text);  ///< sets the end of the help
   /// Keeps unknown words and options for remaining().
   void keep_unknown();
-  /// Ends the options at the first unknown word, and keeps all words from there on for remaining().
+  /// Ends the options at the first unknown word, and keeps this word and all later words for remaining().
   void stop_at_unknown();
 
   /// Adds a word by position; `form` follows its name in the help.
@@ -72,7 +72,7 @@ class Command {
   const std::vector<OptionInfo>& options() const noexcept;
   bool given(Option option) const;
   std::vector<std::string> remaining() const;
-  /// Returns a hint: the option to type in place of an unknown one.
+  /// Returns a hint: the option to type in place of the unknown option `name`.
   ErrorValue option_hint(std::string_view name) const;
 
  private:

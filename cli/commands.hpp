@@ -20,7 +20,8 @@ struct CommandEntry {
   std::string_view name;
   std::string_view usage;    ///< "split PICTURE FOLDER --tile N [--overlap N]"
   std::string_view summary;  ///< "cut a picture of any size into tiles"
-  /// Runs the command with the words behind its name. Throws Error; `in_words` is false once the command line is read.
+  /// Runs the command with the words behind its name. Throws Error. `in_words` becomes false once the command line is read: later
+  /// errors are not errors in the words.
   void (*run)(const std::vector<std::string>& words, bool& in_words);
   std::vector<OptionInfo> (*options)();
 };
@@ -29,7 +30,7 @@ std::span<const CommandEntry> commands() noexcept;
 /// Returns the text of `patchfold --help`.
 std::string program_help();
 
-/// Runs the operator of the request and writes its output, whole or not at all. Throws Error.
+/// Runs the operator of the request and writes its output. An output file is complete or is not written. Throws Error.
 void run_operator(const RunRequest& request);
 /// Cuts a picture or an array into tiles. Throws Error.
 void run_split(const SplitRequest& request);
@@ -40,12 +41,12 @@ void run_merge(const MergeRequest& request);
 void run_ops(const std::vector<std::string>& words);
 std::vector<OptionInfo> ops_options();
 
-/// Prints the effect of an operator on a tensor of one shape. Throws Error: all but file_write are errors of usage.
+/// Prints the effect of an operator on a tensor of one shape. Throws Error: all errors except file_write are errors of usage.
 void run_explain(const std::vector<std::string>& words);
 /// Returns the options of `patchfold explain` with an operator, and without one.
 std::vector<OptionInfo> explain_options(const OperatorSpec& op);
 std::vector<OptionInfo> explain_options();
-/// Prints the places of tiles and the weights of their merge. Throws as run_explain does.
+/// Prints the places of tiles and the weights of their merge. Throws the same errors as run_explain.
 void run_explain_tiling(const std::vector<std::string>& words);
 std::vector<OptionInfo> explain_tiling_options();
 
@@ -60,7 +61,7 @@ std::vector<OptionInfo> errors_options();
 /// Prints or writes the completion script of a shell. Throws Error(usage, file_write).
 void run_completion(const std::vector<std::string>& words);
 std::vector<OptionInfo> completion_options();
-/// Returns the answer to `patchfold __complete WORD...`: a line for each word that may replace the last one.
+/// Returns the answer to `patchfold __complete WORD...`: a line for each word that may replace the last word.
 std::string candidates(const std::vector<std::string>& words);
 
 }  // namespace patchfold::cli

@@ -119,7 +119,7 @@ std::vector<OptionInfo> options_of(std::string_view command, std::string_view op
   }
 }
 
-/// Returns the operator names that `command` takes: also without the version where the short name means the same operator.
+/// Returns the operator names that `command` takes: each name with its version, and the short name if it means the same operator.
 std::string operator_lines(std::string_view command) {
   std::string lines;
   for (const OperatorSpec& op : operators()) {
@@ -140,7 +140,7 @@ std::string value_lines(const OptionInfo& option) {
   return line_of(option.completion == Completion::file ? ":file" : ":folder");
 }
 
-/// Returns the option of that name. A name that is unknown, perhaps misspelt, counts as an option with any value.
+/// Returns the option with this name. An unknown name, perhaps misspelt, counts as an option with any value.
 OptionInfo option_named(const std::vector<OptionInfo>& options, std::string_view name) {
   for (const OptionInfo& option : options)
     if (std::ranges::find(option.names, name) != option.names.end()) return option;
@@ -154,8 +154,8 @@ std::string candidates(const std::vector<std::string>& words) {
   std::vector<OptionInfo> options = {help, {.names = {"--version"}, .doc = "print the version", .values = 0}};
   std::string command, op;
   OptionInfo option;
-  int values = 0;  // values of `option` that are still to come
-  int place = 0;   // the number of the word behind the command and the operator
+  int values = 0;  // number of values of `option` that are not typed yet
+  int place = 0;   // the number of the word, counted after the command and the operator
   const auto read = [&](std::string& name, const std::string& word) {
     name = word;
     options = options_of(command, op);

@@ -88,7 +88,7 @@ Store<C> storer(DType dtype) {
   });
 }
 
-/// One conversion between types of numbers, cut into pieces for the executor.
+/// The data of one conversion between types of numbers, which the executor runs in pieces.
 struct Job {
   const std::byte* src;
   std::byte* dst;

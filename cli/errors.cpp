@@ -148,7 +148,7 @@ std::string markdown() {
   return text;
 }
 
-/// Returns the entry of a code, written as on this page or as in C.
+/// Returns the entry of a code; the code may have its C++ or its C spelling.
 const ErrorEntry& find(std::string_view code) {
   const std::string capitals = in_capitals(code);
   const std::string_view bare =

@@ -8,8 +8,8 @@
 
 namespace patchfold::cli {
 
-/// Returns the data input: an array, or a picture as H x W x C or C x H x W, converted if the request asks for it.
-/// `metadata` gets the rest of a picture's file.
+/// Returns the data input: an array, or a picture as H x W x C or C x H x W, converted if the request asks for a conversion.
+/// `metadata` gets the metadata of a picture.
 formats::LoadedTensor load_data(const RunRequest& request, formats::Metadata& metadata);
 
 /// Returns a tensor of integers as a shape input. Throws Error(type, length, overflow).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to stop while an output file is being written.
+// Handles requests to stop the process while an output file is being written.
 #pragma once
 
 #include <filesystem>
@@ -10,19 +10,19 @@
 namespace patchfold::cli {
 
 /// While this object lives, signals (system::StopRequests) stop the work between two pieces, so that temporary files are
-/// removed. The process dies by the signal when the object is destroyed, and at once by a second signal. At most one object
-/// may exist. If the output is a pipe or a device, the first signal ends the process: no file is left behind, and writing
-/// may wait for a reader that never comes.
+/// removed. The signal ends the process when the object is destroyed, and a second signal ends the process at once. At most one
+/// object may exist. If the output is a pipe or a device, the first signal ends the process: no file would be left behind, and
+/// writing might wait forever for a reader.
 class InterruptGuard {
  public:
   explicit InterruptGuard(const std::filesystem::path& output);
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  /// Returns the default executor, which does no more work once a signal has come.
+  /// Returns the default executor, which does no more work after a signal.
   Executor& executor() noexcept { return executor_; }
   bool interrupted() const noexcept;
-  /// Throws once a signal has come. The error is never shown: the process ends with this object.
+  /// Throws after a signal. The error is never shown, since the process ends when this object is destroyed.
   void check() const;
 
  private:

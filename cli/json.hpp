@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON as the commands print it: members in the order in which they are added. docs/command-line.md has the schemas.
+// Writes the JSON that commands print, with members in the order in which they are added. docs/command-line.md has the schemas.
 #pragma once
 
 #include <concepts>
@@ -13,8 +13,8 @@
 
 namespace patchfold::cli {
 
-/// Returns a value as JSON text: strings in quotes (bytes that are not UTF-8 are replaced), numbers, lists. No value,
-/// infinity and NaN are null.
+/// Returns a value as JSON text: strings in quotes (bytes that are not UTF-8 are replaced), numbers, lists. A missing value,
+/// infinity and NaN become null.
 std::string json_of(std::nullptr_t);
 std::string json_of(std::string_view text);
 std::string json_of(bool flag);
@@ -53,7 +53,7 @@ inline std::string json_of(const JsonObject& object) {
   return object.text();
 }
 
-/// Returns a list "[..]" of the texts that `f` returns for the entries, with `separator` between two of them.
+/// Returns a list "[..]" of the texts that `f` returns for the entries, separated by `separator`.
 template <class Range, class F>
 std::string json_list(const Range& range, F&& f, std::string_view separator = ", ") {
   std::string text;

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the spec of the merge. Pictures of every type are blended: unlike integer arrays, they seldom hold labels.
+/// Returns the spec of the merge. Pictures of every type are blended, since pictures seldom hold labels, unlike integer arrays.
 MergeSpec spec_of(const MergeRequest& request, const PlannedTiles& tiles) {
   MergeSpec spec{.reduce = request.reduce,
                  .window = request.window,
@@ -56,8 +56,8 @@ class FileSink final : public RowSink {
   formats::RowWriter& writer_;
 };
 
-/// Returns the number of tiles, of `tiles` tiles of `bytes` bytes each, that are read at the same time: a few for each
-/// thread, so that no thread waits long for the last tile of another.
+/// Returns the number of tiles, of `tiles` tiles of `bytes` bytes each, that are read at the same time: a few for each thread, so
+/// that no thread waits long for another thread's last tile.
 std::int64_t tiles_ahead(std::int64_t tiles, std::int64_t bytes, int threads) {
   constexpr std::int64_t most = 256;
   return threads == 1 ? 1 : pieces_in_memory(bytes, std::min({most, tiles, 4 * std::int64_t{threads}}));
@@ -102,7 +102,7 @@ class Merge {
     return fmt::format("{}: {}, {}", output_name(request_.output), extents_text(shape_), formats::type_text(type_));
   }
   bool is_picture() const { return request_.format != formats::FileFormat::npy; }
-  /// Returns the bytes of the first tile; no tile is larger.
+  /// Returns the bytes of the first tile, which is the largest.
   std::int64_t tile_bytes() const {
     return formats::byte_count(tiling_.result_shape(0, tiles_.channels()), tiles_.type().size).value_or(INT64_MAX);
   }
@@ -132,7 +132,7 @@ class Merge {
         .add("losses", losses_json(losses));
     return json;
   }
-  /// Returns a sentence about how elements of several tiles become one.
+  /// Returns a sentence that says how elements of several tiles become one element.
   std::string blending_text() const {
     const Reduce reduce = reduction_of(spec_);
     if (reduce == Reduce::center) return "not blended (center)";

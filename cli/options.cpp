@@ -13,8 +13,8 @@
 namespace patchfold::cli {
 namespace {
 
-/// Returns the words with underscores for dashes in names of arguments, with --name=value as two words, and with the new
-/// name for an old one. Says on standard error that a name is old.
+/// Returns the words with underscores for dashes in names of arguments, with --name=value as two words, and with new names in place
+/// of old names. Writes to standard error that a name is old.
 std::vector<std::string> normalise(const std::vector<std::string>& words, const OperatorSpec& op) {
   std::vector<std::string> result;
   for (const auto& word : words) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that several commands share, among them those of operators, which come from the table.
+// Options that several commands share, and the options of operators, which are made from the operator table.
 #pragma once
 
 #include <optional>
@@ -32,19 +32,19 @@ inline constexpr const char* value_forms =
 void add_reporting(Command& command, Reporting& reporting);
 /// Adds the option for the number of threads.
 void add_threads(Command& command, int& threads);
-/// Adds the option for the format of a result whose name tells none; format_of_output() reads `format`.
+/// Adds the option for the format of a result whose name has no known extension; format_of_output() reads `format`.
 Command::Option add_format(Command& command, std::string& format);
 /// Returns the format of a result: from its name, or else from the option, or else .npy for a stream. `option` is the
-/// option that names the result, "-o" or "OUT". Throws Error(usage), also for a stream that is a terminal.
+/// option that names the result, "-o" or "OUT". Throws Error(usage); a stream that is a terminal is an error too.
 formats::FileFormat format_of_output(std::string_view command, std::string_view option, const std::string& output,
                                      const std::string& format);
 /// Returns the names of all element types, for completions.
 std::vector<std::string> dtype_names();
 
-/// Returns the element type of that name, or nothing for an empty text. Throws Error(usage).
+/// Returns the element type with this name; nothing for an empty text. Throws Error(usage).
 std::optional<DType> parse_dtype(std::string_view command, std::string_view option, const std::string& text);
 
-/// Returns the value of an option. Throws Error(type, value); both are errors of usage here.
+/// Returns the value of an option. Throws Error(type, value), which commands report as errors of usage.
 ArgumentValue parse_argument(std::string_view command, std::string_view option, ArgumentKind kind, const std::string& text);
 
 /// The options of an operator, one for each argument.
@@ -55,7 +55,7 @@ class OperatorOptions {
   OperatorOptions(const OperatorOptions&) = delete;
   OperatorOptions& operator=(const OperatorOptions&) = delete;
 
-  /// Reads words as Command::parse() does. Throws Error(unknown_argument) too, which names the known options.
+  /// Reads words like Command::parse(). Also throws Error(unknown_argument), which names the known options.
   std::string parse(const std::vector<std::string>& words);
   bool given(std::size_t argument) const { return command_.given(options_[argument]); }
   /// Returns the arguments on the command line, in the operator's order. Throws Error(type).

@@ -12,7 +12,7 @@
 namespace patchfold::cli {
 namespace {
 
-/// Returns the argument for the place of the channels, or null.
+/// Returns the operator's argument for the layout, or null.
 const ArgumentSpec* layout_of(const OperatorSpec& op) {
   const auto argument = std::ranges::find_if(
       op.arguments, [](const ArgumentSpec& spec) { return spec.name == "layout" || spec.name == "data_format"; });
@@ -35,7 +35,7 @@ void spread_numbers(RunRequest& request) {
 void settle_layout(RunRequest& request) {
   const OperatorSpec& op = *request.op;
   const bool in = request.data.kind == Source::Kind::picture;
-  // The output of an operator without channels (coverage), or of one on columns (reorder), has no layout of its own.
+  // Coverage has no channels, and reorder works on columns, so neither output has a layout.
   if ((!in && !formats::is_picture_path(request.output)) || op.data_input.empty()) return;
   if (op.neutral == Copy::name) return;  // copy takes either layout
   if (in && op.dialect == "neutral") spread_numbers(request);

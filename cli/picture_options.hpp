@@ -24,7 +24,7 @@ struct PictureOptions {
   formats::WriteOptions options() const;
 };
 
-/// Returns the losses of a file, the given data that it does not hold, as JSON. Prints each as a line on standard error.
+/// Returns the losses of a file (given data that the file does not hold) as JSON. Prints a line for each loss on standard error.
 JsonText losses_json(const std::vector<std::string>& losses);
 void print_losses(const std::string& output, const std::vector<std::string>& losses, bool quiet);
 

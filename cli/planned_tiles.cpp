@@ -127,7 +127,7 @@ class PlannedTiles::Files {
       if (std::find(axes.begin(), axes.end(), axis) == axes.end()) channels.push_back(shape[axis]);
     return channels;
   }
-  /// Finds the format of the results: that of the first result, which may differ from the format of the tiles.
+  /// Finds the format of the results: the format of the first result, which may differ from the format of the tiles.
   void find_extension() {
     for (const char* extension : {"", ".npy", ".tif", ".tiff", ".png", ".jpg", ".jpeg"}) {
       extension_ = extension;
@@ -155,15 +155,15 @@ class PlannedTiles::Files {
     return is_turned(index, shape) ? Dims{shape[1], shape[2], shape[0]} : shape;
   }
   bool is_turned(std::int64_t index, const Dims& shape) const { return turns_ && shape.size() == 3 && is_npy(index); }
-  /// Returns whether a tile of that shape is H x W x C, tiled along H and W.
+  /// Returns whether a tile with this shape is H x W x C, tiled along H and W.
   bool has_pixels(const Dims& shape) const { return shape.size() == 3 && tiling_.axes_in(3) == Dims{0, 1}; }
   PixelForm form_of(const formats::RowReader& reader) const { return {reader.type().dtype, reader.shape()[2]}; }
   bool is_promoted(const formats::RowReader& reader) const {
     return form_ && has_pixels(reader.shape()) && form_of(reader) != *form_;
   }
 
-  /// Finds a form for pictures that can hold the results of all forms. If there is none, throws an error that names the
-  /// first result of another form than the most frequent one.
+  /// Finds a form for pictures that can hold all results. If no form can hold all results, throws an error that names the first
+  /// result whose form is not the most frequent form.
   void find_form() {
     struct Kind {
       Dims channels;
@@ -209,7 +209,7 @@ class PlannedTiles::Files {
   }
   bool is_npy(std::int64_t index) const { return path(index).extension() == ".npy"; }
 
-  /// Throws the special error for results of another scale than the plan's.
+  /// Throws the special error for results whose scale is not the plan's scale.
   void refuse_scale(std::int64_t index, const Dims& given, const Dims& expected) const {
     const auto scale = tiling_.scale_of(index, given);
     if (!scale) return;

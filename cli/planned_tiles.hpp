@@ -13,10 +13,11 @@ namespace patchfold::cli {
 /// Returns the tiling of the output's first axes. Throws Error(value).
 Tiling tiling_of(const MergeRequest& request, const formats::TilePlan& plan);
 
-/// Tiles in files. All files exist, and the first one has been checked. Errors name the tile and its file.
+/// The tiles of a plan in their files. All files exist, and the first file is checked. Errors name the tile and its file.
 class PlannedTiles {
  public:
-  /// Opens the tiles; `plan` and the result of tiling_of() must live as long. Throws Error(file_open, shape, dtype, ..).
+  /// Opens the tiles; `plan` and the result of tiling_of() must live as long as the object. Throws Error(file_open, shape, dtype,
+  /// ..).
   PlannedTiles(const MergeRequest& request, const formats::TilePlan& plan, const Tiling& tiling);
   ~PlannedTiles();
   PlannedTiles(const PlannedTiles&) = delete;
@@ -26,7 +27,8 @@ class PlannedTiles {
   /// Returns the extents of the axes that are not tiled.
   const Dims& channels() const noexcept;
   bool are_pictures() const;
-  /// Returns a tile with the axes of the output, checked, also by its checksum. Several threads may call it at once.
+  /// Reads and checks a tile, also by its checksum, and returns it with the axes of the output. Several threads may call read() at
+  /// once.
   LoadedTile read(std::int64_t index) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress of a long command, on a line of the terminal that is rewritten again and again.
+// Shows the progress of a long command on one line of the terminal, which is rewritten at each step.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace patchfold::cli {
 
-/// Shows "split  [####----]  812/1024 tiles  96 MB/s  3 s left" on standard error, at most ten times a second; nothing if
-/// it is not a terminal. No line is longer than the terminal is wide. The destructor clears the line.
+/// Shows "split  [####----]  812/1024 tiles  96 MB/s  3 s left" on standard error, at most ten times a second; nothing if standard
+/// error is not a terminal. No line is longer than the terminal is wide. The destructor clears the line.
 class Progress {
  public:
   /// Begins the line; `unit` names the counted things: "tiles".
@@ -19,11 +19,11 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  /// Counts one more, of `bytes` bytes.
+  /// Counts one more thing, of `bytes` bytes.
   void count(std::int64_t bytes);
-  /// Shows at once the work that is being done now, behind the rest of the line.
+  /// Shows `now`, the name of the current work, at the end of the line, without delay.
   void show(std::string_view now);
-  /// Clears the line until it is next shown, so that something else can be printed.
+  /// Clears the line until its next update, so that other text can be printed.
   void clear();
   /// Clears the line for good, and returns "12.3 s, 96 MB/s".
   std::string finish();

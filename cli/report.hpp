@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's output. Standard output gets the answer of a command: data, lists, explanations, forecasts, figures, and
-// the JSON of --json. Standard error gets words about the work: reports, progress and errors.
+// The program's output. Standard output gets the result of a command: data, lists, explanations, forecasts, figures, and the JSON
+// of --json. Standard error gets reports, progress and errors.
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@ inline constexpr int done = 0;
 inline constexpr int failed = 1;
 inline constexpr int wrong_usage = 2;
 
-/// Returns the exit code for an error; `in_words`: it was found while the command line was read, before any file.
+/// Returns the exit code for an error; `in_words`: the error was found while the command line was read, before any file was opened.
 int exit_code(ErrorCode code, bool in_words) noexcept;
-/// Throws Error(usage) with these parts.
+/// Throws Error(usage) with the given parts.
 [[noreturn]] void fail_usage(std::string_view command, std::string_view argument, std::string_view rule,
                              std::string_view given = {}, std::string_view expected = {});
 
@@ -30,7 +30,7 @@ void note(std::string_view text) noexcept;
 /// Writes "patchfold: MESSAGE [CODE]" as one line to standard error, with any characters in the message; with `json` a JSON
 /// object.
 void print_error(const Error& error, int exit_code, bool json) noexcept;
-/// Writes such a line for a message; without a code if `code` is empty.
+/// Writes "patchfold: MESSAGE [CODE]" for a message; without a code if `code` is empty.
 void print_error(std::string_view message, std::string_view code, int exit_code, bool json) noexcept;
 
 /// Reports the finished work of a command.
@@ -41,7 +41,7 @@ struct Reporting {
   /// Reports a command that wrote `output`: a line on standard error, or JSON on standard output. If the data went to
   /// standard output, the JSON goes to standard error.
   void report(std::string_view output, const std::string& line, const JsonObject& object) const;
-  /// Prints the answer to --dry-run: on standard output, unless data would go there.
+  /// Prints the result of --dry-run: on standard output, unless the data would be written to standard output.
   void forecast(std::string_view output, const std::string& line, const JsonObject& object) const;
 };
 /// Returns whether data that is written to this path goes to standard output.

@@ -27,7 +27,7 @@ struct Work {
   Plan plan{};
 };
 
-/// Reads the first bytes of a stream to tell whether it is a picture, and gives the operator the layout that follows.
+/// Reads the first bytes of a stream to tell whether it is a picture, and sets the operator's layout accordingly.
 void settle_stream(RunRequest& request) {
   const bool picture = formats::format_of_file(request.data.path) != formats::FileFormat::npy;
   request.data.kind = picture ? Source::Kind::picture : Source::Kind::array;
@@ -45,15 +45,15 @@ BoundOperator bind_with_files(const RunRequest& request) {
   return request.op->bind(arguments);
 }
 
-/// Returns the output's shape for data of another shape, or nothing if that fails too.
+/// Returns the output's shape for data of the given shape; nothing if the operator refuses this shape.
 std::optional<Dims> shape_with(const BoundOperator& bound, const Dims& shape) try {
   return bound.output_shape(shape);
 } catch (const Error&) {
   return std::nullopt;
 }
 
-/// Returns the output's shape. If a picture has one axis too few, or an array for a picture has its channels elsewhere, the
-/// error tells the words to add.
+/// Returns the output's shape. If a picture has one axis too few, or an array for a picture has its channels on another axis, the
+/// error names the options to add.
 Dims output_shape(const BoundOperator& bound, const ConstTensorView& data, const RunRequest& request) try {
   return bound.output_shape(data.shape);
 } catch (const Error& error) {
@@ -107,7 +107,7 @@ Seconds run_to_npy(const Work& work, const RunRequest& request) {
   return time;
 }
 
-/// Returns the output as write_picture takes it: H x W x C.
+/// Returns the output as H x W x C, the form for write_picture.
 ConstTensorView as_picture(ConstTensorView view, const RunRequest& request) {
   const auto refuse = [&](const char* rule) {
     throw Error(
@@ -131,8 +131,8 @@ ConstTensorView as_picture(ConstTensorView view, const RunRequest& request) {
   return request.chw ? channels_last(view) : view;
 }
 
-/// Returns the part of the data's metadata that is true of the output: the part about colours, or all if the output has as
-/// many rows and columns.
+/// Returns the part of the data's metadata that is true for the output: all metadata if data and output have equal rows and
+/// columns, else only metadata about colours.
 formats::Metadata carried(const Work& work, const RunRequest& request, std::vector<std::string>& losses) {
   if (work.metadata == formats::Metadata{}) return {};
   const Dims from = (request.chw ? channels_last(work.data.view) : work.data.view).shape;

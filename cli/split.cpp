@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The most files that a folder, and a list of them, can well hold.
+/// The most tiles of a split, since a folder and plan.json must hold them.
 constexpr std::int64_t most_tiles = std::int64_t{1} << 24;
 
 /// Returns "4,4": numbers as typed on the command line.
@@ -50,7 +50,7 @@ Tiling tiling_of(const SplitRequest& request, const TileSource& source) {
     fail_usage("split", "--axes", "applies to .npy arrays only: pictures are tiled along height and width");
   if (!source.is_npy()) spec.axes = {0, 1};
   if (!source.is_npy() && !request.tile.is_scalar()) check_extents_of_picture(request.tile.values());
-  // A single number stands for height and width, or for all named axes.
+  // A single number applies to height and width, or to all named axes.
   const int tiled = spec.axes.empty() ? std::clamp(spec.shape.size(), 1, 2) : spec.axes.size();
   spec.tile = request.tile.is_scalar() ? Dims::filled(tiled, request.tile.values()[0]) : request.tile.values();
   Tiling tiling(spec);
@@ -130,7 +130,7 @@ std::int64_t memory_of(const TileSource& source, const Tiling& tiling) {
   return (Checked(source.memory_bytes()) + tile * Checked(2 * workers)).value().value_or(INT64_MAX);
 }
 
-/// Returns the part of the report that is known before anything is cut.
+/// Returns the part of the report that is known before the first tile is cut.
 JsonObject split_json(const SplitRequest& request, const TileSource& source, const formats::TilePlan& plan) {
   JsonObject picture;
   picture.add("file", request.picture).add("dtype", formats::type_text(source.type())).add("shape", source.shape());
@@ -158,12 +158,12 @@ void print_forecast(const SplitRequest& request, const TileSource& source, const
       "", line, split_json(request, source, plan).add("written", nullptr).add("skipped", nullptr).add("seconds", nullptr));
 }
 
-/// Cuts the tiles of a row at the same time: each worker cuts a tile, writes it, and takes the next.
+/// Cuts the tiles of a row at the same time: each worker cuts a tile, writes the tile, and takes the next tile.
 class Split {
  public:
   Split(const SplitRequest& request, TileSource& source, formats::TilePlan& plan, TileFolder& folder, InterruptGuard& guard)
       : source_(source), plan_(plan), folder_(folder), guard_(guard) {
-    const Dims shape = plan.tiling.tile_shape(0);  // tile 0 is as large as any other
+    const Dims shape = plan.tiling.tile_shape(0);  // tile 0 is the largest tile
     const auto bytes = formats::byte_count(shape, source.type().size);
     if (!bytes) throw Error({ErrorCode::overflow, "split", "--tile", "is too large", extents_text(shape)});
     const std::int64_t workers = workers_for(plan.tiling, *bytes, guard.executor().threads());

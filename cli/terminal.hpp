@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The abilities of standard error. Colours only repeat words, so nothing is lost without them.
+// The abilities of standard error. Colours only repeat words, so output without colours says the same.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace patchfold::cli {
 
 /// Returns whether standard error is a terminal on which a line can be rewritten; TERM=dumb is not.
 bool has_terminal() noexcept;
-/// Returns whether standard error gets colours: not if NO_COLOR is set to a text that is not empty (https://no-color.org).
+/// Returns whether standard error gets colours; false if NO_COLOR is set and not empty (https://no-color.org).
 bool has_colours() noexcept;
 /// Returns the characters in a line; 80 if unknown.
 int terminal_width() noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts made of parts. Files that need widths and columns use fmt; its headers would take longer to compile than the other
-// files themselves.
+// Makes texts from parts. Only files that need widths and columns use fmt, since its headers take longer to compile than the other
+// files.
 #pragma once
 
 #include <concepts>

@@ -33,7 +33,7 @@ std::string tile_name(const Tiling& tiling, std::int64_t index, TileNames names,
 bool is_tile_name(const std::string& name) {
   if (!name.starts_with(name_prefix)) return false;
   auto rest = std::string_view(name).substr(name_prefix.size());
-  // Reads numbers with a dash between any two of them.
+  // Reads numbers that are separated by dashes.
   while (true) {
     const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
     if (digits == 0) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles as files, as text and as checksums, for split and merge.
+// Names, reads and checks the files of tiles, for split and merge.
 #pragma once
 
 #include <filesystem>
@@ -26,14 +26,14 @@ enum class TileNames : std::uint8_t {
   grid,   ///< tile-02-05.png: row and column, or the place along each tiled axis
 };
 
-/// Returns the name of a tile's file; its numbers have as many digits as the largest one needs.
+/// Returns the name of a tile's file; its numbers have as many digits as the largest number.
 std::string tile_name(const Tiling& tiling, std::int64_t index, TileNames names, const std::string& extension);
-/// Returns whether a file of that name may be a tile that split wrote.
+/// Returns whether a file with this name may be a tile that split wrote.
 bool is_tile_name(const std::string& name);
-/// Returns whether tiles of that name are JPEG files: their checksum is that of the file, since their pixels are not the
-/// picture's.
+/// Returns whether tiles with this name are JPEG files. The checksum of a JPEG tile is the checksum of its file, since its pixels
+/// differ from the picture.
 bool is_jpeg_name(const std::string& name);
-/// Returns whether the path names such a file in that folder.
+/// Returns whether the path names a file of the folder whose name is_tile_name() accepts.
 bool is_tile_in(const std::filesystem::path& path, const std::filesystem::path& folder);
 /// Returns "tile 17 at [1, 5]".
 std::string tile_text(const Tiling& tiling, std::int64_t index);
@@ -46,7 +46,7 @@ std::string size_text(std::int64_t bytes);
 LoadedTile allocate_tile(const Dims& shape, const formats::ElementType& type, const std::filesystem::path& path);
 /// Reads a tile from the rows of an open file.
 LoadedTile read_tile(formats::RowReader& reader, const std::filesystem::path& path);
-/// Returns the CRC-32 of bytes, as zlib computes it.
+/// Returns the CRC-32 of bytes (zlib's crc32).
 std::uint32_t checksum(const void* data, std::int64_t bytes);
 
 }  // namespace patchfold::cli

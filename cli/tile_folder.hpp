@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder that split writes tiles to.
+// The folder to which split writes tiles.
 #pragma once
 
 #include <filesystem>
@@ -9,11 +9,11 @@
 
 namespace patchfold::cli {
 
-/// A folder that holds the tiles of one split. Until plan.json is written, a mark names the split that has begun in it. A
-/// file with the name of a tile that neither the plan nor the mark knows belongs to somebody else.
+/// A folder that holds the tiles of one split. Until plan.json is written, a mark in the folder names the split that has begun. A
+/// file with the name of a tile that is neither in the plan nor in the mark belongs to somebody else.
 class TileFolder {
  public:
-  /// Takes a folder. `force`: replaces all files that other splits left.
+  /// Takes a folder. `force`: files of other splits are replaced.
   TileFolder(std::filesystem::path path, bool force) : path_(std::move(path)), force_(force) {}
   TileFolder(const TileFolder&) = delete;
   TileFolder& operator=(const TileFolder&) = delete;

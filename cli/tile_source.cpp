@@ -25,7 +25,7 @@ TileSource::TileSource(std::filesystem::path path, std::optional<int> page)
     reader_ = formats::open_rows(path_, page);
     metadata_ = reader_->metadata();
   } catch (const Error& error) {
-    // Only .npy arrays in Fortran order, or without axes, are mapped instead.
+    // Only .npy arrays in Fortran order, or without axes, are mapped and not read by rows.
     if (!is_npy_ || error.code() != ErrorCode::file_unsupported) throw;
     whole_ = formats::read_npy(path_);
   }
@@ -38,13 +38,13 @@ void TileSource::lay_out(const Tiling& tiling) {
     whole_ = formats::read_npy(path_);
   }
   if (!reader_) return;
-  // Most bands are as long as a tile, but the last one may be longer.
+  // Most bands are as long as a tile, but the last band may be longer.
   for (const std::int64_t row : {std::int64_t{0}, tiling.grid()[0] - 1})
     rows_held_ = std::max(rows_held_, band_of(row).rows.size());
 }
 
-/// Returns the rows that a row of tiles is cut from. Padding must repeat the elements at the end of the band as at the end
-/// of the array. To mirror them it may need more rows than the tile has: then the band begins with the tile before.
+/// Returns the rows from which a row of tiles is cut. Padding must read the end of the band as it reads the end of the array. To
+/// mirror elements, padding may need more rows than the tile has: then the band begins with the previous tile.
 TileSource::Band TileSource::band_of(std::int64_t row) const {
   const TilingSpec& whole = tiling_->spec();
   const TileSpan span = tiling_->span(0, row);
@@ -64,7 +64,7 @@ TileSource::Band TileSource::band_of(std::int64_t row) const {
                   .axes = tiling_->axes()})};
 }
 
-/// Reads rows; keeps those that are in memory already.
+/// Reads rows; rows that are already in memory are not read again.
 void TileSource::load(Span rows) {
   const std::int64_t bytes = row_bytes();
   if (!memory_) memory_ = formats::allocate(memory_bytes(), {"split", path_});

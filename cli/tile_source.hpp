@@ -11,11 +11,11 @@
 
 namespace patchfold::cli {
 
-/// Loads rows of tiles in ascending order. An array is mapped instead if its tiles do not follow one another along its
+/// Loads rows of tiles in ascending order. An array is mapped and not read by rows if its tiles do not follow one another along its
 /// first axis, or if it is not row-major.
 class TileSource {
  public:
-  /// Opens the file. Throws Error as open_rows does.
+  /// Opens the file. Throws the same errors as open_rows.
   TileSource(std::filesystem::path path, std::optional<int> page);
   TileSource(const TileSource&) = delete;
   TileSource& operator=(const TileSource&) = delete;
@@ -26,17 +26,18 @@ class TileSource {
   const formats::Metadata& metadata() const noexcept { return metadata_; }
   const formats::ElementType& type() const noexcept { return reader_ ? reader_->type() : whole_.type; }
 
-  /// Chooses the way of reading. Call it once, before anything is cut. The tiling must live as long, and have tiles.
+  /// Chooses between reading and mapping. Call lay_out() once, before the first tile is cut. The tiling must live as long as the
+  /// object, and must have tiles.
   void lay_out(const Tiling& tiling);
   /// Returns the bytes of the rows in memory.
   std::int64_t memory_bytes() const noexcept { return rows_held_ * row_bytes(); }
-  /// Loads the rows for the tiles of one row along the first tiled axis. Throws Error as RowReader::read does.
+  /// Loads the rows for the tiles of one row along the first tiled axis. Throws the same errors as RowReader::read.
   void load_row(std::int64_t row);
-  /// Cuts a tile of the loaded row, as Tiling::cut does. Several threads may call it at once.
+  /// Cuts a tile of the loaded row like Tiling::cut. Several threads may call cut() at once.
   void cut(std::int64_t index, const TensorView& tile, Executor& executor) const;
 
  private:
-  /// The rows of the array in memory for a row of tiles, as an array of their own.
+  /// The rows of the array that are in memory for a row of tiles, as an array of their own.
   struct Band {
     Span rows{};
     std::int64_t tiles_before = 0;  ///< rows of tiles in the band before the wanted one

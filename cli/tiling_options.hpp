@@ -13,7 +13,8 @@ namespace patchfold::cli {
 /// The options of a tiling: --tile, --overlap, .. Values are converted after parsing.
 class TilingOptions {
  public:
-  /// Adds the options to the command `name` ("split"), which must live as long. Those of add_results() come last.
+  /// Adds the options to the command `name` ("split"), which must live as long as this object. Call add_results() after all other
+  /// options.
   TilingOptions(Command& command, std::string_view name);
   TilingOptions(const TilingOptions&) = delete;
   TilingOptions& operator=(const TilingOptions&) = delete;
@@ -21,9 +22,9 @@ class TilingOptions {
   /// Adds --scale, --offset and --result.
   void add_results();
 
-  /// Returns the extents of tiles. Throws Error(usage) if there are none, and as parse_argument does.
+  /// Returns the extents of tiles. Throws Error(usage) if the options give no extents, and the errors of parse_argument.
   Axes tile() const;
-  /// Returns the spec without shape and tile. Throws Error(usage), and as parse_argument does.
+  /// Returns the spec without shape and tile. Throws Error(usage), and the errors of parse_argument.
   TilingSpec spec() const;
 
  private:
@@ -37,7 +38,7 @@ class TilingOptions {
 
 /// Adds the option --reduce, whose value is read by choice_of<Reduce>.
 Command::Option add_reduce(Command& command, std::string& reduce, std::string_view default_text);
-/// Adds the option --window, whose value goes to `window`. Throws Error(usage).
+/// Adds the option --window, whose value is stored in `window`. Throws Error(usage).
 Command::Option add_window(Command& command, std::string& window);
 WeightWindow window_named(std::string_view command, const std::string& text);
 

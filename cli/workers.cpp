@@ -13,7 +13,7 @@ namespace {
 
 using Function = std::function<void(std::int64_t, std::int64_t)>;
 
-/// The state that the threads share.
+/// The state that all workers share.
 struct Work {
   const InterruptGuard& guard;
   const Function& f;

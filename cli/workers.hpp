@@ -10,15 +10,15 @@
 
 namespace patchfold::cli {
 
-/// Returns the number of pieces of `bytes` bytes that may be in memory at the same time, one for each of `threads` threads:
-/// at least one, in at most 64 MB.
+/// Returns the number of pieces of `bytes` bytes that may be in memory at the same time, one for each of `threads` threads: at
+/// least one piece, and at most 64 MB together.
 std::int64_t pieces_in_memory(std::int64_t bytes, std::int64_t threads) noexcept;
 
-/// Calls f(index, worker) once for each index in [begin, end); calls begin in ascending order. Each of at most `workers`
-/// threads takes the next index when it is done with one, and has its own number in [0, workers).
+/// Calls f(index, worker) once for each index in [begin, end); calls begin in ascending order. There are at most `workers` threads.
+/// A thread that has finished an index takes the next one. Each thread has its own number `worker` in [0, workers).
 ///
-/// Once a call has thrown, no other call begins, and the exception of the lowest index is thrown here. Throws
-/// Error(executor) for `op` if a signal comes, or if the threads cannot be started.
+/// After a call has thrown, no other call begins, and for_each_index throws the exception of the lowest index. Throws
+/// Error(executor) for `op` after a signal, or if the threads cannot be started.
 void for_each_index(std::string_view op, InterruptGuard& guard, std::int64_t workers, std::int64_t begin, std::int64_t end,
                     const std::function<void(std::int64_t index, std::int64_t worker)>& f);
 

@@ -13,7 +13,7 @@ constexpr std::uint16_t thumbnail_offset_tag = 0x0201;
 constexpr std::uint16_t thumbnail_length_tag = 0x0202;
 constexpr std::size_t field_bytes = 12;
 
-/// The numbers in the bytes of an EXIF structure, which may be damaged: a number outside the bytes is 0.
+/// Reads numbers from the bytes of an EXIF structure, which may be damaged: a number outside the bytes is 0.
 class Exif {
  public:
   explicit Exif(std::string_view bytes) : bytes_(bytes), is_little_(bytes.starts_with("II")) {}
@@ -32,9 +32,9 @@ class Exif {
   }
   std::uint64_t first_list() const noexcept { return number(4, 4); }
   std::uint64_t entries(std::uint64_t list) const noexcept { return number(list, 2); }
-  /// Returns the place of the number of the following list.
+  /// Returns the offset of the number that is the offset of the next list.
   std::uint64_t next_list(std::uint64_t list) const noexcept { return list + 2 + entries(list) * field_bytes; }
-  /// Returns the place of a field's value.
+  /// Returns the offset of a field's value.
   std::optional<std::uint64_t> value(std::uint64_t list, std::uint16_t tag) const noexcept {
     for (std::uint64_t i = 0; i < entries(list); ++i) {
       const std::uint64_t field = list + 2 + i * field_bytes;
@@ -64,7 +64,7 @@ std::string exif_with(std::string bytes, int orientation) {
   const Exif exif(bytes);
   const auto at = exif.is_sound() ? exif.value(exif.first_list(), orientation_tag) : std::nullopt;
   if (!exif.is_sound() || (!at && orientation != 1)) {
-    // Byte order, 42, the list's place; one field: a number of 16 bits; no further list.
+    // The structure has a byte order, 42, and the offset of a list with one field, a number of 16 bits; no further list follows.
     std::string smallest("MM\0\x2A\0\0\0\x08\0\1\1\x12\0\3\0\0\0\1\0\0\0\0\0\0\0\0", 26);
     smallest[19] = static_cast<char>(orientation);
     return smallest;

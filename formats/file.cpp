@@ -118,7 +118,7 @@ std::shared_ptr<std::byte> allocate(std::int64_t bytes, const Subject& subject) 
 }
 
 std::optional<std::int64_t> byte_count(const Dims& shape, std::size_t element_size) {
-  // Extents of 0 are left out, so that they do not hide strides that would not fit.
+  // Extents of 0 are left out, so that a product of 0 does not hide strides beyond 63 bits.
   Dims counted;
   bool empty = false;
   for (const auto extent : shape) {

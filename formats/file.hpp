@@ -18,7 +18,7 @@
 
 namespace patchfold::formats {
 
-/// The reader or writer and its file, as errors name them.
+/// The names of a reader or writer and of its file, for errors.
 struct Subject {
   std::string_view op;
   const std::filesystem::path& path;
@@ -28,8 +28,8 @@ struct Subject {
   [[noreturn]] void fail_system(ErrorCode code, std::string_view rule, int error_number) const;
 };
 
-/// Returns the open descriptor that a path of the command line stands for; -1 for other paths. The paths are "-" (`dash`: 0
-/// where it is read, 1 where it is written), /dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N and /proc/self/fd/N.
+/// Returns the open descriptor for which a path of the command line stands; -1 for other paths. The paths are "-" (`dash`: 0 for a
+/// file to read, 1 for a file to write), /dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N and /proc/self/fd/N.
 int standard_descriptor(std::string_view path, int dash) noexcept;
 /// Returns whether a path names a device that takes bytes of any format.
 bool is_device_name(std::string_view path) noexcept;
@@ -42,16 +42,16 @@ struct FileBytes {
   std::shared_ptr<const void> owner{};
 };
 
-/// Opens a regular file, or a stream that standard_descriptor knows. Throws Error(file_open) for anything else (a folder, a
-/// named pipe, a device).
+/// Opens a regular file, or a stream that standard_descriptor() finds. Throws Error(file_open) for anything else (a folder, a named
+/// pipe, a device).
 FileBytes open_file(const Subject& subject);
 
-/// A regular file that is read in parts. It is not mapped: so it does not count as memory of this process, and an error
-/// tells if somebody shortens it meanwhile. Readers jump within a file, so the bytes of a pipe are first stored in an
-/// unnamed temporary file, once for the process. A stream that begins like no known format is not stored.
+/// A regular file that is read in parts. The file is not mapped, so it does not count as memory of the process, and there is an
+/// error if somebody shortens it. Readers jump within a file, so the bytes of a pipe are first stored in an unnamed temporary file,
+/// once for the process. A stream whose first bytes show no known format is not stored.
 class InputFile {
  public:
-  /// Opens the file. Throws Error(file_open) as open_file does, and Error(file_write) if a stream cannot be stored.
+  /// Opens the file. Throws Error(file_open) in the same cases as open_file, and Error(file_write) if a stream cannot be stored.
   explicit InputFile(const Subject& subject);
   InputFile(InputFile&& other) noexcept;
   InputFile& operator=(InputFile&&) = delete;
@@ -61,7 +61,7 @@ class InputFile {
   int descriptor() const noexcept { return descriptor_; }
   /// Reads and returns the number of bytes, fewer than `count` only at the end; -1 and errno if the system cannot read.
   std::int64_t try_read_at(std::int64_t offset, void* dst, std::int64_t count) const noexcept;
-  /// Reads as try_read_at() does. Throws Error(file_open).
+  /// Reads like try_read_at(), but throws Error(file_open) if the system cannot read.
   std::int64_t read_at(std::int64_t offset, void* dst, std::int64_t count, const Subject& subject) const;
   /// Reads all `count` bytes. Throws Error(file_open), and Error(file_format) if the file is shorter.
   void read_all_at(std::int64_t offset, void* dst, std::int64_t count, const Subject& subject) const;
@@ -71,15 +71,15 @@ class InputFile {
   int descriptor_;
 };
 
-/// A file that is read once from its first byte to its last, as codecs in C read it.
+/// A file that is read once from its first byte to its last, for codecs in C.
 class InputChunks {
  public:
   explicit InputChunks(InputFile file) : file_(std::move(file)), buffer_(std::size_t{1} << 16) {}
 
   const InputFile& file() const noexcept { return file_; }
-  /// Reads and returns the next bytes; none at the end of the file, or if the system cannot read.
+  /// Reads and returns the next bytes; an empty span at the end of the file, or if the system cannot read.
   std::span<const std::byte> next() noexcept;
-  /// Throws Error(file_open) if next() returned none because the system could not read.
+  /// Throws Error(file_open) if next() returned an empty span because the system could not read.
   void throw_if_failed(const Subject& subject) const;
 
  private:
@@ -89,14 +89,15 @@ class InputChunks {
   int error_ = 0;
 };
 
-/// Allocates memory without initial values. Throws Error(out_of_memory), also for more than the machine has.
+/// Allocates memory without initial values. Throws Error(out_of_memory) if memory is short, and for more bytes than the machine
+/// has.
 std::shared_ptr<std::byte> allocate(std::int64_t bytes, const Subject& subject);
 
 /// Returns the bytes of a tensor; nothing if an extent is negative, or if the extents other than 0 give more than 63 bits.
 std::optional<std::int64_t> byte_count(const Dims& shape, std::size_t element_size);
 
-/// Returns the byte strides of a tensor without gaps, whose size byte_count() has checked. The last axis is the innermost
-/// one, or with `fortran_order` the first.
+/// Returns the byte strides of a tensor without gaps, whose size byte_count() has checked. The last axis is the innermost axis;
+/// with `fortran_order` the first axis is.
 Dims dense_strides(const Dims& shape, std::size_t element_size, bool fortran_order = false);
 
 /// Returns at most the first 40 characters, with '?' for characters that are not printable ASCII.

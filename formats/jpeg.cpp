@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <exception>
 
-// The two headers below need <cstdio> before them.
+// <cstdio> is included before jpeglib.h and jerror.h, which need it.
 #include <jerror.h>
 #include <jpeglib.h>
 
@@ -18,10 +18,10 @@ namespace {
 /// The most pixels that a byte of a file can hold. Without arithmetic coding each block of 8 x 8 samples takes at least one
 /// bit, and in every subsampling two pixels have at least one sample.
 constexpr std::int64_t most_pixels_per_byte = 2 * 8 * 64;
-/// The most scans of a picture. Real pictures have about ten; one of many empty scans would take very long to read.
+/// The most scans of a picture. Real pictures have about ten scans; a picture of many empty scans would take very long to read.
 constexpr int most_scans = 500;
 
-/// The state that libjpeg's callbacks reach. `base` comes first, so a pointer to it is a pointer to the whole struct.
+/// The state for libjpeg's callbacks. `base` is the first member, so a pointer to it is a pointer to the whole struct.
 struct ErrorManager {
   jpeg_error_mgr base{};
   std::jmp_buf jump{};
@@ -64,7 +64,7 @@ jpeg_error_mgr* set_up(ErrorManager& manager) {
   return base;
 }
 
-/// The source of libjpeg's bytes; `base` comes first.
+/// The source of libjpeg's bytes; `base` is the first member.
 struct Source {
   jpeg_source_mgr base{};
   InputChunks* input = nullptr;
@@ -142,7 +142,7 @@ class JpegDecoder {
     return true;
   }
 
-  /// Starts to read; reads all of a progressive picture.
+  /// Starts to read; a progressive picture is read completely.
   bool start() {
     if (setjmp(errors_.jump) != 0) return false;
     codec_.out_color_space = channels() == 1 ? JCS_GRAYSCALE : JCS_RGB;
@@ -168,7 +168,7 @@ class JpegDecoder {
   jpeg_decompress_struct codec_{};
 };
 
-/// The destination of libjpeg's bytes; `base` comes first.
+/// The destination of libjpeg's bytes; `base` is the first member.
 struct Destination {
   jpeg_destination_mgr base{};
   ByteSink* sink = nullptr;
@@ -224,7 +224,7 @@ class JpegEncoder {
   ~JpegEncoder() { jpeg_destroy_compress(&codec_); }
 
   const ErrorManager& errors() const noexcept { return errors_; }
-  /// Returns the exception by which the file stopped the writer, or null.
+  /// Returns the exception with which writing the file failed, or null.
   const std::exception_ptr& failure() const noexcept { return destination_.failure; }
 
   bool start() {

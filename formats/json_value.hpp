@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON as a tree of values. nlohmann's parser reads the text; its own tree is not used, because it allocates in its
-// destructor, which ends the program if memory runs out.
+// JSON as a tree of values. nlohmann's parser reads the text. nlohmann's own tree is not used, because its destructor allocates,
+// which ends the program if memory runs out.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class JsonValue {
   template <class T>
   explicit JsonValue(T value) : value_(std::move(value)) {}
 
-  /// Returns the value, or null if it is of another type.
+  /// Returns a pointer to the value, or null if it has another type than T.
   template <class T>
   const T* as() const noexcept {
     return std::get_if<T>(&value_);
@@ -44,7 +44,7 @@ class JsonValue {
   std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object> value_{};
 };
 
-/// Returns a value as text, without blanks, in ASCII.
+/// Returns a value as JSON text without blanks, in ASCII.
 std::string to_string(const JsonValue& value);
 /// Returns a string in quotes; bytes that are not UTF-8 are replaced.
 std::string quoted(const std::string& text, bool ascii = false);
@@ -55,10 +55,10 @@ struct JsonError {
   std::size_t byte = 0;                                           ///< the first byte that is wrong, counted from 1
 };
 
-/// Returns whether to keep a value of the list under `key` in the outermost object.
+/// A function that returns whether to keep a value of the list under `key` in the outermost object.
 using JsonFilter = std::function<bool(const std::string& key, const JsonValue& value)>;
 
-/// Returns the value that a text holds, with at most `most_depth` levels. Throws JsonError.
+/// Returns the value in a text, which may have at most `most_depth` levels. Throws JsonError.
 JsonValue parse_json(std::string_view text, int most_depth, const JsonFilter& filter = {});
 
 }  // namespace patchfold::formats

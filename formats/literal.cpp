@@ -25,7 +25,7 @@ class Parser {
   void skip_space() {
     while (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r') ++at_;
   }
-  /// Skips spaces, and then `c` if it is next; returns whether it was.
+  /// Skips spaces, and then `c` if it is the next character. Returns whether `c` was skipped.
   bool accept(char c) {
     skip_space();
     if (peek() != c) return false;
@@ -82,7 +82,7 @@ class Parser {
       literal.items.push_back(value(depth + 1));
       comma = accept(',');
     }
-    // Round brackets around one value without a comma group the value; they make no tuple.
+    // Round brackets around one value without a comma only group the value; a tuple of one value needs a comma.
     if (kind == Literal::Kind::tuple && literal.items.size() == 1 && !comma) {
       Literal only = std::move(literal.items.front());
       return only;

@@ -18,7 +18,8 @@ struct Literal {
   std::int64_t number = 0;       ///< of an integer or a boolean
   std::vector<Literal> items{};  ///< of a dictionary: key, value, key, value, ..
 
-  /// Returns the inside of a text, with escapes as written. They need no decoding: no text that is compared has any.
+  /// Returns the characters between the quotes, with escapes as written, since no text that is compared with the result has
+  /// escapes.
   std::string_view text() const noexcept { return source.substr(1, source.size() - 2); }
 };
 
@@ -28,8 +29,8 @@ struct LiteralError {
   std::string_view expected{};
 };
 
-/// Reads the one literal in `source`, which must outlive the result. Throws LiteralError. Integers may end in L, as Python
-/// 2 wrote them. Nesting deeper than 32 levels is an error.
+/// Returns the literal that fills `source`, which must outlive the result. Throws LiteralError. Integers may end in L, as in Python
+/// 2. Nesting deeper than 32 levels is an error.
 Literal parse_literal(std::string_view source);
 
 }  // namespace patchfold::formats

@@ -38,7 +38,7 @@ const char* name_of(FileFormat format) {
   }
 }
 
-/// Changes the numbers of a field: calls change(numbers).
+/// Changes the numbers of a field by calling change(numbers).
 template <class F>
 void change_numbers(GeoField& field, F&& change) {
   std::vector<double> numbers(field.values.size() / sizeof(double));
@@ -47,7 +47,7 @@ void change_numbers(GeoField& field, F&& change) {
   std::memcpy(field.values.data(), numbers.data(), numbers.size() * sizeof(double));
 }
 
-/// Changes the fields to those of the picture whose pixel (i, j) was (i / scale_x + x, j / scale_y + y).
+/// Changes the fields for a new picture whose pixel (i, j) was the pixel (i / scale_x + x, j / scale_y + y) of the old picture.
 void move_geo(std::vector<GeoField>& geo, double scale_y, double scale_x, double y, double x) {
   for (GeoField& field : geo) {
     if (field.tag == tiepoint_tag)

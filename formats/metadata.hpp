@@ -31,7 +31,7 @@ struct GeoField {
   friend bool operator==(const GeoField&, const GeoField&) = default;
 };
 
-/// The metadata of a picture. Pixels are read as stored: the orientation is not applied, so it is kept here.
+/// The metadata of a picture. Pixels are read as stored: the orientation is not applied to them, so it is part of the metadata.
 struct Metadata {
   std::string icc{};  ///< an ICC profile
   std::optional<Resolution> resolution{};
@@ -44,22 +44,22 @@ struct Metadata {
   friend bool operator==(const Metadata&, const Metadata&) = default;
 };
 
-/// Removes all metadata that a file of that format and so many channels cannot hold. Returns a line for each kind: "its
+/// Removes all metadata that a file with this format and number of channels cannot hold. Returns a line for each removed kind: "its
 /// GeoTIFF tags (PNG files hold none)".
 std::vector<std::string> take_what_is_lost(Metadata& metadata, FileFormat format, std::int64_t channels);
 
-/// Returns the metadata of the part of a picture that begins at (y, x): only the data needed to see and place it. Camera
-/// data, texts and the orientation belong to the whole picture.
+/// Returns the metadata of the part of a picture that begins at (y, x): only the data needed to show the part and to know its
+/// place. Camera data, texts and the orientation belong to the whole picture.
 Metadata metadata_of_part(const Metadata& metadata, std::int64_t y, std::int64_t x);
-/// Returns the metadata of the picture enlarged by these factors.
+/// Returns the metadata of a picture that is enlarged by these factors.
 Metadata metadata_of_scaled(const Metadata& metadata, double scale_y, double scale_x);
 
-/// Returns the metadata as a member of plan.json. Bytes are in base64.
+/// Returns the metadata as the member "metadata" of plan.json, with bytes in base64.
 JsonValue json_of(const Metadata& metadata);
-/// Reads the metadata of a member of plan.json. Throws the name of the wrong member, as std::string.
+/// Reads the metadata from a member of plan.json. Throws the name of a wrong member, as std::string.
 Metadata metadata_of(const JsonValue& json);
 
-/// The kind of values in a GeoTIFF or GDAL field that is carried along: numbers of float64 or uint16, or text.
+/// The kind of values in a GeoTIFF or GDAL field that is copied to results: numbers of float64 or uint16, or text.
 enum class GeoType { number, short_number, text };
 constexpr std::size_t size_of(GeoType type) noexcept {
   return type == GeoType::number ? 8 : type == GeoType::short_number ? 2 : 1;
@@ -80,19 +80,19 @@ inline constexpr GeoTag geo_tags[] = {
     {42113, GeoType::text, "GDAL_NODATA"},
 };
 
-/// Returns the orientation in an EXIF structure; 1 if it has none, or is damaged.
+/// Returns the orientation in an EXIF structure; 1 for a structure without orientation or a damaged structure.
 int exif_orientation(std::string_view exif) noexcept;
-/// Returns an EXIF structure with that orientation and without its thumbnail, which would show the old picture. An empty or
-/// damaged structure becomes the smallest one that holds an orientation.
+/// Returns an EXIF structure with the given orientation and without its thumbnail, which would show the old picture. An empty or
+/// damaged structure becomes the smallest structure that holds an orientation.
 std::string exif_with(std::string exif, int orientation);
 
 /// Returns whether an ICC profile is for pixels of so many channels: grey or RGB, with or without alpha.
 bool fits_icc(std::string_view icc, std::int64_t channels) noexcept;
-/// Returns the resolution, or nothing if it makes no sense.
+/// Returns the resolution; nothing if its numbers are not sensible.
 std::optional<Resolution> sensible(const Resolution& resolution) noexcept;
 /// Returns the chunks of a PNG file that hold the metadata, in their order.
 std::vector<std::pair<std::string, std::string>> png_chunks(const Metadata& metadata);
-/// Returns the resolution in pixels per metre, inch or centimetre; Unit::none stays.
+/// Returns the resolution in pixels per metre, inch or centimetre; Unit::none is not converted.
 Resolution resolution_in(const Resolution& resolution, Resolution::Unit unit) noexcept;
 /// Returns the text as UTF-8; bytes that are not UTF-8 are read as Latin-1.
 std::string utf8_of(std::string_view text);

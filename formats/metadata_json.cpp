@@ -52,7 +52,7 @@ double number_of(const Json& json, const char* member) {
   return value_of<double>(json, member);
 }
 
-/// Returns the entries of a list of two.
+/// Returns the entries of a JSON list, which must have two entries.
 const Json::Array& pair_of(const Json& json, const char* member) {
   const auto& pair = value_of<Json::Array>(json, member);
   if (pair.size() != 2) throw std::string(member);

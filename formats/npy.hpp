@@ -11,8 +11,8 @@
 
 namespace patchfold::formats {
 
-/// The element type of a file. `descr` is the header's 'descr' entry in native byte order; new files get it. Opaque
-/// elements (strings, datetimes, records) have no other name.
+/// The element type of a file. `descr` is the header's 'descr' entry in native byte order, which is also written to new files.
+/// Opaque elements (strings, datetimes, records) have no other name.
 struct ElementType {
   DType dtype = DType::float32;
   std::size_t size = 4;
@@ -22,7 +22,7 @@ struct ElementType {
 /// Returns the element type that .npy files have for a dtype of this library: 'V2' for bfloat16, 'V1' for float8.
 ElementType element_type(DType dtype);
 
-/// A tensor read from a file. Its data is the mapped file, or memory of its own if bytes had to be swapped.
+/// A tensor read from a file. The data of the tensor is the mapped file, or memory of its own if bytes had to be swapped.
 struct LoadedTensor {
   ConstTensorView view{};
   ElementType type{};

@@ -16,7 +16,7 @@ bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-/// Returns whether `text` has the form of UTF-8. The range of code points is not checked, since they are only passed on.
+/// Returns whether `text` has the form of UTF-8. The range of code points is not checked, since the text is only copied.
 bool is_utf8(std::string_view text) {
   std::size_t following = 0;
   for (const char c : text) {
@@ -153,7 +153,7 @@ std::int64_t checked_npy_end(const NpyHeader& header, std::int64_t file_size, co
   const auto bytes = byte_count(header.shape, header.type.size);
   if (!bytes)
     subject.fail(ErrorCode::file_format, "has a shape whose size does not fit into 63 bits", to_string(header.shape));
-  // A file may be longer than the header says: several arrays may be saved into one file.
+  // A file may be longer than its header says, since several arrays may be saved into one file.
   const auto given = file_size - static_cast<std::int64_t>(header.bytes);
   if (*bytes > given)
     subject.fail(ErrorCode::file_format, "is cut short", bytes_text(static_cast<std::uint64_t>(given)) + " of data",

@@ -16,7 +16,7 @@ struct NpyHeader {
   std::size_t bytes = 0;  ///< length of the header, after which the data begins
 };
 
-/// The most bytes of a header, with the magic, the version and the length before it.
+/// The most bytes of a header, including magic, version and length.
 inline constexpr std::int64_t longest_npy_header = (std::int64_t{1} << 20) + 12;
 
 /// Reads and checks a header, but not the length of the data. `file` is the whole file or its first `longest_npy_header`
@@ -26,7 +26,7 @@ inline NpyHeader parse_npy_header(std::span<const std::byte> file, const Subject
   return parse_npy_header(file, static_cast<std::int64_t>(file.size()), subject);
 }
 
-/// Returns the place where the data ends. Throws Error(file_format) if the file is shorter.
+/// Returns the offset of the end of the data. Throws Error(file_format) if the file is shorter.
 std::int64_t checked_npy_end(const NpyHeader& header, std::int64_t file_size, const Subject& subject);
 
 /// Returns the header that NumPy writes for a row-major tensor, byte for byte.

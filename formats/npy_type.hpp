@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The type of an element, as the entry 'descr' of a .npy header describes it.
+// The type of an element from the entry 'descr' of a .npy header.
 #pragma once
 
 #include <bit>
@@ -35,7 +35,7 @@ NpyType npy_type(const Literal& descr, const Subject& subject);
 /// Returns the library's element type for an NpyType.
 ElementType element_type(const NpyType& type);
 
-/// Returns whether any number is in foreign byte order.
+/// Returns whether the type has numbers that are not in the machine's byte order.
 bool is_foreign(const NpyType& type);
 
 /// Copies `count` elements, turning them into native byte order.

@@ -35,7 +35,7 @@ OutputFile::OutputFile(std::filesystem::path path, std::string_view writer, Kind
     if (kind == Kind::regular)
       subject.fail(ErrorCode::file_write, "must be a regular file: it is not written from its first byte to its last");
   };
-  // A redirected file keeps its position, which opening it anew would lose.
+  // A redirected file is written through its descriptor, since opening it again would lose its position.
   if (const int standard = standard_descriptor(path_.string(), system::standard_output); standard >= 0) {
     const int stream = system::duplicate(standard);
     if (stream < 0) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
@@ -59,7 +59,7 @@ OutputFile::OutputFile(std::filesystem::path path, std::string_view writer, Kind
   }
   target_ = path_;
   if (exists) {
-    // Checks this first, because renaming would replace a write-protected file without asking.
+    // Write protection is checked first, because renaming would replace a write-protected file.
     if (!system::may_write(path_)) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
     std::error_code error;
     target_ = std::filesystem::canonical(path_, error);

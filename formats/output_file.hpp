@@ -17,14 +17,14 @@ class ByteSink {
   virtual void write(const void* data, std::size_t bytes) = 0;
 };
 
-/// A file that is written under a temporary name, in the folder of its path or of the file that the path links to. `commit`
-/// renames it. Without commit the destructor removes it, and the file at the path stays as it was. A new file gets the
-/// permissions of the file that it replaces. Written directly are "-" (standard output), /dev/null, pipes and other files
-/// that are not regular. Throws Error(file_write) with the writer as op and the path as argument.
+/// A file that is written under a temporary name, in the folder of its path or of the file that the path links to. `commit` renames
+/// the temporary file. Without commit the destructor removes the temporary file, and the file at the path does not change. A new
+/// file gets the permissions of the file that it replaces. Standard output ("-"), /dev/null, pipes and other files that are not
+/// regular are written directly. Throws Error(file_write) with the writer as op and the path as argument.
 class OutputFile final : public ByteSink {
  public:
-  /// regular: the file is not written in one direction. Standard streams get it from a temporary file on commit; any other
-  /// path to a file that is not regular is refused before it is opened.
+  /// regular: the file is not written from its first byte to its last. Standard streams get its bytes from a temporary file on
+  /// commit; other paths to a file that is not regular are refused before they are opened.
   enum class Kind { any, regular };
 
   explicit OutputFile(std::filesystem::path path, std::string_view writer = "file", Kind kind = Kind::any);
@@ -33,10 +33,10 @@ class OutputFile final : public ByteSink {
   ~OutputFile() override;
 
   void write(const void* data, std::size_t bytes) override;
-  /// Writes at any place of a regular file; use it instead of `write`. read_at reads back up to `bytes` bytes.
+  /// Writes at any offset of a regular file; use write_at() instead of `write`. read_at() reads back up to `bytes` bytes.
   void write_at(std::int64_t offset, const void* data, std::size_t bytes);
   std::size_t read_at(std::int64_t offset, void* dst, std::size_t bytes);
-  /// Makes the file `bytes` long, reserves the space on the disk, and maps it for writing. Called once, before any write.
+  /// Makes the file `bytes` long, reserves the space on the disk, and maps the file for writing. Called once, before any write.
   std::byte* map(std::size_t bytes);
   void commit();
   /// Returns the path of the temporary file; empty if the file is written directly.
@@ -58,7 +58,7 @@ class OutputFile final : public ByteSink {
   bool is_buffer_ = false;  ///< the mapping is plain memory, which commit writes to the file
 };
 
-/// A row-major .npy file of known shape. Its elements are computed straight into the mapped file.
+/// A row-major .npy file of known shape, whose elements are computed directly in the mapped file.
 class NpyOutput {
  public:
   NpyOutput(std::filesystem::path path, const Dims& shape, const ElementType& type);
@@ -70,7 +70,7 @@ class NpyOutput {
   TensorView view_{};
 };
 
-/// Writes any view as a row-major .npy file, atomically.
+/// Writes any view as a row-major .npy file. The file appears complete or not at all.
 void write_npy(const std::filesystem::path& path, const ConstTensorView& tensor, const ElementType& type);
 
 }  // namespace patchfold::formats

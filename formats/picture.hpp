@@ -18,13 +18,13 @@ bool has_pictures() noexcept;
 bool has_tiff() noexcept;
 
 /// Reads a picture as H x W x C, with an axis for C in every case: uint8 or uint16 from PNG and JPEG, any type of
-/// create_rows from TIFF. `metadata` gets the rest of the file. Palettes and 1, 2 and 4 bit greys of PNG become 8 bit.
-/// `page` is that of open_rows. Throws Error with op "picture", "png", "jpeg" or "tiff".
+/// create_rows from TIFF. `metadata` gets the metadata of the file. Palettes and 1, 2 and 4 bit greys of PNG become 8 bit. `page`
+/// has the same meaning as in open_rows. Throws Error with op "picture", "png", "jpeg" or "tiff".
 LoadedTensor read_picture(const std::filesystem::path& path, std::optional<int> page = std::nullopt,
                           Metadata* metadata = nullptr);
 
-/// Writes H x W x C of any strides, atomically, as create_rows says. C is 1, 2, 3 or 4 for PNG, 1 or 3 for JPEG. Returns
-/// RowWriter::losses().
+/// Writes H x W x C of any strides, by the rules of create_rows. The file appears complete or not at all. C is 1, 2, 3 or 4 for
+/// PNG, 1 or 3 for JPEG. Returns RowWriter::losses().
 std::vector<std::string> write_picture(const std::filesystem::path& path, const ConstTensorView& picture,
                                        const WriteOptions& options = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For builds without PATCHFOLD_WITH_PICTURES.
+// The functions of picture.hpp for builds without PATCHFOLD_WITH_PICTURES.
 #include "formats/picture.hpp"
 #include "formats/row_codecs.hpp"
 

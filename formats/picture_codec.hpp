@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Basics of the picture codecs. The C libraries of PNG and JPEG report errors by longjmp. So a function that calls setjmp
-// owns nothing with a destructor, and each function that reaches such a library calls setjmp anew.
+// Basics of the picture codecs. The C libraries of PNG and JPEG report errors by longjmp. So a function that calls setjmp owns no
+// objects with a destructor, and each function that calls one of these libraries calls setjmp first.
 #pragma once
 
 #include <limits>
@@ -9,7 +9,7 @@
 
 namespace patchfold::formats {
 
-/// Rows of H x W x C that become the pixels of a PNG or JPEG file: uint8, or uint16 in native byte order.
+/// Converts rows of H x W x C to the pixels of a PNG or JPEG file: uint8, or uint16 in native byte order.
 class PixelRows {
  public:
   /// Begins a picture. Throws Error(rank, shape, dtype, value) if the tensor is not a picture. Floating-point pixels become
@@ -23,8 +23,8 @@ class PixelRows {
   int depth() const noexcept { return dtype_ == DType::uint16 ? 2 : 1; }
   std::size_t row_bytes() const noexcept { return static_cast<std::size_t>(width() * channels() * depth()); }
   void copy_row(const ConstTensorView& rows, std::int64_t y, std::byte* dst) noexcept;
-  /// Throws Error(value) if no range was given and all floating-point numbers lie at or below 1, as if 1 were white: the
-  /// picture would be black. Call it after all rows.
+  /// Throws Error(value) if no range was given and all floating-point numbers are at most 1, because a picture for which 1 is white
+  /// would become black. Call it after all rows.
   void check_brightness(const Subject& subject) const;
   /// Returns the number of pixels beyond the range that became 0 or 255, NaN included.
   std::int64_t clipped() const noexcept { return clipped_; }
@@ -46,7 +46,7 @@ class PixelRows {
 void check_picture_rank(const Dims& shape, const Subject& subject);
 /// Copies row y of H x W x C to memory without gaps; elements have 1, 2, 4 or 8 bytes.
 void copy_picture_row(const ConstTensorView& rows, std::int64_t y, std::byte* dst);
-/// Copies such a row of bfloat16 as float32.
+/// Copies row y of H x W x C, of bfloat16, to memory as float32 without gaps.
 void copy_bfloat16_row(const ConstTensorView& rows, std::int64_t y, std::byte* dst);
 
 /// Returns "640 x 480 pixels".

@@ -107,7 +107,7 @@ class PngDecoder {
     return true;
   }
 
-  /// Chooses samples of 8 or 16 bits. Afterwards channels() and bit_depth() describe the rows.
+  /// Chooses samples of 8 or 16 bits. After this call channels() and bit_depth() describe the rows.
   bool choose_samples() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     if (png_get_color_type(png_, info_) == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png_);
@@ -149,7 +149,7 @@ class PngDecoder {
     int intent = 0;
     const bool is_srgb = png_get_sRGB(png_, info_, &intent) != 0;
     if (is_srgb) metadata.colours.emplace_back("sRGB", std::string(1, static_cast<char>(intent)));
-    // With an sRGB chunk or a profile, libpng derives the values of the chunks below itself.
+    // If the file has an sRGB chunk or a profile, libpng computes gamma and chromaticities itself, so they are not read.
     if (is_srgb || !metadata.icc.empty()) return;
     png_fixed_point gamma = 0;
     if (png_get_valid(png_, info_, PNG_INFO_gAMA) != 0 && png_get_gAMA_fixed(png_, info_, &gamma) != 0)
@@ -222,7 +222,7 @@ class PngRowReader final : public RowReader {
     if (taken_ == shape()[0] && !decoder_.is_interlaced()) check(decoder_.finish());
   }
 
-  /// Copies rows of an interlaced picture. Every pass goes over all rows, so they are complete only after the last.
+  /// Copies rows of an interlaced picture. Every pass goes over all rows, so rows are complete only after the last pass.
   void copy_interlaced(std::int64_t count, std::byte* dst) {
     if (taken_ == 0 && count == shape()[0]) return read_interlaced(dst);
     if (!picture_) {

@@ -64,7 +64,7 @@ struct Choice {
   std::uint64_t (*cost)(const std::uint8_t*, const std::uint8_t*, std::size_t, std::size_t) noexcept;
   void (*apply)(const std::uint8_t*, const std::uint8_t*, std::size_t, std::size_t, std::uint8_t*) noexcept;
 };
-/// The filters, at the numbers that files give them.
+/// The filters; the index of a filter is its number in files.
 constexpr Choice choices[] = {{cost<None>, apply<None>},
                               {cost<Sub>, apply<Sub>},
                               {cost<Up>, apply<Up>},
@@ -75,7 +75,7 @@ constexpr Choice choices[] = {{cost<None>, apply<None>},
 
 void filter_png_row(const std::uint8_t* row, const std::uint8_t* above, std::size_t bytes, std::size_t pixel,
                     std::uint8_t* dst) noexcept {
-  // A filtered row must be better by a tenth: filters hide repetitions.
+  // A filtered row must have a sum that is a tenth smaller, since filters hide repetitions.
   std::uint8_t best = 0;
   std::uint64_t least = cost<None>(row, above, bytes, pixel) / 10 * 9;
   for (std::uint8_t i = 1; i < std::size(choices); ++i) {

@@ -56,7 +56,7 @@ class PngRowWriter final : public RowWriter {
     return pixels;
   }
   std::size_t pixel_bytes() const noexcept { return static_cast<std::size_t>(pixels_.channels() * pixels_.depth()); }
-  /// Returns the bytes from a row to the next one. Zeros stand before each row: filters read them as the left neighbours.
+  /// Returns the bytes from a row to the next row. Before each row there are zeros, which filters read as left neighbours.
   std::int64_t row_step() const noexcept { return static_cast<std::int64_t>(pixel_bytes() + pixels_.row_bytes()); }
   /// Returns row i of the batch; -1 is the row above the batch.
   std::byte* row(std::int64_t i) const noexcept {
@@ -103,7 +103,7 @@ class PngRowWriter final : public RowWriter {
     std::byte* const begin = filtered_.get() + ZlibBlocks::window;
     zlib_.compress({begin, bytes}, [this](std::span<std::byte> part, std::uint32_t crc) { write_data(part, crc); });
     left_ -= bytes;
-    // Keeps the window that the next rows look back to, and the bytes that no part has taken.
+    // The window that the next part needs, and the bytes that are not compressed yet, are moved to the beginning.
     std::memmove(begin - ZlibBlocks::window, begin - ZlibBlocks::window + bytes, ZlibBlocks::window + left_);
     std::memcpy(row(-1), row(rows_in_batch_ - 1), pixels_.row_bytes());
     rows_in_batch_ = 0;
@@ -128,7 +128,7 @@ class PngRowWriter final : public RowWriter {
     if (!executor_.run(job.pieces, body, &job)) throw_if_failed(Status::executor_failed, "png");
   }
 
-  /// Writes an IDAT chunk around bytes that have room for its frame.
+  /// Writes bytes as an IDAT chunk; the memory before and after the bytes has room for the chunk's frame.
   void write_data(std::span<std::byte> part, std::uint32_t crc) {
     constexpr char name[] = {'I', 'D', 'A', 'T'};
     std::byte* const begin = part.data() - 8;

@@ -6,7 +6,7 @@
 
 namespace patchfold::formats {
 
-/// Returns whether the bytes begin a file of a known format; true too if they are too few to tell.
+/// Returns whether the bytes may be the beginning of a file of a known format; true if there are too few bytes to tell.
 bool begins_a_file(std::string_view first) noexcept;
 
 std::unique_ptr<RowReader> open_npy(InputFile file, const std::filesystem::path& path);

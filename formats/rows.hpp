@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that are read and written row by row, so that they may be larger than the memory. A row is one entry of the first
-// axis. Readers and writers hold one row, strip or row of tiles. An interlaced PNG and a progressive JPEG are held whole,
-// and so are the compressed bytes of a strip of TIFF.
+// axis. Readers and writers hold one row, strip or row of tiles. An interlaced PNG, a progressive JPEG and the compressed bytes of
+// a TIFF strip are in memory as a whole.
 #pragma once
 
 #include <filesystem>
@@ -26,7 +26,7 @@ class RowReader {
   RowReader& operator=(const RowReader&) = delete;
   virtual ~RowReader() = default;
 
-  /// Returns height, width and channels of a picture (three axes also for one channel); any rank from 1 for .npy.
+  /// Returns height, width and channels of a picture (three axes even for one channel); a .npy file has any rank from 1.
   const Dims& shape() const noexcept { return shape_; }
   const ElementType& type() const noexcept { return type_; }
   std::int64_t row_bytes() const noexcept { return row_bytes_; }
@@ -57,14 +57,14 @@ class RowReader {
   std::int64_t next_ = 0;
 };
 
-/// Returns the format of a name's extension, in upper or lower case; nothing for an unknown one.
+/// Returns the format of a name's extension, in upper or lower case; nothing for an unknown extension.
 std::optional<FileFormat> format_of_name(const std::filesystem::path& path);
 /// Returns the format that a file's first bytes show. Throws Error(file_open, file_format, file_unsupported).
 FileFormat format_of_file(const std::filesystem::path& path);
 
-/// Opens a .npy, PNG, JPEG or TIFF file; the first bytes show the format. `page` is the page of a TIFF file, counted from 0
-/// without reduced copies and masks; it is required if there are several. Throws Error(file_open, file_format,
-/// file_unsupported), and Error(value) if the file has no such page. .npy files in Fortran order cannot be read by rows.
+/// Opens a .npy, PNG, JPEG or TIFF file; the first bytes show the format. `page` is the page of a TIFF file, counted from 0 without
+/// reduced copies and masks; a file with several pages requires it. Throws Error(file_open, file_format, file_unsupported), and
+/// Error(value) if the file has no such page. .npy files in Fortran order cannot be read by rows.
 std::unique_ptr<RowReader> open_rows(const std::filesystem::path& path, std::optional<int> page = std::nullopt);
 
 struct TiffOptions {
@@ -76,7 +76,7 @@ struct TiffOptions {
 
 class PixelRows;
 
-/// The range of numbers that is mapped to black to white.
+/// The range of numbers that is mapped to the range from black to white.
 struct ValueRange {
   double black = 0;
   double white = 255;
@@ -94,7 +94,7 @@ struct WriteOptions {
   WriteOptions(const TiffOptions& options) : tiff(options) {}
 };
 
-/// Writes a file row by row. The file appears whole or not at all, as an OutputFile does.
+/// Writes a file row by row. The file appears complete or not at all, as with OutputFile.
 class RowWriter {
  public:
   RowWriter(const RowWriter&) = delete;
@@ -110,8 +110,8 @@ class RowWriter {
   /// Appends rows of shape [count, rest of the file's shape..] with any strides. Throws Error(rank, shape, dtype) for rows
   /// that do not fit the file, and Error(file_write); after Error(file_write) nothing more can be written.
   void write(const ConstTensorView& rows);
-  /// Makes the file appear. Throws Error(shape) if rows are missing, Error(file_write), and Error(value) for floating-point
-  /// numbers that all lie between 0 and 1 where 255 is white: the picture would be black.
+  /// Completes the file and gives it its name. Throws Error(shape) if rows are missing, Error(file_write), and Error(value) for
+  /// floating-point numbers that all lie between 0 and 1 where 255 is white: the picture would be black.
   void commit();
 
  protected:
@@ -119,9 +119,9 @@ class RowWriter {
       : op_(op), path_(std::move(path)), shape_(shape), type_(std::move(type)) {}
   Subject subject() const noexcept { return {op_, path_}; }
   void lose(std::string what) { losses_.push_back(std::move(what)); }
-  /// Returns the part of the options' metadata that the format can hold; lose() gets the rest.
+  /// Returns the part of the options' metadata that the format can hold; calls lose() for the rest.
   Metadata kept_metadata(const WriteOptions& options, FileFormat format);
-  /// Refuses a picture that is black by mistake, and notes how many numbers were clipped.
+  /// Throws for a picture that is black by mistake, and records the number of clipped values.
   void finish_values(const PixelRows& pixels);
 
  private:
@@ -141,9 +141,9 @@ class RowWriter {
 /// Creates a file of this shape. Without options.format the extension of the name decides: .npy, .png, .jpg, .jpeg, .tif or
 /// .tiff; "-" (standard output), /dev/stdout and other files of /dev get .npy. Pictures are H x W x C. PNG and JPEG hold
 /// uint8, and PNG uint16 too; floating-point numbers are mapped from options.range, rounded to nearest even and clipped to
-/// 0..255. TIFF holds integers and floating-point numbers of 8 to 64 bits unchanged, and bfloat16 as float32, which loses
-/// nothing. A TIFF file is not written in one direction: standard output gets it when it is complete, and any other file
-/// must be regular.
+/// 0..255. TIFF holds integers and floating-point numbers of 8 to 64 bits unchanged, and bfloat16 as float32, which is exact. A
+/// TIFF file is not written from its first byte to its last: standard output gets the complete file, and any other file must be
+/// regular.
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& path, const Dims& shape, const ElementType& type,
                                        const WriteOptions& options = {});
 

@@ -62,7 +62,7 @@ Stored store(int stream, const Subject& subject) {
     append(stored.file.get(), buffer.data(), held, subject);
     stored.size += static_cast<std::int64_t>(held);
     const std::string_view begin(reinterpret_cast<const char*>(buffer.data()), held);
-    // A stream in no known format may be endless, so only its beginning is read.
+    // A stream with an unknown format may be endless, so only its beginning is read.
     if (count == 0 || (is_begin && !begins_a_file(begin))) return stored;
     held = 0;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard input and other open streams, as files that can be read at any place.
+// Opens standard input and other open streams as files that can be read at any offset.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace patchfold::formats {
 
-/// Returns a new descriptor for the bytes of a stream, and their number in `size`. A stream that cannot be read at any
-/// place is first stored, once for the process. Throws Error(file_open, file_write).
+/// Returns a new descriptor for the bytes of a stream, and their number in `size`. A stream that cannot be read at any offset is
+/// first stored, once for the process. Throws Error(file_open, file_write).
 int open_stream(const Subject& subject, int stream, std::int64_t& size);
 
 /// Returns "a folder", "a pipe", "a socket" or "a device".

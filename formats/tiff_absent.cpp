@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For builds without PATCHFOLD_WITH_TIFF.
+// The functions for TIFF files in builds without PATCHFOLD_WITH_TIFF.
 #include "formats/picture.hpp"
 #include "formats/row_codecs.hpp"
 

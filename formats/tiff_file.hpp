@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libtiff on top of InputFile and OutputFile. It reads and writes through callbacks, maps nothing, and prints nothing.
+// Uses libtiff with InputFile and OutputFile. libtiff reads and writes through callbacks, and neither maps files nor prints.
 #pragma once
 
 #include <tiffio.h>
@@ -24,7 +24,7 @@ constexpr int sample_format(DType dtype) noexcept {
 
 class TiffFile {
  public:
-  /// Opens a file for reading, at its first page. The handle is null if the page is damaged.
+  /// Opens a file for reading, at its first page. The handle is null if this page is damaged.
   explicit TiffFile(InputFile file);
   /// Opens a file for writing. `file` must outlive this object.
   TiffFile(OutputFile& file, bool big);
@@ -36,10 +36,10 @@ class TiffFile {
   const InputFile& input() const noexcept { return *input_; }
   /// Returns whether libtiff has reported an error.
   bool has_failed() const noexcept { return message_[0] != '\0' || failure_ || read_error_ != 0; }
-  /// Throws the error that stopped libtiff: the exception of an InputFile or OutputFile, Error(file_open) if the system
-  /// could not read, or else Error(code) with this rule and libtiff's message.
+  /// Throws the error that stopped libtiff: the exception of an InputFile or OutputFile, Error(file_open) if the system could not
+  /// read, or else Error(code) with the given rule and libtiff's message.
   [[noreturn]] void fail(const Subject& subject, ErrorCode code, std::string_view rule) const;
-  /// Closes a file that was written; bytes that libtiff still holds are written only if `whole`.
+  /// Closes a written file; bytes in libtiff's buffers are written only if `whole`.
   void close(bool whole) noexcept;
 
  private:

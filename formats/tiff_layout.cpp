@@ -120,7 +120,7 @@ void read_blocks(TIFF* tiff, TiffLayout& layout) {
   }
 }
 
-/// Returns whether blocks lie where libtiff will look for them, and have the size that it will give them.
+/// Returns whether libtiff computes the same numbers and sizes of blocks as `layout`.
 bool is_consistent(TIFF* tiff, const TiffLayout& layout) {
   const auto across = ceil_div(layout.width, layout.block_width);
   const auto blocks = Checked(across) * Checked(ceil_div(layout.height, layout.block_height)) * Checked(layout.planes);

@@ -26,7 +26,7 @@ std::string bytes_field(TIFF* tiff, std::uint32_t tag) {
   return {static_cast<const char*>(data), count};
 }
 
-/// Returns the values of a field, whether or not libtiff knows the field.
+/// Returns the values of a field, which libtiff may know or not know.
 std::string geo_field(TIFF* tiff, const GeoTag& tag) {
   const TIFFField* field = TIFFFindField(tiff, tag.tag, TIFF_ANY);
   if (field == nullptr || TIFFFieldDataType(field) != type_of(tag.type)) return {};

@@ -32,7 +32,7 @@ void choose_page(const TiffFile& file, std::optional<int> page, const Subject& s
       subject.fail(ErrorCode::file_unsupported, "has too many pages", {}, "at most " + std::to_string(most_pages));
     if (TIFFReadDirectory(tiff) == 0) file.fail(subject, ErrorCode::file_format, not_sound);
   }
-  pages = std::max<std::int64_t>(pages, 1);  // a file may hold nothing but a reduced copy
+  pages = std::max<std::int64_t>(pages, 1);  // a file may have a reduced copy as its only page
   if (page.value_or(0) >= pages)
     subject.fail(ErrorCode::value, "has no such page", "page " + std::to_string(*page),
                  "a page from 0 to " + std::to_string(pages - 1));
@@ -43,7 +43,7 @@ void choose_page(const TiffFile& file, std::optional<int> page, const Subject& s
     file.fail(subject, ErrorCode::file_format, not_sound);
 }
 
-/// Copies samples to places that lie `step` bytes apart.
+/// Copies samples to a destination in which they lie `step` bytes apart.
 template <std::size_t size>
 void scatter(const std::byte* src, std::int64_t count, std::byte* dst, std::int64_t step) {
   for (std::int64_t i = 0; i < count; ++i) std::memcpy(dst + i * step, src + i * static_cast<std::int64_t>(size), size);
@@ -85,11 +85,11 @@ class TiffRowReader final : public RowReader {
       case Way::blocks: read_blocks(count, dst); break;
     }
     y_ += count;
-    // White is 0 here: as unsigned integers, the real values are the largest one minus the stored ones.
+    // If white is 0, the real values are, as unsigned integers, the largest value minus the stored values.
     if (layout_.is_inverted) std::transform(dst, dst + count * row_bytes(), dst, [](std::byte value) { return ~value; });
   }
 
-  /// Reads uncompressed strips without libtiff, which would hold them whole: they may be as large as the picture.
+  /// Reads uncompressed strips without libtiff, which would load whole strips, and a strip may be as large as the picture.
   void read_direct(std::int64_t count, std::byte* dst) {
     const std::int64_t bytes = plane_row_bytes();
     const std::int64_t most_rows = std::max<std::int64_t>(1, (std::int64_t{1} << 18) / bytes);
@@ -181,7 +181,7 @@ class TiffRowReader final : public RowReader {
     if (given != expected || file_.has_failed()) fail_format();
   }
 
-  /// Copies a part of the rows of one plane, or of all channels, to its place in the result.
+  /// Copies a part of the rows, of one plane or of all channels, into the result.
   void place(const std::byte* src, std::int64_t rows, std::int64_t columns, std::int64_t src_row, std::int64_t x,
              std::int64_t plane, std::byte* dst) const {
     const std::int64_t pixel = layout_.channels * static_cast<std::int64_t>(layout_.size);

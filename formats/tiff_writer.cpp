@@ -14,7 +14,7 @@ namespace {
 using Compression = TiffOptions::Compression;
 
 constexpr std::int64_t strip_bytes = std::int64_t{1} << 18;
-/// The most strips, rows, and bytes of a block: libtiff counts them in int32.
+/// The largest number of strips, of rows, and of bytes of a block, since libtiff counts them in int32.
 constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
 
 int compression_code(Compression compression) {
@@ -68,7 +68,8 @@ TiffPlan::TiffPlan(const Dims& shape, const ElementType& type, const TiffOptions
   if (block_row_bytes > most / block_height)
     subject.fail(ErrorCode::value, "must have tiles of at most 2147483647 bytes", std::to_string(options.tile));
 
-  // The most bytes of samples and table of blocks. LZW can make samples half as long again, other codecs hardly longer.
+  // The largest number of bytes of the samples and the table of blocks. LZW can make samples half as long again, other codecs
+  // hardly longer.
   const std::int64_t columns = options.tile > 0 ? ceil_div(shape[1], options.tile) : 1;
   const Checked blocks = Checked(columns) * Checked(ceil_div(shape[0], block_height));
   const Checked samples = blocks * Checked(block_height * block_row_bytes);
@@ -152,7 +153,7 @@ class TiffRowWriter final : public RowWriter {
     if (TIFFWriteEncodedStrip(file_.get(), strip, band_.get(), bytes) != bytes) fail_writing();
   }
 
-  /// Writes tiles. They reach beyond the picture, where they hold 0.
+  /// Writes tiles. Parts of tiles beyond the picture are 0.
   void write_tiles() {
     const std::int64_t bytes = plan_.block_row_bytes;
     for (std::int64_t left = 0; left < plan_.row_bytes; left += bytes) {

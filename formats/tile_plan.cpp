@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file is parsed twice: once for the members around the tiles, and once for the tiles. Each tile is checked and
-// dropped, so a million tiles need no more memory than their names.
+// The file is parsed twice: once for all members except the tiles, and once for the tiles. Each tile is checked and dropped, so a
+// million tiles need no more memory than their names.
 #include "formats/tile_plan.hpp"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class Reader {
     if (const auto* text = value.as<std::string>()) return *text;
     fail_value(name + "." + key, "must be a string", value);
   }
-  /// Returns the value that a word stands for; a word that `allows` refuses is as wrong as an unknown one.
+  /// Returns the value of a word; a word that `allows` refuses is an error like an unknown word.
   template <class E>
   E choice(const Json& parent, const std::string& name, const char* key, bool (*allows)(E) noexcept = nullptr) const {
     const auto value = patchfold::value_of<E>(string(parent, name, key));
@@ -75,7 +75,7 @@ class Reader {
   const std::filesystem::path& path_;
 };
 
-/// Returns the plan without its tiles; `at_tile` gets each of them.
+/// Returns the plan without its tiles; calls `at_tile` for each tile.
 template <class F>
 Json parse(const FileBytes& file, const Reader& reader, F&& at_tile) {
   const std::string_view text(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());

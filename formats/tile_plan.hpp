@@ -10,8 +10,8 @@
 //
 // "read", "write" and "keep" are the spans [begin, end) of TileSpan, for each tiled axis; "pad" is the padding before and
 // after. A picture that has metadata (a profile, a resolution, ..) has a member "metadata" in "source". "crc32" is the
-// checksum of the tile's elements in row-major order, little-endian: zlib.crc32( np.asarray(tile).tobytes()) in Python; of a
-// JPEG file it is that of the file.
+// checksum of the tile's elements in row-major order, little-endian: zlib.crc32( np.asarray(tile).tobytes()) in Python; of a JPEG
+// tile it is the checksum of the file.
 #pragma once
 
 #include <cstdint>
@@ -36,13 +36,13 @@ struct TilePlan {
   std::vector<std::uint32_t> crcs{};  ///< for each tile
 };
 
-/// Returns "uint8", or the descr of .npy files for types that have no other name.
+/// Returns the name of a type ("uint8"), or the descr of .npy files for types that have no other name.
 std::string type_text(const ElementType& type);
 
-/// Reads and checks a plan: every member, and every span against the tiling. Names of files are plain names. Throws
+/// Reads and checks a plan: every member, and every span against the tiling. Names of files must have no folder. Throws
 /// Error(file_open, file_format, file_unsupported) with op "plan" and the path as argument; the rule names the member.
 TilePlan read_tile_plan(const std::filesystem::path& path);
-/// Writes a plan, atomically. Throws Error(file_write).
+/// Writes a plan; the file appears complete or not at all. Throws Error(file_write).
 void write_tile_plan(const std::filesystem::path& path, const TilePlan& plan);
 
 /// Returns the first member, such as "tiling.stride", in which two plans differ; nothing if only checksums may differ.

@@ -35,7 +35,7 @@ class ZlibBlocks::Deflater {
   }
 
   std::size_t bound(std::size_t bytes) { return deflateBound(&stream_, bytes) + 16; }
-  /// Compresses data, and returns the number of bytes written. `room` is enough for the longest result.
+  /// Compresses data, and returns the number of bytes written. `room` must be enough for the longest result.
   std::size_t run(const std::byte* data, std::size_t size, std::size_t before, int flush, std::byte* dst, std::size_t room) {
     deflateReset(&stream_);
     if (before > 0) deflateSetDictionary(&stream_, input(data - before), static_cast<uInt>(before));
@@ -71,7 +71,8 @@ ZlibBlocks::ZlibBlocks(std::int64_t total, Executor& executor, Subject subject) 
   const auto count = std::min({parts, threads > 1 ? 2 * threads : 1, std::uint64_t{most_slots}});
   for (std::uint64_t i = 0; i < count; ++i) {
     auto slot = std::make_unique<Slot>();
-    // Runs of repeated bytes need no window. zlib moves a small window so often that compressing takes three times as long.
+    // Runs of repeated bytes would need no window, but zlib moves a small window so often that compressing would take three times
+    // as long.
     if (!slot->matches.start(6, Z_FILTERED) || !slot->runs.start(6, Z_RLE))
       subject.fail(ErrorCode::out_of_memory, "needs more memory than there is");
     slot->room = std::max(slot->matches.bound(part), slot->runs.bound(part));

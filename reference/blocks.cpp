@@ -21,7 +21,7 @@ List every_axis(const Value& value, std::size_t rank) {
   return List(rank, std::get<std::int64_t>(value));
 }
 
-/// Returns (begin, end) of every axis. Blocks that fit need no pads; padding rules fill up the last block.
+/// Returns the pads (begin, end) of every axis. The rules same_upper and same_lower pad until the last block is full.
 Pairs pads_of(const Arguments& arguments, const std::string& name, const List& extents, const List& block) {
   const Value value = arguments.contains(name) ? arguments.at(name) : Value(std::int64_t{0});
   if (const auto* pairs = std::get_if<Pairs>(&value)) return *pairs;

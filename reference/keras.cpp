@@ -14,7 +14,7 @@ List every_axis(const Arguments& arguments, const std::string& name, const List&
   return List(otherwise.size(), std::get<std::int64_t>(found->second));
 }
 
-/// Returns the arguments with a list for each number.
+/// Returns the arguments with each single number replaced by a list for two axes.
 Arguments for_two_axes(Arguments arguments) {
   for (auto& [name, value] : arguments)
     if (const auto* number = std::get_if<std::int64_t>(&value)) value = List(2, *number);

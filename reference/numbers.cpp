@@ -50,8 +50,8 @@ unsigned encode(const Format& format, double value) {
   int exponent = std::ilogb(magnitude);
   if (exponent < 1 - format.bias) exponent = 1 - format.bias;
   const double units = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
-  // Below 2^mantissa_bits units the number is subnormal and its exponent field is 0. Otherwise the leading bit adds 1 to the field,
-  // and so does a carry out of the mantissa.
+  // Below 2^mantissa_bits units the number is subnormal and its exponent field is 0. For other numbers the leading bit adds 1 to
+  // the field of the exponent, and a carry out of the mantissa adds 1 too.
   const auto field = static_cast<unsigned>(exponent + format.bias - 1);
   const unsigned code = (field << format.mantissa_bits) + static_cast<unsigned>(units);
   if (ieee && code >= infinity) return sign | infinity;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registration of operators in the reference, and the neutral operators. Only fold uses `held`.
+// Registration of operators in the reference, and the neutral operators. Only fold reads `held`, the old content of the output.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ using Function = std::function<Array(const Array&, const Arguments&)>;
 /// Operators by their names in the table of the library.
 using Functions = std::map<std::string, Function>;
 
-/// Adds operators to the table of run(). Each file of a dialect has one of these, made before main() starts.
+/// An object that adds operators to the table of run(). Each file of a dialect has one, made before main() starts.
 struct Listed {
   explicit Listed(Functions functions);
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference: every operator written index by index from its definition, for reading and for comparison. It is slow, checks
-// nothing beyond assertions, and shares no code with the library. Arrays are contiguous and row-major.
+// The reference: every operator written index by index from its definition, for reading and for comparison. The reference is slow,
+// checks nothing beyond assertions, and shares no code with the library. Arrays are contiguous and row-major.
 #pragma once
 
 #include <complex>
@@ -88,7 +88,7 @@ constexpr const Type& type_of(DType dtype) {
 }
 
 using List = std::vector<std::int64_t>;
-/// (begin, end) for each axis.
+/// A pair (begin, end) for each axis.
 using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
 using Number = std::variant<std::int64_t, std::uint64_t, double, std::complex<double>>;
 
@@ -99,7 +99,7 @@ struct Array {
   std::vector<std::byte> bytes{};
 };
 
-/// Integers and booleans, lists, lists of pairs, words, and the fill value of unfold.
+/// The value of an argument: an integer or boolean, a list, a list of pairs, a word, or the fill value of unfold.
 using Value = std::variant<std::int64_t, List, Pairs, std::string, Number>;
 using Arguments = std::map<std::string, Value>;
 

@@ -6,7 +6,7 @@
 namespace reference::tensorflow {
 namespace {
 
-/// Extent of the output along one axis, and how far outside of the image the first patch starts.
+/// The extent of the output along one axis, and the distance of the first patch's start before the image.
 struct Window {
   std::int64_t out;
   std::int64_t begin;
@@ -16,7 +16,7 @@ Window window(std::int64_t extent, std::int64_t size, std::int64_t stride, std::
               bool clamp) {
   const std::int64_t effective = (size - 1) * rate + 1;
   if (padding == "VALID") {
-    const std::int64_t out = (extent - effective + stride) / stride;  // rounds towards zero; a negative one is an error
+    const std::int64_t out = (extent - effective + stride) / stride;  // rounds towards zero; a negative extent is an error
     assert(out >= 0);
     return {out, 0};
   }
@@ -97,7 +97,7 @@ Array batch_to_space(const Array& input, const Arguments& arguments) {
   Array output = zeros({batch, input.shape[1] * bs - crops[0].first - crops[0].second,
                         input.shape[2] * bs - crops[1].first - crops[1].second, input.shape[3]},
                        input);
-  // Every input element goes to one place, unless it is cropped away.
+  // Every input element has one place in the output, unless it is cropped.
   for_each(input.shape, [&](const List& i) {
     const std::int64_t offset = i[0] / batch;
     const List to = {i[0] % batch, i[1] * bs + offset / bs - crops[0].first, i[2] * bs + offset % bs - crops[1].first, i[3]};

@@ -37,8 +37,8 @@ List tuple_of(std::int64_t index, const List& extents) {
 
 }  // namespace
 
-// input (N, C*K, L) or (C*K, L) -> (N, C, H, W) or (C, H, W). Rows of the input in ascending order, so every pixel sums its
-// kernel positions in ascending order.
+// input (N, C*K, L) or (C*K, L) -> (N, C, H, W) or (C, H, W). Goes through the rows of the input in ascending order, so every pixel
+// sums its kernel positions in ascending order.
 Array fold(const Array& input, const Arguments& arguments) {
   const std::size_t rank = spatial_rank(arguments);
   const List size = every_axis(arguments, "output_size", 0, rank);

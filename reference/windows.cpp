@@ -13,7 +13,7 @@
 namespace reference {
 namespace {
 
-/// The arguments of a window operator for each spatial axis, and the numbers that follow from them.
+/// The arguments of a window operator for each spatial axis, and the numbers that they determine.
 struct Windows {
   std::size_t rank = 0;
   List image, kernel, stride, dilation, pad_begin, pad_end, positions;
@@ -95,7 +95,7 @@ std::int64_t floor_mod(std::int64_t a, std::int64_t n) {
   return (a % n + n) % n;
 }
 
-/// Returns the coordinate whose value stands at p, as numpy.pad defines the modes; none for the fill value.
+/// Returns the coordinate whose value the padded image has at p, with the modes of numpy.pad; nothing for the fill value.
 std::optional<std::int64_t> source(const std::string& mode, std::int64_t p, std::int64_t extent) {
   if (p >= 0 && p < extent) return p;
   if (mode == "constant") return std::nullopt;
@@ -166,7 +166,7 @@ Array fold(const Array& columns, const Arguments& arguments, const Array* held) 
         Sum sum(columns.dtype);
         Mean mean(columns.dtype, columns.element_size);
         for_each(w.kernel, [&](const List& q) {
-          // Finds the patch whose tap q lies at y, if any: b * s = y + pb - q * d.
+          // Finds the patch b whose tap q lies at y, if there is one: b * s = y + pb - q * d.
           List b(w.rank);
           for (std::size_t d = 0; d < w.rank; ++d) {
             const std::int64_t offset = y[d] + w.pad_begin[d] - q[d] * w.dilation[d];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of the operating system, by descriptors. Names in strings are the system's bytes; on Windows, whose names are
-// UTF-16, they are UTF-8. Unless a comment says otherwise, functions return -1, nullptr or false with errno if the system
-// fails. A signal ends none of them early.
+// Files of the operating system, by descriptors. Names in strings are the system's bytes; on Windows, whose names are UTF-16,
+// strings are UTF-8. Unless a comment says otherwise, functions return -1, nullptr or false and set errno if the system fails. A
+// signal does not interrupt these functions.
 #pragma once
 
 #include <cstddef>
@@ -23,17 +23,17 @@ struct FileStatus {
   unsigned permissions = 0;  ///< the argument of set_permissions
 };
 
-/// Opens a file to read, without waiting, even a pipe that nobody writes into.
+/// Opens a file to read, without waiting, even if it is a pipe without a writer.
 int open_to_read(const std::filesystem::path& path) noexcept;
-/// Opens an existing file that is not regular, a pipe or a device, to write.
+/// Opens an existing file that is not regular (a pipe or a device) to write.
 int open_to_write(const std::filesystem::path& path) noexcept;
-/// Creates a new file to read and write; EEXIST if the file exists.
+/// Creates a new file to read and write; fails with EEXIST if the file exists.
 int create(const std::filesystem::path& path) noexcept;
-/// Returns the folder for temporary files: TMPDIR, or the system's.
+/// Returns the folder for temporary files: TMPDIR, or the system's default.
 std::string temporary_folder();
 /// Creates a file that disappears when it is closed.
 int create_unnamed(const std::string& folder);
-/// Returns a new descriptor, beyond the standard ones, for the same file or stream.
+/// Returns a new descriptor for the same file or stream, with a number above the standard descriptors.
 int duplicate(int descriptor) noexcept;
 /// Closes the descriptor in any case. Returns 0 or the error number.
 int close(int descriptor) noexcept;
@@ -47,22 +47,22 @@ void set_permissions(int descriptor, unsigned permissions) noexcept;
 /// Returns whether the next byte to read is the first byte of the file.
 bool is_at_start(int descriptor) noexcept;
 
-/// Waits for bytes, reads them and returns their number; 0 at the end.
+/// Waits for bytes, reads them and returns their number; 0 at the end of the file.
 std::int64_t read(int descriptor, void* dst, std::size_t bytes) noexcept;
 std::int64_t write(int descriptor, const void* src, std::size_t bytes) noexcept;
-/// Reads at any place of a regular file. On Windows only one thread at a time may call it, because the position of read()
-/// and write() moves meanwhile.
+/// Reads at any offset of a regular file. On Windows only one thread at a time may call read_at(), because it moves the position of
+/// read() and write() for a moment.
 std::int64_t read_at(int descriptor, void* dst, std::size_t bytes, std::int64_t offset) noexcept;
 std::int64_t write_at(int descriptor, const void* src, std::size_t bytes, std::int64_t offset) noexcept;
-/// Makes the file `bytes` long and reserves space on the disk for all of them: a full disk must be an error here, not a
-/// signal when the mapped file is touched. Returns 0 or the error number.
+/// Makes the file `bytes` long and reserves its space on the disk: a full disk must be an error of this call, not a signal when the
+/// mapped file is touched. Returns 0 or the error number.
 int reserve(int descriptor, std::size_t bytes) noexcept;
 
-/// Gives a file the name `to` in one step, even if another file has that name.
+/// Renames a file to `to` in one step, even if another file has this name.
 bool replace(const std::filesystem::path& from, const std::filesystem::path& to) noexcept;
 void remove(const std::filesystem::path& path) noexcept;
-/// Appends the names of all entries of a folder, in any order. Returns 0 or the error number. std::filesystem would end the
-/// program if memory runs out: libstdc++ makes entries in functions that must not throw.
+/// Appends the names of all entries of a folder, in any order. Returns 0 or the error number. std::filesystem is not used, since it
+/// ends the program if memory runs out: libstdc++ allocates entries in functions that must not throw.
 int list_folder(const std::filesystem::path& folder, std::vector<std::string>& names);
 
 }  // namespace patchfold::system

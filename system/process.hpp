@@ -7,24 +7,24 @@
 
 namespace patchfold::system {
 
-/// Makes sure that all standard streams exist and carry bytes unchanged, and that a closed pipe and a file that grows too
-/// long give errors.
+/// Ensures that all standard streams exist and carry bytes unchanged, and that writing to a closed pipe or beyond the largest file
+/// size is an error, not a signal.
 void prepare_process() noexcept;
-/// Returns the words behind the program's name, in UTF-8 on every system.
+/// Returns the words after the program's name, in UTF-8 on every system.
 std::vector<std::string> arguments(int argc, char** argv);
 
-/// While this object lives, the first request to stop the process (SIGINT, SIGTERM or SIGHUP; Ctrl-C, Ctrl-Break or the end
-/// of the console) is only noted. The process ends by it when the object is destroyed. A second request ends the process at
-/// once. At most one object may exist.
+/// While the object lives, the first request to stop the process (SIGINT, SIGTERM or SIGHUP; Ctrl-C, Ctrl-Break or the end of the
+/// console) is only recorded. The request ends the process when the object is destroyed. A second request ends the process at once.
+/// At most one object may exist.
 class StopRequests {
  public:
-  /// Begins to note requests; if not `noted`, requests end the process as usual.
+  /// Begins to record requests; if not `noted`, requests end the process as usual.
   explicit StopRequests(bool noted) noexcept;
   StopRequests(const StopRequests&) = delete;
   StopRequests& operator=(const StopRequests&) = delete;
   ~StopRequests();
 
-  /// Returns whether a request has come since the last object was made.
+  /// Returns whether a request has been received since the last object was made.
   static bool have_come() noexcept;
 
  private:

@@ -36,13 +36,13 @@ LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\])\(([^)\s]+)\)")
 
 
 def without_comments(text):
-    """The text without comments; what stands in code stays."""
+    """Returns the text without comments, except those in code."""
     kept = re.compile(rf"{FENCE.pattern}|(?s:[ \t]?<!--.*?-->)|(?<!`)`[^`\n]+`(?!`)", re.M | re.S)
     return kept.sub(lambda match: "" if match[0].lstrip().startswith("<!--") else match[0], text)
 
 
 def with_links(text, change):
-    """The text with every link changed that does not stand in a fenced block; the words of a link may be code."""
+    """Returns the text with every link outside fenced blocks changed; the words of a link may be code."""
     made, at = [], 0
     for match in FENCE.finditer(text):
         made += [LINK.sub(change, text[at : match.start()]), match[0]]
@@ -66,7 +66,7 @@ class Site:
         self.pictures = 0
 
     def target(self, page, link):
-        """Where a link of a page of the tree leads in the site."""
+        """Returns the site's target for a link of a page in the tree."""
         name, _, anchor = link.partition("#")
         if re.match(r"[a-z]+:", link) or not name:
             return link
@@ -86,7 +86,7 @@ class Site:
         return f"{name}#{anchor}" if anchor else name
 
     def drawn(self, match):
-        """A flowchart of Mermaid as a picture: the site loads no program that draws it for the reader."""
+        """Returns a flowchart of Mermaid as a picture, since the site loads no program that could draw the flowchart."""
         lines = [
             "digraph {",
             'rankdir=BT; bgcolor=transparent; node [shape=box, fontname="sans-serif", fontsize=11, color="#808080",',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings of Sphinx for the documentation site. scripts/docs runs it on what assemble.py puts together."""
+"""The settings of Sphinx for the documentation site. scripts/docs runs Sphinx on the pages that assemble.py writes."""
 
 import os
 import re
@@ -16,7 +16,7 @@ extensions = ["myst_parser"]
 root_doc = "index"
 exclude_patterns = []
 
-# Links are complete when Sphinx sees them (assemble.py), and their anchors are those of a forge.
+# assemble.py completes links before Sphinx reads them, with the anchors that a forge such as GitHub makes.
 myst_all_links_external = True
 myst_heading_anchors = 5
 myst_links_external_new_tab = False
@@ -31,7 +31,8 @@ html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
 html_show_copyright = False
-# A page that was opened from a file cannot fetch another page for its excerpt: results are titles with their section.
+# A page that was opened from a file cannot fetch another page for an excerpt, so search results show titles and sections
+# only.
 html_show_search_summary = False
 html_theme_options = {"navigation_with_keys": False, "footer_icons": []}
 add_module_names = False
@@ -39,7 +40,7 @@ toc_object_entries_show_parents = "hide"
 
 
 def name_headings_as_a_forge_does(app, doctree):
-    """Gives each heading the anchor that links in Markdown use, beside its own."""
+    """Gives each heading, beside Sphinx's anchor, the anchor that links in Markdown use."""
     for section in doctree.findall(lambda node: node.tagname == "section"):
         slug = section.get("slug")
         if slug and slug not in section["ids"]:
@@ -47,7 +48,7 @@ def name_headings_as_a_forge_does(app, doctree):
 
 
 def leave_out_the_page(app, docname, source):
-    """The page that shows what operators do is built by itself (scripts/web); a site without it has no link to it."""
+    """Removes the link to the page that shows what operators do (scripts/web), if the site lacks this page."""
     if docname == root_doc and not app.tags.has("page"):
         source[0] = "\n".join(line for line in source[0].split("\n") if "(page/index.html)" not in line)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reference of C and C++: a page for each public header, from its comments.
 
-The headers explain themselves in plain comments that stand above what they explain, and their order is that of a text. A
-page shows them so: each comment, and below it the declaration as it stands. What is private is left out.
+Each public header has plain comments above its declarations, in an order for readers. The page of a header shows each
+comment, and below the comment its declaration. Private members are left out.
 """
 
 import re
@@ -25,7 +25,7 @@ HIDDEN = re.compile(
 
 
 def comment_of(lines):
-    """The text of lines of comment, without what makes them one."""
+    """Returns the text of a comment's lines, without the marks of comments."""
     text = []
     for line in lines:
         line = re.sub(r"^\s*(///?<?|/\*\*?|\*/)( |$)|^\s+\*( |$)|^ \*/", "", line)
@@ -34,7 +34,7 @@ def comment_of(lines):
 
 
 def pieces(text):
-    """(lines of comment, lines of code) of each piece of a header; pieces stand between empty lines at depth 0."""
+    """Yields (lines of comment, lines of code) for each piece of a header; empty lines at depth 0 separate pieces."""
     comment, code, depth, block = [], [], 0, False
     text = re.sub(r"(?ms)^namespace (\w+::)?(detail|engine) \{$.*?^\}  // namespace (\w+::)?(detail|engine)$", "", text)
     for line in [*text.split("\n"), ""]:
@@ -65,7 +65,7 @@ def pieces(text):
 
 
 def without_private(code):
-    """A class without its private part."""
+    """Returns a class without its private part."""
     kept, hidden = [], False
     for line in code:
         if re.match(r"\s*private:$", line):
@@ -80,7 +80,7 @@ def without_private(code):
 
 
 def shortened(code):
-    """Bodies of functions that stand outside of a class, as `{ .. }`: the declaration is what a reader calls."""
+    """Replaces bodies of functions outside of classes by `{ .. }`: callers need only the declaration."""
     text = "\n".join(code)
     if re.match(r"(template <[^;{]*>\s*)?(requires [^\n]*\s+)?(struct|class|enum|typedef|union|concept|using|#)", text):
         return text
@@ -89,7 +89,7 @@ def shortened(code):
 
 
 def names_of(code):
-    """What a piece declares: one type, or functions."""
+    """Returns the names that a piece declares: one type, or functions."""
     text = re.sub(r"^template <.*?>$", "", "\n".join(code), flags=re.M)
     text = re.sub(r"\b(PF_CHECKED|PF_API|PATCHFOLD_API|static|friend|extern) ?|\[\[nodiscard\]\]|//.*", "", text)
     for pattern in NAMED:
@@ -107,7 +107,7 @@ def names_of(code):
 
 
 def page(name, text):
-    """A header as a page of Markdown."""
+    """Returns a header as a page of Markdown."""
     text = re.sub(r"^(//|/\*) SPDX[^\n]*\n", "", text)
     made, language, first, seen = [f"# {name}\n"], "c" if name.endswith(".h") else "cpp", True, set()
     level = "##"

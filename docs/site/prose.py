@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comments and docstrings, which are plain text, as Markdown."""
+"""Turns comments and docstrings, which are plain text, into Markdown."""
 
 import re
 
@@ -9,7 +9,8 @@ SPECIAL = re.compile(r"([\\*_<>\[\]#|~$`])")
 
 
 def escaped(text):
-    """Plain text as Markdown that shows it. What stands in back quotes is code, and the name of a page leads to it."""
+    """Returns Markdown that shows a plain text. Text in back quotes is code, and the name of a page becomes a link to the
+    page."""
     parts, at = [], 0
     for match in CODE.finditer(text):
         parts += [SPECIAL.sub(r"\\\1", text[at : match.start()]), f"`{match[1] or match[2]}`"]
@@ -28,7 +29,8 @@ def kept(lines):
 
 
 def paragraphs(text):
-    """Plain text as Markdown: indented lines keep their layout, what begins with a dash is a list, other lines flow."""
+    """Returns plain text as Markdown: indented lines keep their layout, lines that begin with a dash are a list, other lines
+    flow."""
     blocks = [("gap", [])]
     for line in text.split("\n"):
         last = blocks[-1][0]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reference of the Python package: a page for each public module, from its source.
 
-The source is read and not imported: some modules need torch or JAX, and all of them the compiled one.
+The source is read and not imported, because some modules need torch or JAX, and all modules need the compiled module.
 """
 
 import inspect
@@ -15,7 +15,8 @@ SPECIAL = ("__call__", "__len__", "__iter__", "__getitem__", "__enter__")
 
 
 def signature_of(function, name, bound):
-    """The parameters with their defaults; types stand in the text, and `*` where names begin to be needed."""
+    """Returns the parameters with their defaults, and `*` before parameters that need their names; types are in the
+    docstring."""
     shown, bare = [], False
     parameters = [each for each in with_taken(function) if not (bound and each.name in ("self", "cls"))]
     for each in parameters:
@@ -34,7 +35,8 @@ def signature_of(function, name, bound):
 
 
 def with_taken(function):
-    """The parameters of a function; those that @takes gives it stand as it puts them, in place of the ** at the end."""
+    """Returns the parameters of a function, with the parameters from @takes, in the order of @takes, in place of the ** at
+    the end."""
     for decorator in function.decorators:
         if found := re.fullmatch(r"takes\((\w+), (.+)\)", str(decorator.value)):
             names = function.module[found[1]].all_members
@@ -88,7 +90,7 @@ def body(text):
 
 
 def indented(text, directive, name):
-    """A directive of MyST around text, with more back quotes than the text has in a row."""
+    """Returns a directive of MyST around text, with more back quotes than the text has in a row."""
     fence = "`" * (max((len(run) for run in re.findall("`{3,}", text)), default=3) + 1)
     return f"{fence}{{{directive}}} {name}\n\n{text.strip()}\n{fence}\n"
 
@@ -123,7 +125,7 @@ def class_of(item, name):
 
 
 def page(package, name):
-    """A module as a page of Markdown."""
+    """Returns a module as a page of Markdown."""
     module = package if name == "patchfold" else package[name.removeprefix("patchfold.")]
     made = [f"# {name}\n", indented("", "py:module", name), doc_of(module)]
     exported = (
@@ -155,7 +157,8 @@ def pages(sources):
 
 
 def public_modules(module, name):
-    """The names of the modules below a module that have no underscore before their name, each before what it holds."""
+    """Yields the names of the modules below a module whose names have no underscore in front, each before the modules below
+    it."""
     for each, item in sorted(module.modules.items()):
         if not each.startswith("_") and item.docstring:
             yield f"{name}.{each}"

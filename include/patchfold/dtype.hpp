@@ -17,8 +17,8 @@
 
 namespace patchfold {
 
-/// Element types. `opaque` stands for any element of a fixed number of bytes: it can be moved but not added. The numbers are
-/// those of pf_dtype in the C ABI; they never change.
+/// Element types. `opaque` stands for any element of a fixed number of bytes: it can be copied but not added. The enumerators have
+/// the numbers of pf_dtype in the C ABI, which never change.
 enum class DType : std::uint8_t {
   boolean = 0,
   int8 = 1,
@@ -45,7 +45,7 @@ enum class DType : std::uint8_t {
 /// The kind of an element's value.
 enum class ElementKind : std::uint8_t { boolean, signed_integer, unsigned_integer, real, complex, opaque };
 
-/// The facts of an element type: its names and codes, here and in other systems.
+/// The facts of an element type: its names and codes, in patchfold and in other systems.
 struct DTypeInfo {
   DType dtype;
   std::string_view name;        ///< "float32"; NumPy and ml_dtypes have the same names
@@ -59,7 +59,7 @@ struct DTypeInfo {
   std::int16_t torch;   ///< ScalarType of torch.export's files; 0 if torch lacks the type
 };
 
-/// The element types, one row each. A row stands at the number of its enumerator.
+/// The table of element types. The index of a row is the number of its enumerator.
 inline constexpr auto dtype_table = [] {
   using enum DType;
   using Kind = ElementKind;
@@ -119,7 +119,7 @@ constexpr std::string_view short_name_of(DType dtype) noexcept {
 constexpr bool is_summable(DType dtype) noexcept {
   return info_of(dtype).summable;
 }
-/// Returns the type of either name; empty if there is none.
+/// Returns the type with this name or short name; empty if no type has it.
 constexpr std::optional<DType> dtype_of(std::string_view name) noexcept {
   for (const DTypeInfo& each : dtype_table)
     if (each.name == name || each.short_name == name) return each.dtype;
@@ -139,9 +139,9 @@ constexpr std::span<const DType> dtypes() noexcept {
   return detail::all_dtypes;
 }
 
-/// A binary floating-point type that C++ lacks. Numbers are rounded to it to nearest even. A number that rounds beyond the
-/// largest one becomes infinity if the type has infinity. Otherwise the use decides: a fill is an error; conversions and
-/// merges give the largest number.
+/// A binary floating-point type that C++ lacks. A number that becomes an element of such a type is rounded to nearest even. A
+/// number that rounds beyond the largest number of the type becomes infinity if the type has infinity. In a type without infinity,
+/// a fill beyond the largest number is an error, and conversions and merges give the largest number.
 struct SmallFormat {
   int exponent_bits;
   int mantissa_bits;
@@ -150,7 +150,7 @@ struct SmallFormat {
   bool negative_zero_is_nan;  ///< the only NaN is the pattern of -0
 };
 
-// The C++ types for elements that C++ has no type for: their bytes.
+// The C++ types that stand for element types without a C++ type: they hold the bytes of an element.
 struct Boolean {
   std::uint8_t byte;  ///< any number but 0 is true
 };
@@ -188,7 +188,8 @@ concept SmallFloat = requires {
 template <class T>
 concept ComplexNumber = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
-/// Calls f(std::type_identity<T>()) with the C++ type of the elements and returns its result, of one type for all:
+/// Calls f(std::type_identity<T>()) with the C++ type of the elements and returns the result of f, whose type must be the same for
+/// all T:
 ///   visit(dtype, []<class T>(std::type_identity<T>) { return sizeof(T); })
 template <class F>
 constexpr decltype(auto) visit(DType dtype, F&& f) {
@@ -218,7 +219,8 @@ constexpr decltype(auto) visit(DType dtype, F&& f) {
 }
 
 namespace detail {
-/// Returns the element type that visit() gives the C++ type T, or that of integers of its size, of which C++ has several.
+/// Returns the element type for which visit() passes T; for another integer type (C++ has several of one size), the element type of
+/// equal size.
 template <class T>
 consteval std::optional<DType> dtype_of_type() {
   if (std::is_same_v<T, bool>) return DType::boolean;
@@ -232,13 +234,13 @@ consteval std::optional<DType> dtype_of_type() {
 }
 }  // namespace detail
 
-/// The element type of a C++ type; empty if there is none. Specialise it for your own types:
+/// The element type of a C++ type; empty if it has none. Specialise this variable for your own types:
 ///   template <>
 ///   inline constexpr std::optional<patchfold::DType> patchfold::dtype_for<my::Half> = patchfold::DType::float16;
 template <class T>
 inline constexpr std::optional<DType> dtype_for = detail::dtype_of_type<T>();
 
-/// A type, const or not, that has an element type of its size.
+/// A type, const or not, with an element type of the same size.
 template <class T>
 concept Element = dtype_for<std::remove_const_t<T>>.has_value() &&
                   size_of(*dtype_for<std::remove_const_t<T>>) == sizeof(T);

@@ -17,7 +17,7 @@
 
 namespace patchfold {
 
-/// The kinds of errors. `error_catalogue()` describes each one.
+/// The kinds of errors. `error_catalogue()` describes each kind.
 enum class ErrorCode {
   rank,              ///< a tensor has the wrong number of axes
   length,            ///< a list has the wrong number of entries
@@ -59,8 +59,8 @@ PATCHFOLD_API std::span<const ErrorEntry> error_catalogue() noexcept;
 /// Returns the catalogue's row of a code.
 PATCHFOLD_API const ErrorEntry& describe(ErrorCode code) noexcept;
 
-/// An argument with a value that would do. Front ends write it as a caller types it: kernel_size=3,3 in problem strings,
-/// kernel_size=(3, 3) in Python, --kernel_size 3,3 on the command line.
+/// An argument with a value that would be correct. Front ends write the argument as a caller types it: kernel_size=3,3 in problem
+/// strings, kernel_size=(3, 3) in Python, --kernel_size 3,3 on the command line.
 struct Setting {
   std::string name{};
   std::variant<std::string, std::int64_t, bool, Dims, PadsList> value{};  ///< a text is a word of a choice
@@ -71,7 +71,7 @@ struct Setting {
   friend bool operator==(const Setting&, const Setting&) = default;
 };
 
-/// A tensor with its axes arranged in another way that would do.
+/// A tensor with its axes in another order that would be correct.
 struct Rearrangement {
   enum class Kind : std::uint8_t { reshape, swap_axes };
   std::string tensor{};
@@ -80,7 +80,7 @@ struct Rearrangement {
   friend bool operator==(const Rearrangement&, const Rearrangement&) = default;
 };
 
-/// Writes the values of an error for a front end. This class writes them as the C++ and C interfaces do.
+/// Writes the values of an error for a front end. The base class writes values as the C++ and C interfaces show them.
 class PATCHFOLD_API ErrorWriter {
  public:
   ErrorWriter() = default;
@@ -94,9 +94,9 @@ class PATCHFOLD_API ErrorWriter {
   virtual std::string rearranged(const Rearrangement& one) const;  ///< image with shape [1, 5, 5]
 };
 
-/// The given or the expected value of an error. Numbers, lists, pairs and element types stay values until a front end
-/// writes them in its own terms. A value is a sequence of parts, so "a multiple of 3" is a text and a number. A value
-/// without parts is left out.
+/// The given or the expected value of an error. Numbers, lists, pairs and element types are stored as values, and a front end
+/// writes them in its own terms. A value is a sequence of parts, so "a multiple of 3" is a text and a number. The message leaves
+/// out a value without parts.
 class PATCHFOLD_API ErrorValue {
  public:
   using Part = std::variant<std::string, std::int64_t, std::uint64_t, Dims, Pads, DType, Setting, Rearrangement>;
@@ -107,7 +107,7 @@ class PATCHFOLD_API ErrorValue {
   ErrorValue& operator=(const ErrorValue& other);
   ErrorValue& operator=(ErrorValue&&) noexcept = default;
   ~ErrorValue();
-  /// Makes a value of one part, or of several that are written one after the other: ErrorValue("a multiple of ", 3).
+  /// Makes a value of one part, or of several parts that are written one after the other: ErrorValue("a multiple of ", 3).
   template <class... Ts>
   requires(sizeof...(Ts) > 0 && !(std::same_as<std::remove_cvref_t<Ts>, ErrorValue> || ...)) ErrorValue(Ts&&... parts) {
     append(parts...);
@@ -121,11 +121,11 @@ class PATCHFOLD_API ErrorValue {
 
   bool empty() const noexcept { return parts_.empty(); }
   const std::vector<Part>& parts() const noexcept { return parts_; }
-  /// Returns the text, with values as this writer writes them.
+  /// Returns the text, with values as `writer` writes them.
   std::string text(const ErrorWriter& writer = {}) const;
 
  private:
-  // Compiled once, not at every place that throws an error.
+  // Reserves space for more parts. A function of the library, so that its code is not compiled at every place that throws an error.
   void reserve(std::size_t more);
   void add(std::string_view text);
   void add(std::int64_t number);
@@ -148,12 +148,12 @@ class PATCHFOLD_API ErrorValue {
   std::vector<Part> parts_{};
 };
 
-/// An error has the operator, the argument, the rule, the given and the expected value, and a hint (the words to type).
-/// `what()` joins them: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED; HINT". Empty parts are left out. Control
-/// characters become '?', and parts of more than 1000 characters are cut. Every C++ function of the library that is not
-/// noexcept throws std::bad_alloc when memory runs out; nothing has changed then, and the library can be used as before.
-/// Error(out_of_memory) is thrown if more can be said: whose memory it was, how many bytes. The C ABI returns
-/// PF_ERROR_OUT_OF_MEMORY and Python raises MemoryError in both cases.
+/// An error has the operator, the argument, the rule, the given and the expected value, and a hint (the words to type). `what()`
+/// joins these parts: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED; HINT". Empty parts are left out. Control
+/// characters become '?', and parts of more than 1000 characters are cut. Every C++ function of the library that is not noexcept
+/// throws std::bad_alloc when memory runs out; a call that throws std::bad_alloc has changed nothing, and the library can be used
+/// as before. Error(out_of_memory) is thrown if the message can say more, such as the object and the number of bytes. The C ABI
+/// returns PF_ERROR_OUT_OF_MEMORY and Python raises MemoryError in both cases.
 class PATCHFOLD_API Error : public std::exception {
  public:
   struct Parts {
@@ -173,11 +173,11 @@ class PATCHFOLD_API Error : public std::exception {
   const std::string& op() const noexcept { return parts_.op; }
   const std::string& argument() const noexcept { return parts_.argument; }
   const std::string& rule() const noexcept { return parts_.rule; }
-  /// Returns the given value as in `what()`; `parts()` has the values.
+  /// Returns the text of the given value as `what()` shows it; `parts()` has the values themselves.
   const std::string& given() const noexcept { return given_; }
   const std::string& expected() const noexcept { return expected_; }
   const std::string& hint() const noexcept { return hint_; }
-  /// Returns the message, with values as this writer writes them.
+  /// Returns the message, with values as `writer` writes them.
   std::string message(const ErrorWriter& writer) const;
   const Parts& parts() const noexcept { return parts_; }
 

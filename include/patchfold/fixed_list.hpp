@@ -9,7 +9,7 @@
 
 namespace patchfold {
 
-/// A list of at most `capacity` items, stored in place. It never allocates, and touches no more than its items.
+/// A list of at most `capacity` items, stored in place. A FixedList never allocates, and touches no more than its items.
 template <class T, int capacity>
 class FixedList {
  public:

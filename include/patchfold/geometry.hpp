@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The effect of an operator on a tensor of one shape: the elements of the columns for each element of the image.
 //
-// Every operator of every dialect comes down to one Geometry. Its output shape, the problem that the engine runs, the plan
-// and the explanation all read it, and programs that build on the library may read it too.
+// Every operator of every dialect comes down to one Geometry. Output shape, the problem that the engine runs, plan and explanation
+// are made from the Geometry, and programs that use the library may read it too.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace patchfold {
 
-/// The place of an index in a tensor: one step of the index is `step` elements along `axis`. With a step of 0, the index
-/// does not move the element.
+/// The place of an index in a tensor: when the index grows by 1, the element moves by `step` elements along `axis`. With a step of
+/// 0 the element does not move.
 struct Place {
   int axis = 0;
   std::int64_t step = 0;
@@ -45,7 +45,7 @@ struct SpatialAxis {
 };
 
 /// A checked operator at one shape of its data. Extraction copies from the image to the columns: the data is the image and
-/// the output holds the columns. Combination goes the other way.
+/// the output holds the columns. Combination copies or adds from the columns to the image.
 struct Geometry {
   enum class Direction : std::uint8_t { extract, combine };
 

@@ -24,8 +24,8 @@ inline constexpr auto words<keras::DataFormat> = std::to_array<Word<keras::DataF
 namespace patchfold::keras {
 
 /// keras.ops.image.extract_patches. images (N, H, W, C) or (H, W, C) -> (N, oh, ow, kh*kw*C) or without N; the new channel
-/// is tap * C + c. With channels_first C stands before the spatial axes on both sides. A size of three entries takes volumes
-/// (N, D, H, W, C) or without N; a single number means two spatial axes.
+/// is tap * C + c. With channels_first, C is before the spatial axes in input and output. With a size of three entries the images
+/// are volumes, (N, D, H, W, C) or without N; a single number means two spatial axes.
 struct PATCHFOLD_API ExtractPatches {
   static constexpr std::string_view name = "keras.extract_patches";
   Axes size{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's operators, with the names, defaults and checks of https://onnx.ai/onnx/operators/. All functions throw
-// patchfold::Error under these names. docs/dialects.md says which neutral operator each one is.
+// ONNX's operators, with the names, defaults and checks of https://onnx.ai/onnx/operators/. In errors (patchfold::Error) operators
+// and arguments have ONNX's names too. docs/dialects.md gives the neutral operator of each operator.
 #pragma once
 
 #include "patchfold/operators.hpp"

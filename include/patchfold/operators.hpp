@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The neutral operators. Every operator of every dialect is one setting of one of these.
+// The neutral operators. Every operator of every dialect is a neutral operator with certain arguments.
 // docs/glossary.md explains the words.
 //
 // Notation: R spatial axes; on each axis the image extent I, kernel k, stride s, dilation d, pads pb and pe;
@@ -36,7 +36,7 @@ template <>
 inline constexpr auto words<Positions> = std::to_array<Word<Positions>>({{Positions::flat, "flat"},
                                                                          {Positions::grid, "grid"}});
 
-/// The value that Fold gives an image element: the sum of the column elements that meet in it, or their mean.
+/// The value that Fold gives an image element: the sum of its column elements, or their mean.
 enum class FoldReduce : std::uint8_t { sum, mean };
 template <>
 inline constexpr auto words<FoldReduce> = std::to_array<Word<FoldReduce>>({{FoldReduce::sum, "sum"},
@@ -52,9 +52,9 @@ inline constexpr auto words<DepthMode> = std::to_array<Word<DepthMode>>({{DepthM
 /// im2col: copies every patch of an image into columns.
 ///   image    (B.., C, I1..IR)          channels_last: (B.., I1..IR, C)
 ///   columns  (B.., C*K, L)             grid: (B.., C*K, l1..lR); channels_last: C*K comes last
-/// The number of spatial axes, R, is the length of any list among the arguments. Single numbers alone stand for the two
-/// spatial axes of an image of rank 4; every other rank could be meant in two ways and is refused.
-/// An axis without a position is an error unless allow_empty is set; the columns are then empty.
+/// The number of spatial axes, R, is the length of any list among the arguments. Without a list, single numbers stand for the two
+/// spatial axes of an image of rank 4; other ranks are ambiguous and refused. An axis without a position is an error unless
+/// allow_empty is set; with allow_empty the columns are empty.
 struct PATCHFOLD_API Unfold {
   static constexpr std::string_view name = "unfold";
   Axes kernel_size{};
@@ -77,11 +77,11 @@ struct PATCHFOLD_API Unfold {
 /// The sum starts from +0 and adds the taps in ascending order. float16 and bfloat16 are added in float32 and rounded once,
 /// integers wrap, booleans are combined with OR. Shapes as for Unfold.
 ///
-/// With FoldReduce::mean the sum is divided by the number of elements that meet, and rounded once, to nearest even; where
-/// none meets, the element is `fill`. Means do not wrap. Elements with equal bits have themselves as their mean, NaNs and
-/// -0 too, so Fold undoes Unfold bit for bit wherever patches cover the image. The sum is taken in float64 for integers
-/// of up to 32 bits, float16, bfloat16 and float32, in pairs of float64 for float64, and in 128 bits for 64-bit integers;
-/// complex numbers are averaged by parts. A boolean is true if more than half of the elements are. NaN is the quiet one.
+/// With FoldReduce::mean the sum is divided by the number of its terms, and rounded once, to nearest even; an element without terms
+/// is `fill`. Means do not wrap. The mean of elements with equal bits has these bits, for NaNs and -0 too, so Fold undoes Unfold
+/// bit for bit wherever patches cover the image. The sum is taken in float64 for integers of up to 32 bits, float16, bfloat16 and
+/// float32, in pairs of float64 for float64, and in 128 bits for 64-bit integers; complex numbers are averaged by parts. The mean
+/// of booleans is true if more than half of the elements are true. A computed NaN is the quiet NaN.
 struct PATCHFOLD_API Fold {
   static constexpr std::string_view name = "fold";
   Dims output_size{};  ///< I1..IR
@@ -119,9 +119,9 @@ struct PATCHFOLD_API Coverage {
 /// Checks, plans and runs a Coverage.
 PATCHFOLD_API void coverage(const Coverage& op, const TensorView& counts, Executor& executor = default_executor());
 
-/// Changes the order of the C*K axis of columns: channel-major <-> kernel-major, and so CRD <-> DCR. Input and output have
-/// the same shape. With flat columns, kernel_size must be a list, because their shape does not tell the number of spatial
-/// axes. With grid columns a single number stands for the two spatial axes of columns of rank 4.
+/// Changes the order of the C*K axis of columns: channel-major (CRD) to kernel-major (DCR), or back. Input and output have the same
+/// shape. With flat columns, kernel_size must be a list, because their shape does not tell the number of spatial axes. With grid
+/// columns a single number stands for the two spatial axes of columns of rank 4.
 struct PATCHFOLD_API Reorder {
   static constexpr std::string_view name = "reorder";
   Axes kernel_size{};
@@ -135,7 +135,7 @@ struct PATCHFOLD_API Reorder {
   friend bool operator==(const Reorder&, const Reorder&) = default;
 };
 
-/// Copies every element, bit for bit, to the place of the same indices:  out[i0, .., iR-1] = in[i0, .., iR-1].
+/// Copies every element, bit for bit, to the element with the same indices:  out[i0, .., iR-1] = in[i0, .., iR-1].
 /// Any rank, any element type, and any byte strides on both sides; a transposed, flipped or sliced view is one tensor with
 /// other strides. Elements of the input may share memory, as those of a broadcast view do.
 struct PATCHFOLD_API Copy {
@@ -148,8 +148,8 @@ struct PATCHFOLD_API Copy {
 
 /// Cuts the spatial axes into blocks of B and moves the offset within the block to the batch axis (axis 0):
 ///   out[lex(o; B) * N + n, .., y, ..] = in[n, .., y * B + o - pb, ..], zero outside.
-///   channels_first cuts the last R axes, channels_last cuts axes 1..R. Other axes stay as they are.
-/// I + pb + pe must be a multiple of B. Single numbers alone stand for the two spatial axes of an image of rank 4.
+///   channels_first cuts the last R axes, channels_last cuts axes 1..R. Other axes do not change.
+/// I + pb + pe must be a multiple of B. Without a list, single numbers stand for the two spatial axes of an image of rank 4.
 struct PATCHFOLD_API SpaceToBatch {
   static constexpr std::string_view name = "space_to_batch";
   Axes block{};

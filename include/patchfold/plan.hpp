@@ -34,7 +34,7 @@ enum class Status { ok, null_data, overlap, out_of_memory, executor_failed, scra
 /// Returns the meaning of a status, as a sentence.
 PATCHFOLD_API std::string_view describe(Status status) noexcept;
 
-/// Runs pieces of work on threads. Derive from it to use your own threads. Its functions must not throw.
+/// Runs pieces of work on threads. Derive a class from Executor to use your own threads; its functions must not throw.
 class PATCHFOLD_API Executor {
  public:
   using Body = void (*)(void* context, std::int64_t piece) noexcept;
@@ -43,24 +43,25 @@ class PATCHFOLD_API Executor {
   /// Returns the number of pieces that can run at the same time, at least 1.
   virtual int threads() const noexcept = 0;
   /// Calls body(context, piece) exactly once for each piece in [0, pieces), from any thread, in any order, and returns
-  /// when all of these calls have ended. Returns false if it could not; the destination's content is then unspecified.
+  /// when all of these calls have ended. Returns false if a call of body was impossible; the destination's content is then
+  /// unspecified.
   virtual bool run(std::int64_t pieces, Body body, void* context) noexcept = 0;
 };
 
-/// Returns the executor that runs pieces on oneTBB with `get_num_threads()` threads. It runs them on the calling thread in
-/// a library without oneTBB, and in a forked child whose parent had used oneTBB, since threads do not survive a fork.
+/// Returns the executor that runs pieces on oneTBB with `get_num_threads()` threads. The executor runs pieces on the calling thread
+/// in a library without oneTBB, and in a forked child whose parent had used oneTBB, since threads do not survive a fork.
 PATCHFOLD_API Executor& default_executor() noexcept;
 /// Returns the executor that runs pieces on the calling thread.
 PATCHFOLD_API Executor& serial_executor() noexcept;
-/// Sets the number of threads of the default executor. 0 means as many as the machine has; more than that never run at the
-/// same time. Running calls keep their number. Throws Error(value) for a negative number.
+/// Sets the number of threads of the default executor. 0 means as many as the machine has; a larger number has the same effect.
+/// Running calls keep the number with which they began. Throws Error(value) for a negative number.
 PATCHFOLD_API void set_num_threads(int threads);
-/// Returns the number of threads that a call of this thread would use.
+/// Returns the number of threads that a call from the current thread would use.
 PATCHFOLD_API int get_num_threads() noexcept;
 
-/// Limits the calls of a thread, as long as this object lives, to so many threads of the default executor at the same time,
-/// for workers that run beside others. It affects neither set_num_threads() nor other threads. Of nested limits the
-/// smallest holds. Throws Error(value) for a number below 1.
+/// Limits the number of threads of the default executor that the calls of one thread use at the same time, as long as the object
+/// lives. Use a ThreadLimit in workers that run beside other workers. A limit changes neither set_num_threads() nor the calls of
+/// other threads. Of nested limits the smallest applies. Throws Error(value) for a number below 1.
 class PATCHFOLD_API ThreadLimit {
  public:
   explicit ThreadLimit(int threads);
@@ -71,8 +72,8 @@ class PATCHFOLD_API ThreadLimit {
  private:
   int before_;
 };
-/// Sets such a limit for the calling thread until the next call; 0: none. Returns the former limit. Throws Error(value) for
-/// a negative number.
+/// Sets a limit as ThreadLimit does for the calling thread, until the next call of this function; 0: no limit. Returns the former
+/// limit. Throws Error(value) for a negative number.
 PATCHFOLD_API int set_thread_limit(int threads);
 
 /// Returns an executor from a callable `f(pieces, task)` that calls `task(piece)` for every piece. An exception from f
@@ -106,15 +107,15 @@ class Compiled;
 }
 
 /// A checked problem together with the strategy that runs it. A plan is immutable: copy it freely and run it from many
-/// threads at once. It holds no pointers to the caller's data. A default-constructed plan does nothing.
+/// threads at once. A plan holds no pointers to the caller's data. A default-constructed plan does nothing.
 class PATCHFOLD_API Plan {
  public:
   Plan() = default;
   explicit Plan(std::shared_ptr<const engine::Compiled> compiled) : compiled_(std::move(compiled)) {}
 
   /// Runs the plan. `src` and `dst` point at the elements with index 0 on every axis. `scratch` is memory of any alignment,
-  /// at least scratch_bytes(executor.threads()) bytes; the run then allocates nothing. Without it, the run uses memory that
-  /// the library keeps for the calling thread: one of its first runs allocates it.
+  /// at least scratch_bytes(executor.threads()) bytes; the run then allocates nothing. Without `scratch`, the run uses memory that
+  /// the library keeps for the calling thread and allocates in one of the thread's first runs.
   [[nodiscard]] Status run(const void* src, void* dst, Executor& executor = default_executor(),
                            const std::optional<std::span<std::byte>>& scratch = std::nullopt) const noexcept;
   [[nodiscard]] Status run(const void* src, void* dst, std::span<std::byte> scratch,
@@ -125,7 +126,7 @@ class PATCHFOLD_API Plan {
   std::size_t scratch_bytes(int threads) const noexcept;
   /// Returns the bytes that a run reads and writes, roughly.
   double moved_bytes() const noexcept;
-  /// Returns strategy, normal form, pieces and bytes moved, as text.
+  /// Returns a text with strategy, normal form, pieces and bytes moved.
   std::string describe() const;
   /// Returns the name of the strategy, as in describe().
   std::string_view strategy() const noexcept;
@@ -134,8 +135,8 @@ class PATCHFOLD_API Plan {
   std::shared_ptr<const engine::Compiled> compiled_;
 };
 
-/// Returns the plan of an operator for tensors of these shapes, strides and types. Ignores the data pointers. Each thread
-/// keeps the plans of its last calls and returns them again.
+/// Returns the plan of an operator for tensors of these shapes, strides and types. Ignores the data pointers. Each thread keeps the
+/// plans of its last calls, and returns a kept plan for an equal call.
 template <class Op>
 Plan plan(const Op& op, const ConstTensorView& src, const TensorView& dst) {
   return op.plan(src, dst);
@@ -154,8 +155,8 @@ PATCHFOLD_API Planning try_plan(Plan (*make)(const void* op, const ConstTensorVi
                                 const void* op, const ConstTensorView& src, const TensorView& dst) noexcept;
 }
 
-/// Makes a plan as plan() does, but returns the error instead of throwing it, for programs without exceptions. Inside, an
-/// exception passes through code of this header. A compiler that leaves out tables for unwinding needs -funwind-tables.
+/// Makes a plan as plan() does, but returns the error instead of throwing it, for programs without exceptions. An exception of the
+/// library passes through code of this header, so a program without unwinding tables needs -funwind-tables.
 template <class Op>
 Planning try_plan(const Op& op, const ConstTensorView& src, const TensorView& dst) noexcept {
   return detail::try_plan([](const void* given, const ConstTensorView& from,
@@ -174,36 +175,37 @@ void run(const Op& op, const ConstTensorView& src, const TensorView& dst, Execut
 
 /// Returns the instruction sets that this build contains and this processor has, best first ("AVX3", "AVX2", "SSE4", ..).
 PATCHFOLD_API std::vector<std::string> instruction_sets();
-/// Selects one of them for every thread, in capitals or not; "" selects the best. Throws Error(value) for any other name.
-/// Results are identical on every set. Running calls and existing plans may switch midway. Only plans of sums and of small
-/// maps keep their set, because their tables fit its vectors; `run` never uses such a plan after a change. Before the first
-/// selection it is the set that the environment variable PATCHFOLD_INSTRUCTION_SET names, or else the best. docs/embedding.md
-/// lists the environment variables.
+/// Selects one of instruction_sets() for every thread, by its name in upper or lower case; "" selects the best set. Throws
+/// Error(value) for any other name. Results are identical on every set. Running calls and existing plans may switch to the new set
+/// midway. Only plans of sums and of small maps keep their set, because their tables fit the vectors of one set; `run` never uses
+/// such a plan after a change. Before the first selection, the environment variable PATCHFOLD_INSTRUCTION_SET selects the set, and
+/// without this variable the best set is used. docs/embedding.md lists the environment variables.
 PATCHFOLD_API void use_instruction_set(std::string_view name);
 
 // The plans of each thread's last calls, for patchfold's own front ends: planning a small call takes several times as long
 // as running it. A front end finds a plan by everything that determines it, in its own form of the call.
 namespace detail {
 
-/// Makes later plans with the row `only` of the strategy table wherever it fits, and without the row `without`; "": as
-/// always. For measurements. Throws Error(value) for a name that no row has. No other thread may plan meanwhile.
+/// Makes later plans with the row `only` of the strategy table wherever it fits, and without the row `without`; "" has no effect.
+/// For measurements. Throws Error(value) for a name that no row has. No other thread may make plans during the call.
 PATCHFOLD_API void choose_rows(std::string_view only, std::string_view without);
 
 /// Returns a number that changes when older plans may differ from new ones, for example after use_instruction_set().
 PATCHFOLD_API std::uint64_t plan_generation() noexcept;
 
-/// All that a plan depends on, as numbers. It copies what it needs and holds no pointers.
+/// The key of a plan: everything that the plan depends on, as numbers. A key holds copies and no pointers.
 class PlanKey {
  public:
-  /// The maker of the numbers: keys of two makers are never equal.
+  /// The front end that made the key: keys of two makers are never equal.
   enum class Maker : std::uint8_t { library, python, tensorflow, xla };
 
   explicit PlanKey(Maker maker) noexcept { add(maker); }
 
-  /// Returns the generation before the plan was made.
+  /// Returns the number that plan_generation() had when the key was made.
   std::uint64_t generation() const noexcept { return generation_; }
 
-  /// Returns whether the numbers hold everything. A key without room for them is neither found nor kept.
+  /// Returns whether the key holds all its numbers. Under a key that was too small for its numbers, a plan is neither found nor
+  /// kept.
   bool is_whole() const noexcept { return size_ <= words_.size(); }
   std::span<const std::uint64_t> words() const noexcept { return {words_.data(), size_}; }
   void give_up() noexcept { size_ = words_.size() + 1; }
@@ -236,7 +238,7 @@ class PlanKey {
     for (int i = 0; i < padding.pads().size(); ++i) add(padding.pads()[i].begin, padding.pads()[i].end);
   }
   void add(const Scalar& scalar) noexcept { add(scalar.kind(), scalar.as_unsigned(), scalar.real(), scalar.imaginary()); }
-  /// Adds everything of a tensor except its data.
+  /// Adds shape, strides and element type of a tensor.
   void add_form(const auto& view) noexcept { add(view.shape, view.strides, view.dtype, view.element_size); }
   template <class... T>
   requires(sizeof...(T) != 1) void add(const T&... values) noexcept { (add(values), ...); }
@@ -247,13 +249,13 @@ class PlanKey {
   std::uint64_t generation_ = plan_generation();
 };
 
-/// A plan, with the shape of its output for front ends that make the output.
+/// A plan, with the shape of its output for front ends that allocate the output.
 struct Planned {
   Plan plan{};
   Dims output{};
 };
 
-/// Returns the plan that this thread keeps for the key, valid until its next call; null if there is none.
+/// Returns the plan that this thread keeps for the key, valid until the thread's next call; null if there is none.
 PATCHFOLD_API const Planned* find_plan(const PlanKey& key) noexcept;
 /// Keeps a plan for the key if there is memory.
 PATCHFOLD_API void keep_plan(const PlanKey& key, const Planned& planned) noexcept;

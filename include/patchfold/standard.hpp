@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included first by the headers that all others include. It reports what a compiler lacks before other errors appear.
+// Reports missing features of the compiler before other errors appear. The headers that all other headers include begin with this
+// header.
 #pragma once
 
 #if !defined(__cplusplus)

@@ -40,7 +40,7 @@ inline constexpr auto words<ArgumentKind> = std::to_array<Word<ArgumentKind>>({{
 /// Returns "integer", "integers", ..
 PATCHFOLD_API std::string_view name_of(ArgumentKind kind) noexcept;
 
-/// A tensor of integers instead of a list, for an input such as output_size that a model passes as a tensor.
+/// A tensor of integers in place of a list, for an input such as output_size that a model passes as a tensor.
 struct IndexTensor {
   Dims values{};  ///< row-major
   Dims shape{};
@@ -76,7 +76,7 @@ struct ArgumentSpec {
   std::string_view doc{};                       ///< one line, with the range
 };
 
-/// The front end's names of an operator's tensors in errors; empty: those of the table.
+/// The front end's names of an operator's tensors in errors; empty: the names in the table.
 struct TensorNames {
   std::string_view data{};
   std::string_view output{};
@@ -88,8 +88,8 @@ class PATCHFOLD_API BoundOperator {
   using Lower = std::function<Lowering(const Dims& data, const TensorNames& names)>;
   explicit BoundOperator(Lower lower) : lower_(std::move(lower)) {}
 
-  /// Returns the operator at one shape of its data; the shape is ignored if the operator has no data input. Throws Error
-  /// for a shape that the operator does not take. A plan made from the result does not check or lower anything twice.
+  /// Returns the operator at one shape of its data; the shape is ignored if the operator has no data input. Throws Error for a
+  /// shape that the operator refuses. A plan made from the returned Lowering repeats no checks.
   Lowering lower(const Dims& data, const TensorNames& names = {}) const { return lower_(data, names); }
   /// Returns the shape of the output.
   Dims output_shape(const Dims& data) const { return lower(data).geometry.output; }
@@ -99,7 +99,7 @@ class PATCHFOLD_API BoundOperator {
   Lower lower_;
 };
 
-/// The operators of one system, or the neutral ones.
+/// The operators of one system, or the neutral operators.
 struct DialectSpec {
   std::string_view name;        ///< "neutral", "openvino": the first part of the operators' names
   std::string_view doc;         ///< one line
@@ -116,12 +116,12 @@ struct OperatorSpec {
   IndexTypes index_types = IndexTypes::int32_or_int64;
   bool sums = false;           ///< adds elements where patches meet: needs a type with an addition
   std::string_view example{};  ///< a small problem without the operator's name: "f32 1x4x4x4 kernel_size=2,2"
-  /// The neutral operator of the example, with its options: "unfold layout=channels_last order=kernel". A neutral operator
-  /// has its own name here.
+  /// The neutral operator of the example, with its options: "unfold layout=channels_last order=kernel". For a neutral operator this
+  /// text begins with its own name.
   std::string neutral{};
   std::vector<ArgumentSpec> arguments{};  ///< shape inputs first, in the order of the operator's inputs
   std::function<BoundOperator(std::span<const Argument>)> bind{};  ///< throws Error for wrong arguments
-  /// Returns the plan of the operator with these arguments: one of this thread's last plans, or a new one.
+  /// Returns the plan of the operator with these arguments: one of this thread's last plans, or a new plan.
   std::function<Plan(std::span<const Argument>, const ConstTensorView& data, const TensorView& output)> plan{};
 };
 
@@ -129,10 +129,10 @@ struct OperatorSpec {
 PATCHFOLD_API std::span<const DialectSpec> all_dialects();
 /// Returns every operator, neutral ones first.
 PATCHFOLD_API std::span<const OperatorSpec> operators();
-/// Returns the operator of that name. The version of a dialect's operator may be left out and means the newest.
-/// Throws Error(unknown_operator), which names the nearest one.
+/// Returns the operator with the given name. A dialect's operator without a version is the newest version. Throws
+/// Error(unknown_operator), which names the operator with the most similar name.
 PATCHFOLD_API const OperatorSpec& find_operator(std::string_view name);
-/// Returns the value of its text form. Throws Error(value) or Error(type) that names operator and argument.
+/// Returns the argument's value from its text form. Throws Error(value) or Error(type) that names operator and argument.
 PATCHFOLD_API ArgumentValue parse_value(const OperatorSpec& op, const ArgumentSpec& argument, std::string_view text);
 
 /// A problem as one line of text, shared by tests, benchmarks and bug reports:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values: lists of extents, numbers, and views of tensors in memory of others.
+// Values: lists of extents, numbers, and views of tensors in memory that the caller owns.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ class Dims {
   constexpr explicit Dims(std::span<T, N> values) {
     for (const auto value : values) push_back(static_cast<std::int64_t>(value));
   }
-  /// Returns a list of `count` times `value`.
+  /// Returns a list with `count` entries, each equal to `value`.
   static constexpr Dims filled(int count, std::int64_t value) {
     Dims dims;
     for (int i = 0; i < count; ++i) dims.push_back(value);
@@ -82,13 +82,13 @@ class Dims {
 
 /// Returns "[2, 3, 5]".
 PATCHFOLD_API std::string to_string(const Dims& dims);
-/// Returns the byte strides of a row-major tensor. Throws Error(overflow) if its size does not fit into 63 bits.
+/// Returns the byte strides of a row-major tensor. Throws Error(overflow) if the size of the tensor does not fit into 63 bits.
 PATCHFOLD_API Dims contiguous_strides(const Dims& shape, std::size_t element_size);
 /// Returns the product of the extents. Throws Error(value) for a negative extent, Error(overflow) beyond 63 bits.
 PATCHFOLD_API std::int64_t element_count(const Dims& shape);
 
-/// A tensor that is only read. It does not own its memory. `strides` are in bytes; they may be negative, or 0 (one element
-/// then stands for all on that axis). `data` points at the element with index 0 on every axis and needs no alignment.
+/// A view of a tensor that is only read; the caller owns the memory. `strides` are in bytes; they may be negative, or 0 (all
+/// elements along this axis are then one). `data` points at the element with index 0 on every axis and needs no alignment.
 struct ConstTensorView {
   const void* data = nullptr;
   Dims shape{};
@@ -97,7 +97,7 @@ struct ConstTensorView {
   std::size_t element_size = 4;  ///< bytes; equals size_of(dtype) unless dtype is opaque
 };
 
-/// A tensor that is written. It does not own its memory. No two of its elements may share memory.
+/// A view of a tensor that is written; the caller owns the memory. No two elements may share memory.
 struct TensorView {
   void* data = nullptr;
   Dims shape{};
@@ -115,8 +115,8 @@ PATCHFOLD_API ConstTensorView contiguous(const void* data, const Dims& shape, DT
 PATCHFOLD_API TensorView contiguous_opaque(void* data, const Dims& shape, std::size_t element_size);
 PATCHFOLD_API ConstTensorView contiguous_opaque(const void* data, const Dims& shape, std::size_t element_size);
 
-/// Returns a tensor with strides in elements, as torch, Eigen and DLPack count them. Throws Error(length) unless there is a
-/// stride for each axis, and Error(overflow) if a stride does not fit into 63 bits in bytes.
+/// Returns a tensor with strides in elements, as torch, Eigen and DLPack count them. Throws Error(length) unless there is a stride
+/// for each axis, and Error(overflow) if a stride in bytes does not fit into 63 bits.
 PATCHFOLD_API TensorView strided(void* data, const Dims& shape, const Dims& element_strides, DType dtype);
 PATCHFOLD_API ConstTensorView strided(const void* data, const Dims& shape, const Dims& element_strides, DType dtype);
 
@@ -151,21 +151,21 @@ concept Dlpack = requires(const T& tensor) {
 PATCHFOLD_API void check_count(std::size_t elements, const Dims& shape);
 /// Throws Error(strides) for a layout without strides.
 [[noreturn]] PATCHFOLD_API void fail_not_strided();
-/// Returns the element type. Throws Error(value) for a device other than the CPU, Error(rank) and Error(dtype) for a rank
-/// or type that the library lacks.
+/// Returns the element type. Throws Error(value) for a device other than the CPU, Error(rank) and Error(dtype) for a rank or type
+/// that the library does not have.
 PATCHFOLD_API DType check_dlpack(int device, int rank, int code, int bits, int lanes);
 
 }  // namespace detail
 
-// view(..) describes elements in memory of others. Nothing is copied, and the view is valid as long as the elements. It is
-// a ConstTensorView if they are const.
+// view(..) describes elements in memory that the caller owns. Nothing is copied, and the view is valid as long as the elements. The
+// view of const elements is a ConstTensorView.
 
 /// Returns a row-major tensor of elements of the pointer's type.
 template <Element T>
 auto view(T* data, const Dims& shape) {
   return contiguous(data, shape, detail::dtype_of_element<T>);
 }
-/// Returns such a tensor with strides in elements.
+/// Returns a tensor of elements of the pointer's type, with strides in elements.
 template <Element T>
 auto view(T* data, const Dims& shape, const Dims& element_strides) {
   return strided(data, shape, element_strides, detail::dtype_of_element<T>);
@@ -179,7 +179,8 @@ auto view(Range&& range, const Dims& shape) {
   detail::check_count(elements.size(), shape);
   return view(elements.data(), shape);
 }
-/// Returns the tensor of a std::mdspan, or a type with its members. Throws Error(strides) for a layout without strides.
+/// Returns the tensor of a std::mdspan, or of a type with the members of std::mdspan. Throws Error(strides) for a layout without
+/// strides.
 template <detail::MultiSpan Span>
 auto view(const Span& span) {
   if (!span.is_strided()) detail::fail_not_strided();
@@ -190,7 +191,7 @@ auto view(const Span& span) {
   }
   return view(span.data_handle(), shape, strides);
 }
-/// Returns the tensor of DLPack's DLTensor, on the CPU. Memory that DLPack calls read-only must be an input only.
+/// Returns the tensor of DLPack's DLTensor, on the CPU. Use memory that DLPack calls read-only as an input only.
 template <detail::Dlpack Tensor>
 TensorView view(const Tensor& tensor) {
   const DType dtype = detail::check_dlpack(static_cast<int>(tensor.device.device_type), tensor.ndim, tensor.dtype.code,
@@ -254,7 +255,7 @@ class PadsList {
 /// The amount of padding: a rule, one number, one number for each axis, or a pair (begin, end) for each axis.
 ///   valid       no padding
 ///   same_upper  ceil(extent / stride) positions; an odd element goes to the end
-/// same_lower  ceil(extent / stride) positions; an odd element goes to the beginning
+///   same_lower  ceil(extent / stride) positions; an odd element goes to the beginning
 class Padding {
  public:
   enum class Rule : std::uint8_t { given, valid, same_upper, same_lower };
@@ -311,15 +312,15 @@ inline constexpr auto words<PaddingMode> =
                                     {{PaddingMode::symmetric, "symmetric"}, PaddingSource::mirrored},
                                     {{PaddingMode::wrap, "wrap"}, PaddingSource::opposite}});
 
-/// Returns the source of a mode; none for a number that is not an enumerator.
+/// Returns the source of a mode; no source for a number that is not an enumerator.
 constexpr PaddingSource source_of(PaddingMode mode) noexcept {
   for (const PaddingModeInfo& each : words<PaddingMode>)
     if (each.value == mode) return each.source;
   return PaddingSource::none;
 }
 
-/// A number of any type. It is converted to the element type where it is used. A number that the element type cannot hold
-/// is an error. Floating-point element types round to nearest even.
+/// A number of any type. An operator converts a Scalar to the element type. A number that the element type cannot hold is an error.
+/// Floating-point element types round to nearest even.
 class Scalar {
  public:
   enum class Kind : std::uint8_t { signed_integer, unsigned_integer, real, complex };
@@ -338,8 +339,8 @@ class Scalar {
   constexpr std::uint64_t as_unsigned() const noexcept { return integer_; }
   constexpr double real() const noexcept { return real_; }
   constexpr double imaginary() const noexcept { return imaginary_; }
-  /// Returns whether kinds and bits are equal: 0.0 differs from -0.0, and a NaN equals itself. Operators with equal scalars
-  /// fill with equal bytes, so a plan may be used again.
+  /// Returns whether kinds and bits are equal: 0.0 differs from -0.0, and a NaN equals itself. Operators with equal scalars write
+  /// the same fill, so they can share a plan.
   friend constexpr bool operator==(const Scalar& a, const Scalar& b) noexcept {
     const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
     return a.kind_ == b.kind_ && a.integer_ == b.integer_ && bits(a.real_) == bits(b.real_) &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TensorFlow's operators, with the names, defaults and checks of tf.raw_ops
-// (https://www.tensorflow.org/api_docs/python/tf/raw_ops). All functions throw patchfold::Error under these names.
-// docs/dialects.md says which neutral operator each one is.
+// (https://www.tensorflow.org/api_docs/python/tf/raw_ops). In errors (patchfold::Error) operators and arguments have TensorFlow's
+// names too. docs/dialects.md gives the neutral operator of each operator.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace patchfold::tensorflow {
 
-/// The padding rule. VALID: none. SAME: zeros around the image for ceil(extent / stride) patches, an odd one at the end.
+/// The padding rule. VALID: no padding. SAME: zeros around the image for ceil(extent / stride) patches, an odd zero at the end.
 enum class PaddingType : std::uint8_t { SAME, VALID };
 /// The order of the axes. NCHW_VECT_C is refused.
 enum class DataFormat : std::uint8_t { NHWC, NCHW, NCHW_VECT_C };
@@ -41,7 +41,8 @@ struct PATCHFOLD_API SpaceToBatch {
   friend bool operator==(const SpaceToBatch&, const SpaceToBatch&) = default;
 };
 
-/// input (N, I1..IM, rest..), block_shape [M], paddings [M, 2] -> (N * product of blocks, .., rest..). M = 0 copies.
+/// input (N, I1..IM, rest..), block_shape [M], paddings [M, 2] -> (N * product of blocks, .., rest..). With M = 0 the input is
+/// copied.
 struct PATCHFOLD_API SpaceToBatchND {
   static constexpr std::string_view name = "tensorflow.SpaceToBatchND";
   Dims block_shape{};

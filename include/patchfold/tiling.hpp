@@ -14,8 +14,8 @@
 //   [start * scale + offset, start * scale + offset + result)
 // of the output, whose extent is ceil(extent * scale).
 //
-// Every function that is not noexcept throws std::bad_alloc if memory runs out, and has then changed nothing, except that a
-// Merger may have closed (see there).
+// Every function that is not noexcept throws std::bad_alloc if memory runs out. A call that throws std::bad_alloc has changed
+// nothing, except that it may have closed a Merger (see class Merger).
 #pragma once
 
 #include <cstdint>
@@ -33,10 +33,10 @@
 namespace patchfold {
 
 /// The rule for the end of an axis where the last tile does not fit.
-///   shift         one more tile, moved back to end with the array, which must be at least as long as a tile
+///   shift         one more tile, moved back so that it ends with the array, which must be at least as long as a tile
 ///   pad           one more tile, whose part beyond the array is padding
 ///   partial       one more tile, shorter than the others
-///   drop          no more tile: the end belongs to none
+///   drop          no more tile: elements at the end belong to no tile
 ///   error         Error(value)
 ///   shift_or_pad  shift; along an axis that is shorter than the tile, pad: one tile, whose end is padding
 enum class Tail : std::uint8_t { shift, pad, partial, drop, error, shift_or_pad };
@@ -51,7 +51,8 @@ inline constexpr auto words<Tail> = std::to_array<Word<Tail>>({{Tail::shift, "sh
 constexpr bool pads(Tail tail) noexcept {
   return tail == Tail::pad || tail == Tail::shift_or_pad;
 }
-/// Returns whether tiles can be padded in that mode: not if it needs the array's other end, which no tile holds.
+/// Returns whether tiles can be padded in this mode. A mode that reads the array's other end cannot pad tiles, since no tile holds
+/// both ends.
 constexpr bool pads_tiles(PaddingMode mode) noexcept {
   return source_of(mode) != PaddingSource::opposite;
 }
@@ -61,9 +62,9 @@ constexpr bool pads_tiles(PaddingMode mode) noexcept {
 ///   sum          sum of weight * value
 ///   max, min     the largest, smallest value; NaN if one of them is NaN
 ///   first, last  the value of the tile with the lowest, highest index
-///   center       the value of the tile whose middle is nearest; the lower index if two are equally near. Middles are
-///                those of whole tiles. If that tile is masked or has the weight 0, the contributing tile that is the
-///                fewest steps from it in the grid gives the value
+///   center       the value of the tile whose middle is nearest; the lower index if two are equally near. Middles are computed
+///                for whole tiles. If the nearest tile is masked or has the weight 0, the value comes from the contributing
+///                tile that is the fewest steps from it in the grid
 enum class Reduce : std::uint8_t { mean, sum, max, min, first, last, center };
 template <>
 inline constexpr auto words<Reduce> = std::to_array<Word<Reduce>>({{Reduce::mean, "mean"},
@@ -81,7 +82,7 @@ struct Ratio {
   friend bool operator==(const Ratio&, const Ratio&) = default;
 };
 
-/// The elements [begin, end).
+/// A range of elements: [begin, end).
 struct Span {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -89,7 +90,7 @@ struct Span {
   friend bool operator==(const Span&, const Span&) = default;
 };
 
-/// A box of the output: a span along each tiled axis. The axes that are not tiled are whole.
+/// A box of the output: a span along each tiled axis. The box has all elements along the other axes.
 using Box = std::vector<Span>;
 
 /// One tile along one tiled axis: elements `read` of the array become elements `write` of the output.
@@ -103,8 +104,8 @@ struct TileSpan {
   friend bool operator==(const TileSpan&, const TileSpan&) = default;
 };
 
-/// The tiles to make. A single number holds for every tiled axis. At most one of stride, overlap and overlap_fraction is
-/// given; without any, tiles lie side by side.
+/// The tiles to make. A single number applies to every tiled axis. At most one of stride, overlap and overlap_fraction is given;
+/// without any, tiles lie side by side.
 struct TilingSpec {
   Dims shape{};                            ///< shape of the array
   Dims tile{};                             ///< extents along the tiled axes, at least 1
@@ -129,9 +130,9 @@ struct Tile {
 
 /// The tiles of an array: a checked TilingSpec, and the arithmetic for the place of each tile.
 ///
-/// Nothing is stored for each tile, so a tiling of 2^60 tiles is as small as one of four. It never changes, knows no element
-/// type, and may be used from several threads. It cuts tiles out of arrays (`cut`) and tells a Merger where results belong.
-/// Errors have the op "tiling" and the codes value, length, rank and overflow.
+/// Nothing is stored for each tile, so a tiling of 2^60 tiles is as small as one of four. A Tiling never changes, has no element
+/// type, and may be used from several threads. A Tiling cuts tiles out of arrays (`cut`) and tells a Merger where results belong.
+/// Errors of a Tiling have the op "tiling" and the codes value, length, rank and overflow.
 class PATCHFOLD_API Tiling {
  public:
   explicit Tiling(const TilingSpec& spec);
@@ -148,9 +149,9 @@ class PATCHFOLD_API Tiling {
   /// Returns the first tiled axis. A merge finishes its output in the order of this axis.
   int stream_axis() const noexcept { return static_cast<int>(axes_[0]); }
 
-  /// Returns a tile. Throws Error(value) for an index outside [0, size()).
+  /// Returns the tile with this index. Throws Error(value) for an index outside [0, size()).
   Tile operator[](std::int64_t index) const;
-  /// Allows: for (const Tile tile : tiling).
+  /// An iterator over all tiles, for loops such as for (const Tile tile : tiling).
   class Iterator {
    public:
     using value_type = Tile;
@@ -176,25 +177,25 @@ class PATCHFOLD_API Tiling {
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, size_}; }
   /// Returns the tiles whose results touch a box of the output, every combination of the tiles [begin, end) along each
-  /// tiled axis. Spans are empty if a span of the box is empty or lies in a gap. Takes O(log n) for n tiles along an axis.
-  /// Throws Error(length) unless the box has a span for each tiled axis, Error(value) unless it lies in the output.
+  /// tiled axis. The returned spans are empty if a span of the box is empty or lies in a gap. Takes O(log n) for n tiles along an
+  /// axis. Throws Error(length) unless the box has a span for each tiled axis, Error(value) unless it lies in the output.
   std::vector<Span> touching(const Box& box) const;
-  /// Returns the part of the result of tile `index` that lies in the box: along each tiled axis the elements [begin, end)
-  /// of the result, {0, 0} if they share none. Throws as operator[] and touching do.
+  /// Returns the part of the result of tile `index` that lies in the box: along each tiled axis the elements [begin, end) of the
+  /// result, {0, 0} if result and box share none. Throws the same errors as operator[] and touching.
   std::vector<Span> piece(std::int64_t index, const Box& box) const;
-  /// Returns the shape of a tile of the array, with the axes that are not tiled.
+  /// Returns the shape of a tile of the array, including the axes that are not tiled.
   Dims tile_shape(std::int64_t index) const;
-  /// Returns the tiled axes of a result of that rank: the axes of the spec, with negative ones counted from this rank.
+  /// Returns the tiled axes of a result with the given rank: the axes of the spec, with negative axes counted from this rank.
   /// Throws Error(rank, value).
   Dims axes_in(int rank) const;
-  /// Returns the shape of the result of a tile whose other axes have these extents, in order.
+  /// Returns the shape of the result of a tile; `channels` are the extents of the axes that are not tiled, in order.
   Dims result_shape(std::int64_t index, const Dims& channels) const;
   Dims output_shape(const Dims& channels) const;
   /// Returns the extents of the axes that are not tiled in a result of tile `index` of this shape. Throws Error(value,
   /// rank, shape) for an index outside [0, size()) and for a shape that no result of the tile has.
   Dims result_channels(std::int64_t index, const Dims& shape) const;
-  /// Returns the scale with which results of tile `index` would have this shape, in lowest terms. None if it is the scale
-  /// of the spec, if results have an offset or a border of their own, or if it differs along the tiled axes.
+  /// Returns the scale with which results of tile `index` would have this shape, in lowest terms. Returns no scale if this scale is
+  /// the scale of the spec or differs along the tiled axes, or if results have an offset or a border of their own.
   std::optional<Ratio> scale_of(std::int64_t index, const Dims& shape) const;
   /// Returns the extents of the array's axes that are not tiled.
   Dims channels() const;
@@ -215,7 +216,7 @@ class PATCHFOLD_API Tiling {
   std::int64_t size_ = 0;
 };
 
-/// The weights of the elements of a whole tile's result; a shorter tile uses the first of them.
+/// The weights of the elements of a whole tile's result; a shorter tile uses the first of these weights.
 ///   ones      1
 ///   linear    1 - |2t - 1|
 ///   hann      sin(pi t)^2
@@ -223,9 +224,9 @@ class PATCHFOLD_API Tiling {
 ///   gaussian  exp(-((t - 1/2) / sigma_scale)^2 / 2), at least 2^-100
 ///   axes      one list for each tiled axis; the weight of an element is the product
 ///   array     one list, row-major over the extents of a whole result along the tiled axes
-///   standard  hann for Reduce::mean, ones for the others; its samples are those of hann
-/// In the formulas t = (i + 1/2) / n for element i of n: weights are sampled at the middle of elements, so none is 0. Given
-/// weights must be finite and at least 0; an element with the weight 0 contributes nothing.
+///   standard  hann for Reduce::mean, ones for all other reductions; sample() returns the samples of hann
+/// In the formulas t = (i + 1/2) / n for element i of n: weights are sampled at the middle of elements, so no weight of a formula
+/// is 0. Lists of weights must be finite and at least 0; an element with the weight 0 contributes nothing.
 struct WeightWindow {
   enum class Kind : std::uint8_t { ones, linear, hann, cosine, gaussian, axes, array, standard };
   Kind kind = Kind::standard;
@@ -251,10 +252,10 @@ constexpr bool has_formula(WeightWindow::Kind kind) noexcept {
 /// Returns the n samples of a window with a formula.
 PATCHFOLD_API std::vector<double> sample(const WeightWindow& window, std::int64_t n);
 
-/// The rules that make one output of the results of tiles.
+/// The rules by which a merge makes one output from the results of tiles.
 struct MergeSpec {
-  /// None: mean; but center, which blends nothing, for integers or booleans that are not converted, if no window is given
-  /// (WeightWindow::Kind::standard): means of labels would be other labels.
+  /// No value stands for mean. If no window is given (WeightWindow::Kind::standard), it stands for center for integers or booleans
+  /// that are not converted, since means of labels would be other labels.
   std::optional<Reduce> reduce{};
   WeightWindow window{};         ///< for max, min, first, last and center it only matters which weights are 0
   DType dtype = DType::float32;  ///< element type of the tiles
@@ -265,31 +266,31 @@ struct MergeSpec {
   std::optional<Scalar> fill{};         ///< value of elements that no tile contributes to; none: they are Error(value)
   bool copy = false;                    ///< tiles are copied where they have to wait; else the merger borrows them
   std::optional<std::int64_t> memory_limit{};  ///< the most bytes that may wait
-  /// A RowSink gets whole multiples of so many rows, except for the last ones. A store whose chunks have so many rows then
-  /// gets each chunk once.
+  /// The number of rows of which a RowSink gets whole multiples, except for the last rows. A store whose chunks have this number of
+  /// rows gets each chunk once.
   std::int64_t sink_rows = 1;
 };
 
-/// Checks a spec against a tiling as the constructor of Merger does, except for memory_limit. Only with `with_weights` it
-/// checks whether weights of 0 leave elements without a value, which may take as long as visiting every element of the
-/// output. Throws Error with op "merge".
+/// Checks a spec against a tiling as the constructor of Merger does, except for memory_limit. With `with_weights` the function also
+/// checks whether weights of 0 leave elements without a value, which may take as long as visiting every element of the output.
+/// Throws Error with op "merge".
 PATCHFOLD_API void check_merge(const Tiling& tiling, const MergeSpec& spec, bool with_weights = false);
 
-/// Returns the reduction of a merge with that spec: the given one, or the one that stands for none.
+/// Returns the reduction of a merge with this spec: the reduction that the spec gives, or the default.
 PATCHFOLD_API Reduce reduction_of(const MergeSpec& spec) noexcept;
 
 /// The own weights of one tile's result, multiplied by those of the window: a number for all elements, or an array of
 /// float64 whose shape broadcasts to that of the result as in NumPy. Weights are finite and at least 0; those above 0 lie
 /// between 2^-300 and 2^300. An element with the weight 0 contributes nothing.
-///   mean, sum           they weigh the values; for 64-bit integers they must be 0 or 1
-///   max, min            it only matters which are 0
-///   first, last, center they must not be given: one tile gives the value
+///   mean, sum            weights multiply the values; for 64-bit integers they must be 0 or 1
+///   max, min             only weights of 0 have an effect
+///   first, last, center  weights must not be given: one tile gives the value
 struct TileWeights {
   double number = 1;
   std::optional<ConstTensorView> array{};  ///< replaces the number
 };
 
-/// The most bytes that a merger holds if tiles come in ascending order, without weights of single tiles.
+/// The most bytes that a merger holds if tiles are added in ascending order, without weights of single tiles.
 struct MergeMemory {
   std::int64_t tiles = 0;  ///< tiles, or copies of their parts, that wait for their neighbours
   std::int64_t rows = 0;   ///< rows of the output that wait for their last elements before they go to a sink; 0 without one
@@ -300,47 +301,46 @@ struct MergeMemory {
 class PATCHFOLD_API RowSink {
  public:
   virtual ~RowSink();
-  /// Takes rows [rows.begin, rows.end) of the output's stream axis; `band` is the output cut to them. Called in ascending
-  /// order, without gaps, never from two threads at once. May throw: the merger then takes no more tiles. Must not call the
-  /// merger.
+  /// Takes rows [rows.begin, rows.end) of the output's stream axis; `band` is the output cut to these rows. Rows arrive in
+  /// ascending order, without gaps, never from two threads at once. If the function throws, the merger takes no more tiles. The
+  /// function must not call the merger.
   virtual void write(Span rows, const ConstTensorView& band) = 0;
 };
 
-/// Puts the results of tiles together. Tiles may come in any order and from several threads. Each element of the output is
-/// written once, as soon as all tiles that contribute to it have come; until then these tiles wait, in their own type. There
-/// is no accumulator and no plane of counts.
+/// Puts the results of tiles together. Tiles may be added in any order and from several threads. Each element of the output is
+/// written once, as soon as all tiles that contribute to it are added; until then these tiles wait, in their own type. There is no
+/// accumulator and no array of counts.
 ///
 /// Results are exact and repeatable. If all contributions to an element have equal bits, their mean is that value. Otherwise
 /// weights are normalised and products are added in ascending order of the tiles, in float64 (for 64-bit integers in 128-bit
-/// integers, with the window ones only), and the sum is rounded once, to nearest even. With m contributions the error before
-/// that rounding is at most (2m + 2) * 2^-53 * sum|w x| / sum w. Sums saturate. Results do not depend on threads,
-/// instruction sets, or the order in which tiles come. All of this holds with weights of single tiles as it does with those
-/// of the window.
+/// integers, with the window ones only), and the sum is rounded once, to nearest even. With m contributions the error before the
+/// last rounding is at most (2m + 2) * 2^-53 * sum|w x| / sum w. Sums saturate. Results do not depend on threads, instruction sets,
+/// or the order in which tiles are added. Merges with weights of single tiles are exact and repeatable in the same way.
 ///
-/// Errors have the op "merge". A tile that is refused leaves the merger as it was, also if memory runs out. If a sink
-/// throws, or memory runs out after a tile has been taken, the merger closes: it takes no more tiles, and cannot finish.
+/// Errors have the op "merge". A refused tile does not change the merger, even if memory ran out. If a sink throws, or memory runs
+/// out after a tile has been taken, the merger closes: it takes no more tiles, and cannot finish.
 class PATCHFOLD_API Merger {
  public:
-  /// Writes into `output`, which needs no initial values.
+  /// Makes a merger that writes into `output`, which needs no initial values.
   Merger(const Tiling& tiling, const MergeSpec& spec, const TensorView& output, Executor& executor = default_executor());
-  /// Hands rows of the output to `sink` as soon as they are finished.
+  /// Makes a merger that passes rows of the output to `sink` as soon as they are finished.
   Merger(const Tiling& tiling, const MergeSpec& spec, RowSink& sink, Executor& executor = default_executor());
   Merger(Merger&&) noexcept;
   Merger& operator=(Merger&&) noexcept;
   ~Merger();
 
-  /// Takes the result of a tile. Unless spec.copy is set, its memory must not change until the merger releases `owner`, as
-  /// soon as the tile need not wait any more, at the latest in the destructor.
+  /// Takes the result of a tile. Unless spec.copy is set, the tile's memory must not change until the merger releases `owner`: when
+  /// the tile need not wait any more, at the latest in the destructor.
   void add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner = {});
-  /// Takes a tile with weights of its own, which are copied. A copied array waits as long as the tile does, and counts in
-  /// waiting_bytes and memory_limit. Without a fill, the tile that comes last to an element all of whose weights are 0 is
-  /// refused with Error(value).
+  /// Takes a tile with weights of its own, which are copied. A copied array waits as long as the tile, and counts in waiting_bytes
+  /// and memory_limit. Without a fill, a tile is refused with Error(value) if it is the last tile of an element whose weights are
+  /// all 0.
   void add(std::int64_t index, const ConstTensorView& tile, const TileWeights& weights,
            std::shared_ptr<const void> owner = {});
-  /// Completes the output. Throws Error(missing), which names the first missing tiles, unless all have come.
+  /// Completes the output. Throws Error(missing), which names the first missing tiles, unless all tiles are added.
   void finish();
 
-  /// Returns the bytes that wait now; peak_bytes() returns the most that have waited at one time.
+  /// Returns the bytes of waiting tiles now; peak_bytes() returns the largest number so far.
   std::int64_t waiting_bytes() const;
   std::int64_t peak_bytes() const;
 
@@ -350,30 +350,30 @@ class PATCHFOLD_API Merger {
   std::unique_ptr<State> state_;
 };
 
-/// A part of the result of a tile, as given by Tiling::piece for a box, with all channels.
+/// A part of the result of a tile: the elements that Tiling::piece gives for a box, with all channels.
 struct Piece {
   std::int64_t index = 0;  ///< index of the tile
   ConstTensorView view{};
 };
 
-/// Merges single boxes of an output from pieces of results, without state: each call brings the data that a Merger keeps
-/// between calls. Every element has the bits that a Merger of the same tiling and spec gives it, for any boxes. So the
-/// output may be made box by box, by several threads, processes or machines.
+/// Merges single boxes of an output from pieces of results, without state: each call passes the data that a Merger keeps between
+/// calls. Every element of every box has the bits that a Merger of the same tiling and spec gives it. So the output may be made box
+/// by box, by several threads, processes or machines.
 ///
-/// A call takes time and memory for the box and the tiles that touch it, not for the tiling. The window and the mask of the
-/// spec, which hold for all tiles, are checked and kept when the BoxMerger is made. It never changes, its copies share its
-/// data, and it may be used from several threads. Errors have the op "merge".
+/// A call takes time and memory for the box and the tiles that touch it, not for the tiling. The window and the mask of the spec,
+/// which are common to all tiles, are checked and stored when the BoxMerger is made. A BoxMerger never changes, shares its data
+/// with its copies, and may be used from several threads. Errors have the op "merge".
 class PATCHFOLD_API BoxMerger {
  public:
-  /// Checks the spec. Throws as check_merge does, but each call looks for elements that no tile gives in its own box. copy
-  /// and memory_limit do not matter.
+  /// Checks the spec. Throws the same errors as check_merge, except that each call of merge() looks in its own box for elements
+  /// without a value. Ignores copy and memory_limit.
   BoxMerger(const Tiling& tiling, const MergeSpec& spec);
 
   /// Writes a box of the output to `output`, which has the extents of the box along the tiled axes and the channels between
-  /// them. It needs a piece of every tile that contributes to the box: Error(missing) names those that are missing. For
-  /// first, last and center these are the tiles that give elements, unless weights are 0. Pieces of other tiles that touch
-  /// the box are not read; a tile that does not touch it is Error(value), as is one that the mask leaves out or that comes
-  /// twice. An error, but for Error(out_of_memory), comes before anything is written.
+  /// them. The call needs a piece of every tile that contributes to the box: Error(missing) names missing tiles. For first, last
+  /// and center only tiles that give elements contribute, unless weights are 0. Pieces of other tiles that touch the box are not
+  /// read. Error(value): a tile that does not touch the box, that the mask leaves out, or that is given twice. Every error except
+  /// Error(out_of_memory) is thrown before anything is written.
   void merge(const Box& box, std::span<const Piece> pieces, const TensorView& output,
              Executor& executor = default_executor()) const;
 
@@ -382,7 +382,7 @@ class PATCHFOLD_API BoxMerger {
   std::shared_ptr<const State> state_;
 };
 
-/// Returns the memory that a merge of tiles in order needs, without data. `to_sink`: the merge writes to a RowSink.
+/// Returns the memory that a merge needs if tiles are added in order. Needs no data. `to_sink`: the merge writes to a RowSink.
 PATCHFOLD_API MergeMemory merge_memory(const Tiling& tiling, const MergeSpec& spec, bool to_sink);
 
 }  // namespace patchfold

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PyTorch's operators, with the names, defaults, argument order and checks of torch.nn.functional
-// (https://pytorch.org/docs/stable/nn.functional.html). fold and unfold accept any number of spatial axes; torch only two.
-// All functions throw patchfold::Error under these names. docs/dialects.md says which neutral operator each one is.
+// (https://pytorch.org/docs/stable/nn.functional.html). fold and unfold accept any number of spatial axes; torch accepts only two.
+// In errors (patchfold::Error) operators and arguments have torch's names too. docs/dialects.md gives the neutral operator of each
+// operator.
 #pragma once
 
 #include "patchfold/operators.hpp"
@@ -9,7 +10,7 @@
 namespace patchfold::torch {
 
 /// input (N, C*K, L) or (C*K, L) -> (N, C, H, W) or (C, H, W). Padding is the same at both ends of an axis.
-/// With single numbers only there are two spatial axes, as in torch.
+/// If all arguments are single numbers there are two spatial axes, as in torch.
 struct PATCHFOLD_API Fold {
   static constexpr std::string_view name = "torch.fold";
   Axes output_size{};

@@ -27,8 +27,8 @@ struct Word {
   std::string_view word;
 };
 
-/// The table of an enumeration. Specialise it beside the enumeration. Its rows are of type Word<E>, or derive from it if
-/// they hold more than a word.
+/// The table of an enumeration. Specialise it beside the enumeration. The type of a row is Word<E>, or derives from it if a row
+/// holds more than a word.
 template <class E>
 inline constexpr std::nullptr_t words = nullptr;
 
@@ -46,7 +46,7 @@ constexpr std::string_view word_of(E value) noexcept {
   return "?";
 }
 
-/// Returns whether the value is an enumerator and not another number.
+/// Returns whether the number is an enumerator.
 template <Worded E>
 constexpr bool is_enumerator(E value) noexcept {
   for (const Word<E>& each : words<E>)
@@ -77,8 +77,8 @@ constexpr std::span<const std::string_view> all_words() noexcept {
   return detail::plain_words<E>;
 }
 
-/// Returns the words as a sentence lists them: "constant, edge, reflect or wrap". With `keep`, only the words of values for
-/// which it returns true.
+/// Returns the words as a sentence lists them: "constant, edge, reflect or wrap". With `keep`, lists only the words of values for
+/// which `keep` returns true.
 template <Worded E>
 std::string listed_words(bool (*keep)(E) noexcept = nullptr) {
   std::string text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operator of the library as a node of another system's model: checks, shapes, and runs on that system's threads. The
-// code uses the C ABI alone and needs only C++17, as code compiled beside a runtime must.
+// One operator of the library as a node of another system's model: checks, shapes, and runs on the other system's threads. The code
+// uses only the C ABI and C++17, since it is compiled with a runtime's headers.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace patchfold::plugins {
 
 using Extents = std::vector<std::int64_t>;
 
-/// An error of the library: "Col2Im: block_shape: RULE; given .., expected ..", in the names of the node.
+/// An error of the library with the names of the node: "Col2Im: block_shape: RULE; given .., expected ..".
 struct Refused : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -53,7 +53,7 @@ struct Argument {
   enum class Pairs { none, begins_ends, in_turn } pairs = Pairs::none;
 };
 
-/// An operator as a runtime knows it.
+/// The definition of an operator for a runtime: its names, arguments and inputs.
 struct Definition {
   const char* name;                  ///< the node's
   const char* op;                    ///< the library's

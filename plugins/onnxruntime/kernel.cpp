@@ -10,7 +10,7 @@
 namespace patchfold::plugins::ort {
 namespace {
 
-/// An error status of ONNX Runtime, thrown to hand it back to ONNX Runtime.
+/// An error status of ONNX Runtime, thrown so that it is returned to ONNX Runtime.
 struct Failed {
   Status* status;
 };
@@ -19,14 +19,15 @@ void check(Status* status) {
   if (status != nullptr) throw Failed{status};
 }
 
-/// Returns whether a call succeeded; releases its status.
+/// Returns whether a call succeeded; releases the call's status.
 bool went_well(const Api& api, Status* status) {
   if (status == nullptr) return true;
   api.release_status(status);
   return false;
 }
 
-/// Runs `work` and returns its exception as a status, because ONNX Runtime cannot catch it. Returns null without one.
+/// Runs `work` and returns its exception as a status, because ONNX Runtime cannot catch exceptions. Returns null if `work` throws
+/// nothing.
 template <class Work>
 Status* guarded(const Api& api, Work&& work) noexcept {
   try {
@@ -79,7 +80,8 @@ Setting ended_text_setting(const char* name, std::string text) {
   return text_setting(name, std::move(text));
 }
 
-/// Returns an attribute of a node, of any kind, so that a wrong kind is refused; nothing if the node has none of that name.
+/// Returns an attribute of a node, of any kind, so that a wrong kind is refused; nothing if the node has no attribute with this
+/// name.
 std::optional<Setting> attribute_of(const Api& api, const KernelInfo* info, const char* name) {
   // ONNX Runtime may report an attribute of another kind as an empty list of integers.
   std::size_t size = 0;
@@ -109,7 +111,7 @@ std::optional<Setting> attribute_of(const Api& api, const ShapeContext* context,
   if (went_well(api, api.read_attribute(attribute, an_integer, &integer, sizeof(integer), &bytes))) {
     return integer_setting(name, integer);
   }
-  // With too little room, ONNX Runtime returns the size that it needs.
+  // If the memory is too small, ONNX Runtime returns the size that it needs.
   const auto read = [&](AttributeKind kind, void* data, std::size_t room) {
     bytes = 0;
     return went_well(api, api.read_attribute(attribute, kind, data, room, &bytes));
@@ -157,7 +159,7 @@ std::int32_t run_pieces(void* threads, std::int64_t pieces, pf_body body, void* 
     const Pieces& all = *static_cast<const Pieces*>(data);
     all.body(all.context, static_cast<std::int64_t>(piece));
   };
-  // There are as many batches as pieces, so that a thread takes the next piece when it is done.
+  // Each piece is a batch of its own, so that a thread takes the next piece when it has finished one.
   const std::size_t total = static_cast<std::size_t>(pieces);
   return went_well(api, api.parallel_for(context, one, total, total, &work)) ? 0 : 1;
 }
@@ -178,7 +180,7 @@ class Kernel {
     check(api_.element_type(info.info, &type));
     const pf_dtype dtype = dtype_of(type, definition_.name);
     SessionThreads threads{api_, context};
-    // The number of pieces fits this many threads; the session shares them out among its own threads.
+    // pf_get_num_threads() only decides the number of pieces; the session divides them among its own threads.
     const pf_executor executor{sizeof(pf_executor), pf_get_num_threads(), &threads, run_pieces};
     operation_.run({pointer_of(data), dtype}, info.shape(), inputs, executor, [&](const Extents& shape) {
       Value* output = nullptr;
@@ -242,7 +244,7 @@ Status* run(void* kernel, KernelContext* context) {
   return guarded(known.api(), [&] { known.compute(context); });
 }
 
-/// Infers the output's extents if all of the input's are known. So a wrong node is refused before the session runs.
+/// Infers the output's extents if all extents of the input are known. So a wrong node is refused before the session runs.
 Status* infer_shape(const CustomOp* op, ShapeContext* context) {
   const auto& [definition, api] = operator_of(op).parts();
   return guarded(api, [&] {
@@ -250,7 +252,7 @@ Status* infer_shape(const CustomOp* op, ShapeContext* context) {
     TypeAndShape* given = nullptr;
     if (!went_well(api, api.shape_input(context, 0, &given))) return;
     const Extents shape = shape_of(api, given);
-    // An empty shape means that nothing is known.
+    // An empty shape means an unknown shape.
     if (shape.empty()) return;
     for (const std::int64_t extent : shape) {
       if (extent < 0) return;

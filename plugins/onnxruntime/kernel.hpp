@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of the library as ONNX Runtime registers and runs them.
+// Operators of the library in the form that ONNX Runtime registers and runs.
 #pragma once
 
 #include <limits>

@@ -38,15 +38,15 @@ struct Registered {
   Domain* domain = nullptr;
 };
 
-/// Returns the domain with all operators, made once for each ONNX Runtime: sessions refer to it as long as they live, and a
-/// process may have loaded several.
+/// Returns the domain with all operators, made once for each ONNX Runtime in the process. Sessions refer to the domain as long as
+/// they live.
 Status* domain_of(const Api& api, Domain** domain) {
   static std::mutex lock;
   static std::map<const Api*, Registered>& all = *new std::map<const Api*, Registered>;
   const std::lock_guard<std::mutex> guard(lock);
   Registered& own = all[&api];
   if (own.domain == nullptr) {
-    own.operators.clear();  // an earlier call that failed may have left some
+    own.operators.clear();  // an earlier failed call may have left operators
     for (const Definition& definition : definitions()) own.operators.emplace_back(definition, api);
     Domain* fresh = nullptr;
     if (Status* status = api.create_domain("patchfold", &fresh)) return status;

@@ -18,7 +18,7 @@ namespace {
 namespace front = ov::frontend;
 using Context = front::NodeContext;
 
-/// Makes nodes of one kind from nodes in a file: of the kind's own type, or of an OpenVINO type with its attributes.
+/// Makes nodes of one kind from nodes in a file, whose type is the kind's own type or an OpenVINO type with the same attributes.
 class Reader final : public ov::BaseOpExtension {
  public:
   Reader(const Kind& kind, const ov::DiscreteTypeInfo& type) : kind_(kind), type_(type) {}
@@ -38,7 +38,7 @@ class Reader final : public ov::BaseOpExtension {
   const ov::DiscreteTypeInfo type_;
 };
 
-/// The attributes of a kind, some of them with other values.
+/// The attributes of a kind, with some values replaced.
 class Attributes {
  public:
   explicit Attributes(const Kind& kind) : list_(kind.attributes) {}
@@ -111,7 +111,7 @@ Extents list(const Context& context, int index) {
   return value.as<Extents>();
 }
 
-/// Returns an input of torch that may be one number for both axes, as two numbers.
+/// Returns two numbers from an input of torch that may be one number for both axes.
 Extents pair(const Context& context, int index) {
   Extents values = list(context, index);
   if (values.size() == 1) values.push_back(values[0]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes that this extension brings to OpenVINO.
+// The kinds of nodes that the extension adds to OpenVINO.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct Kind {
   std::vector<Setting> attributes;  ///< the node's attributes, with their defaults
   /// Returns the number of axes of the output, for data of `data` axes of which `spatial` are spatial.
   int (*rank)(int data, int spatial);
-  /// The least number of axes of data whose first axis is a batch that the output has too; 0: the output has another batch.
+  /// If the data has at least this many axes, its first axis is a batch that the output keeps; 0: the output has another batch.
   int batched = 0;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow's C interface for operators, as far as it is used here.
+// The used part of TensorFlow's C interface for operators.
 //
-// The declarations are copied, so a build needs no TensorFlow, and one library serves all its versions: TensorFlow keeps
-// these functions. They are looked up in the TensorFlow that the process has loaded.
+// The declarations are copied, so a build needs no TensorFlow, and one library works with all versions of TensorFlow, which all
+// have these functions. find_api() looks the functions up in the TensorFlow that the process has loaded.
 #pragma once
 
 #include <cstddef>
@@ -59,7 +59,7 @@ struct Api {
 #undef PATCHFOLD_TENSORFLOW_MEMBER
 };
 
-/// Returns the functions of the TensorFlow that this process has loaded; nullptr if it or a function is missing.
+/// Returns the functions of the TensorFlow that the process has loaded; nullptr if TensorFlow or a function is missing.
 const Api* find_api();
 
 }  // namespace patchfold::plugins::tensorflow

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* op_name = "PatchfoldLinear";
 
-/// The function that runs calls. patchfold's Python module sets it after it has loaded this library.
+/// The function that runs calls. patchfold's Python module sets it after loading this library.
 std::atomic<RunFunction*> run_function = nullptr;
 
 class OwnStatus {
@@ -148,7 +148,7 @@ void unknown_shape(ShapeContext* context, Status* status) {
   find_api()->ShapeInferenceContextSetUnknownShape(context, status);
 }
 
-/// Registers the operator; TensorFlow notes it while it loads the library. Returns whether that worked.
+/// Registers the operator while TensorFlow loads the library. Returns whether TensorFlow accepted it.
 bool register_op() {
   const Api* const api = find_api();
   if (api == nullptr) return false;

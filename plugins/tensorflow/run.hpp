@@ -18,7 +18,7 @@ struct Run {
   std::int32_t rank;
   std::size_t element_size;
   void* context;
-  /// Returns memory for a result of these extents. If there is none, tells `refuse` and returns nullptr.
+  /// Returns memory for a result with these extents. If there is no memory, calls `refuse` and returns nullptr.
   void* (*allocate)(void* context, const std::int64_t* extents, std::int32_t rank);
   void (*refuse)(void* context, Fault fault, const char* message);
 };

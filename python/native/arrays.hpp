@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of any kind as tensors: NumPy's directly, all others through patchfold._arrays.memory, which hands over a RawArray.
+// Arrays of any kind as tensors: NumPy arrays directly, all others through patchfold._arrays.memory, which returns a RawArray.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,8 @@ struct RawArray {
   nb::object owner{};            ///< keeps the memory alive
   std::shared_ptr<void> hold{};  ///< keeps memory alive that came through DLPack
 
-  /// Returns a tensor. address: of the element with index 0 on every axis; strides: in bytes; dtype: a name of patchfold's.
+  /// Returns a tensor. address: the address of the element with index 0 on every axis; strides: in bytes; dtype: a name of
+  /// patchfold.
   static RawArray make(std::uintptr_t address, nb::handle shape, nb::handle strides, const std::string& dtype, bool writable,
                        nb::object owner);
   /// Returns the tensor of an object with __dlpack__ in memory that the processor reads. Throws Error(type) for other
@@ -46,11 +47,11 @@ std::optional<Operand> torch_operand(nb::handle object);
 /// Returns the operand of any array. Throws Error(type) for other objects.
 Operand operand_of(nb::handle object, const ArrayRole& role, bool to_write);
 
-/// Returns the addresses of the first byte of a view and of the byte after its last one; two equal addresses for a view
-/// without elements. Throws Error(overflow) for strides beyond any memory.
+/// Returns the addresses of the first byte of a view and of the byte after its last byte; two equal addresses for a view without
+/// elements. Throws Error(overflow) for strides beyond any memory.
 std::pair<std::uintptr_t, std::uintptr_t> bytes_of(const TensorView& view, const ArrayRole& role);
 
-/// Returns whether the library that owns the arrays gives both the same element type.
+/// Returns whether both arrays have the same element type in the library that owns them.
 bool same_elements(const Operand& a, const Operand& b);
 std::string dtype_text(const Operand& operand);
 
@@ -59,7 +60,7 @@ class Output {
  public:
   Output(nb::handle like, const Operand& operand, const Dims& shape);
   void* data() const { return data_; }
-  /// Returns the array in the caller's library. Call this after the data is written: some libraries copy.
+  /// Returns the array in the caller's library. Call result() after the data is written, since some libraries copy it.
   nb::object result() const;
 
  private:
@@ -68,9 +69,9 @@ class Output {
   bool finished_ = true;  ///< whether the holder is the result itself
 };
 
-/// The size in bytes from which on the memory of a result lies on large pages, as that of NumPy's own arrays does.
+/// The least size in bytes of a result whose memory lies on large pages; NumPy has the same limit for its own arrays.
 inline constexpr std::size_t least_on_large_pages = std::size_t{1} << 22;
-/// Asks for large pages for the memory of a new result, if the result is large. Call this before anything is written.
+/// Asks for large pages for the memory of a new result, if the result is large. Call this function before anything is written.
 void prefer_large_pages(void* memory, std::size_t bytes) noexcept;
 
 /// Returns memory for a result, aligned to cache lines, as an object with __dlpack__.

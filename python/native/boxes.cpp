@@ -24,7 +24,7 @@ nb::tuple pairs_of(const std::vector<Span>& spans) {
   return nb::tuple(pairs);
 }
 
-/// Checks all that can be checked before the first result, for results of the type of `like`.
+/// Checks everything that can be checked before the first result, for results of the type of `like`.
 void check_results(const Tiling& tiling, MergeSpec spec, nb::handle like, nb::handle channels) {
   const Operand operand = operand_of(like, {"merge", "results"}, false);
   spec.dtype = operand.view.dtype;
@@ -40,7 +40,7 @@ void check_results(const Tiling& tiling, MergeSpec spec, nb::handle like, nb::ha
   }
 }
 
-/// Checks all that can be checked without the type of the results: float32 stands for the type, and 0 for a fill.
+/// Checks everything that does not depend on the type of the results: float32 stands for the type, and 0 for a fill.
 void check_cover(const Tiling& tiling, MergeSpec spec) {
   spec.dtype = DType::float32;
   spec.channels = tiling.channels();

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view out_name = "out";
 
-/// Returns the form of an output that the caller does not give: row-major, without memory.
+/// Returns a row-major view without memory, for an output that the caller does not give.
 TensorView row_major(const ConstTensorView& like, const Dims& shape) {
   return {nullptr, shape, contiguous_strides(shape, like.element_size), like.dtype, like.element_size};
 }
@@ -33,7 +33,7 @@ nb::object layout_of(const Operand& operand) {
   return nb::make_tuple(to_tuple(operand.view.shape), to_tuple(operand.view.strides), operand.dtype);
 }
 
-/// Returns whether an object is one of TensorFlow's, whose tapes and graphs do not see a call that only reads memory.
+/// Returns whether an object is a tensor of TensorFlow, whose tapes and graphs would miss a call that only reads memory.
 bool is_of_tensorflow(nb::handle object) {
   static PyObject* const name = PyUnicode_InternFromString("__module__");
   if (is_numpy(object)) return false;
@@ -79,7 +79,7 @@ Values Operator::parse(std::span<const nb::handle> values) const {
       parsed[i] = value_of(*spec_, argument, value);
     else if (argument.required)
       throw Error({ErrorCode::missing, name(), std::string(argument.name), "must be given", "", what_is_expected(argument)});
-    // The library takes an empty list for an omitted one.
+    // In the library an empty list means an omitted argument.
     const Dims* list = parsed[i] && neutral && argument.required ? std::get_if<Dims>(&*parsed[i]) : nullptr;
     if (list && list->empty())
       throw Error({ErrorCode::length, name(), std::string(argument.name),

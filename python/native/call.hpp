@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators and plans, with the calls that Python makes.
+// Operators and plans, with the functions that Python calls.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ using Values = std::vector<std::optional<ArgumentValue>>;
 /// One row of the operator table, called with values by position.
 class Operator {
  public:
-  /// data: Python's name of the data argument, in place of the table's.
+  /// data: Python's name of the data argument, in place of the name in the table.
   explicit Operator(const std::string& name, const std::string& data);
 
   const OperatorSpec& spec() const { return *spec_; }
@@ -29,25 +29,25 @@ class Operator {
 
   /// Runs the operator; returns `out`, or a new array of x's kind. x is None for an operator without a data input.
   nb::object call(nb::handle x, nb::handle out, const nb::args& values) const;
-  /// Runs on a plain tensor (torch_tensors.hpp), with torch's rule for the output's memory format. Returns NotImplemented
-  /// where the derivative must be recorded, and None for all other tensors, for values other than integers or lists of them,
-  /// and for calls that break a rule. checked: an earlier call with the same tensor returned NotImplemented.
+  /// Runs on a plain tensor (torch_tensors.hpp), with torch's rule for the output's memory format. Returns NotImplemented if the
+  /// derivative must be recorded. Returns None for tensors that are not plain, for values other than integers or lists of integers,
+  /// and for wrong calls. checked: an earlier call with the same tensor returned NotImplemented.
   nb::object call_torch(nb::handle tensor, bool checked, bool keeps_memory_format, const nb::args& values) const;
   nb::tuple output_shape(nb::handle shape, const nb::args& values) const;
 
   Values parse(std::span<const nb::handle> values) const;
-  /// Returns the shape of the output. shape: that of the data; data: the data's name in errors.
+  /// Returns the shape of the output. shape: the shape of the data; data: the data's name in errors.
   Dims output_dims(const Dims& shape, const Values& values, std::string_view data) const;
-  /// Returns the operand of x, checked; an empty one for an operator without a data input.
+  /// Checks x and returns its operand; an empty operand for an operator without a data input.
   Operand source(nb::handle x) const;
   Operand destination(nb::handle out, const Operand& src) const;
-  /// Returns a plan for these tensors, a new one or one from the cache. A `dst` of null stands for a new row-major output.
+  /// Returns a plan for these tensors, from the cache if possible. If `dst` is null, the output is a new row-major tensor.
   detail::Planned prepare(const TensorView& src, const TensorView* dst, std::span<const nb::handle> values) const;
   void run(const Plan& plan, const void* src, void* dst) const;
 
  private:
   BoundOperator bind(const Values& values) const;
-  /// Throws Error(missing) if the values ask for a sum on top of the content of `out`: a new output has none.
+  /// Throws Error(missing) if the values ask for accumulation: a new output has no content to add to.
   void check_new_output(const Values& values) const;
 
   const OperatorSpec* spec_;

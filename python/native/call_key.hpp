@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key of a call's plan, made of Python's objects: to convert them would take longer than the rest of a small call.
+// The key of a call's plan, made from Python objects, since converting them would take longer than the rest of a small call.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace patchfold::python {
 
-/// A key of the operator, its values and both tensors. A `dst` of null stands for a new row-major output.
+/// A key of the operator, its values and both tensors. If `dst` is null, the output is a new row-major tensor.
 class CallKey : public detail::PlanKey {
  public:
   CallKey(const OperatorSpec& op, const TensorView& src, const TensorView* dst, std::span<const nb::handle> values)
@@ -22,7 +22,7 @@ class CallKey : public detail::PlanKey {
   }
 
  private:
-  /// The kind of a value, which stands before its words in the key: values of different kinds have different keys.
+  /// The kind of a value. The key has the kind before the value's words, so values of different kinds have different keys.
   enum Kind : std::int64_t { none, integer, boolean, real, word, list, array };
 
   /// Adds a value. Gives up the key for kinds of values that calls rarely have.
@@ -43,7 +43,8 @@ class CallKey : public detail::PlanKey {
     if (overflow != 0) return give_up();
     add(integer, number);
   }
-  /// Adds a NumPy integer. Gives up for a duration, which NumPy counts among the integers, but which has no index.
+  /// Adds a NumPy integer. Gives up the key for a duration, which NumPy counts among the integers, but which cannot be used as an
+  /// index.
   void add_scalar(PyObject* value) {
     const nb::object index = nb::steal(PyNumber_Index(value));
     if (index.is_valid()) return add_integer(index.ptr());

@@ -13,8 +13,8 @@ namespace patchfold::python {
 
 namespace nb = nanobind;
 
-/// Turns every patchfold::Error that leaves a bound function into the Python exception that the catalogue names: one of
-/// patchfold._errors, MemoryError or RuntimeError. Its values are in Python's notation.
+/// Turns every patchfold::Error that leaves a bound function into the Python exception that the catalogue names: an exception of
+/// patchfold._errors, MemoryError or RuntimeError. Values in the message have Python's notation.
 void translate_errors();
 
 /// Runs f, and puts the name of the called function into errors of the underlying operator.
@@ -29,11 +29,11 @@ auto named(std::string_view name, F&& f) {
   }
 }
 
-/// Returns a name that holds a list, with the list as a Python tuple: "tile 1 at position (0, 1)".
+/// Returns the text with its list written as a Python tuple: "tile 1 at position (0, 1)".
 std::string in_python_terms(std::string_view text);
 
-/// Drops Python's current exception, with which an object showed that it lacks a property. Interrupts and lack of memory
-/// are raised instead.
+/// Drops Python's current exception, with which an object showed that it lacks a property. Interrupts and MemoryError are raised
+/// again.
 void drop_answer();
 
 /// Returns a str in UTF-8; characters that UTF-8 lacks are written with backslashes.
@@ -41,7 +41,7 @@ std::string utf8_of(nb::handle text);
 
 /// Returns repr() of an object, cut to one short line.
 std::string text_of(nb::handle object);
-/// Returns an object and its type as text: "'3' of type str".
+/// Returns a text with an object and its type: "'3' of type str".
 std::string text_and_type_of(nb::handle object);
 
 /// Returns the type of an object as a person would name it: "list" or "numpy.ndarray".

@@ -52,7 +52,8 @@ class Corners {
   }
 
  private:
-  /// Returns the array that NumPy makes of an object; an empty object if NumPy makes none, as of rows of different lengths.
+  /// Returns the array that NumPy makes from an object; an empty object if NumPy cannot, for example because rows have different
+  /// lengths.
   static nb::object array_of(nb::handle object) {
     const auto make = [&] { return PyArray_FromAny(object.ptr(), nullptr, 0, 0, NPY_ARRAY_ENSUREARRAY, nullptr); };
     nb::object array = nb::steal(or_stop(make));
@@ -91,7 +92,7 @@ class Corners {
     for (npy_intp i = 0; i < count_; ++i)
       for (npy_intp axis = 0; axis < rank_; ++axis) {
         const T value = *static_cast<const T*>(PyArray_GETPTR2(array, i, axis));
-        // Larger values are outside the image too.
+        // Values beyond 64 bits are replaced by the largest value, which is outside the image too.
         values_.push_back(std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value)
                                                              : std::numeric_limits<std::int64_t>::max());
       }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Releases and takes the interpreter's lock.
 //
-// Before CPython 3.14, a daemon thread that asks for the lock while the interpreter ends is ended by pthread_exit. This
+// Before CPython 3.14, a daemon thread that asks for the lock while the interpreter ends is ended by pthread_exit. pthread_exit
 // unwinds the thread's stack: through destructors that must not throw, through destructors that need the lock, and through
-// nanobind. Here such a thread stops where it is until the process is gone, as in CPython from 3.14 on.
+// nanobind. With this header a daemon thread blocks until the process ends, as in CPython from 3.14 on.
 #pragma once
 
 #include <utility>
 
 #include "python/native/errors.hpp"
 
-// Elsewhere a thread that pthread_exit ends is not unwound.
+// On other systems pthread_exit does not unwind the thread's stack.
 #if defined(__GLIBCXX__) && defined(__linux__)
 #include <cxxabi.h>
 #include <unistd.h>
@@ -49,7 +49,7 @@ class Unlocked {
   PyThreadState* state_;
 };
 
-/// A scope in which a thread that released the lock holds it again.
+/// A scope in which a thread that had released the lock holds it again.
 class Locked {
  public:
   Locked() : state_(or_stop([] { return PyGILState_Ensure(); })) {}

@@ -78,9 +78,9 @@ Dims joined(const Dims& samples, const Dims& own) {
   return shape;
 }
 
-/// Returns a call's operator, element type and arguments, without a shape.
+/// Returns a problem with a call's operator, element type and arguments, without a shape.
 ProblemText problem_of(const Operator& op, const nb::str& dtype, const nb::args& values) {
-  ProblemText problem = parse_problem("unfold " + utf8_of(dtype) + " 1");  // reads opaque types of any size, too
+  ProblemText problem = parse_problem("unfold " + utf8_of(dtype) + " 1");  // also reads opaque types of any size
   problem.op = op.name();
   problem.shape = {};
   const Values parsed = op.parse(Handles(values));

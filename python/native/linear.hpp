@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls for systems with automatic derivatives: a call is one line of text, and has an adjoint and axes of samples.
 //
-// Every operator of the table is linear, except for a fill other than 0. So its derivative is the operator itself, and the
-// transpose of the derivative has the same geometry in the other direction.
+// Every operator of the table is linear, except for a fill other than 0. So the derivative of an operator is the operator itself,
+// and the transpose of the derivative has the same geometry in the other direction.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ namespace patchfold::python {
 
 /// A call: a problem (table.hpp), after the word "adjoint" for the adjoint of its operator:
 ///   unfold float32 1x3x8x8 kernel_size=3,3          adjoint unfold float32 1x3x8x8 kernel_size=3,3
-/// The adjoint takes a tensor of the shape of the operator's output, and gives one of the shape of its data. The fill counts
-/// as 0. An operator that pads with elements of the image, or that averages, has no adjoint: Error(value).
+/// The adjoint takes a tensor with the shape of the operator's output, and gives a tensor with the shape of the operator's data.
+/// The fill counts as 0. An operator that pads with elements of the image, or that averages, has no adjoint: Error(value).
 struct LinearCall {
   Lowering lowering{};
   DType dtype = DType::float32;
@@ -24,17 +24,16 @@ struct LinearCall {
 
   const Dims& input() const { return lowering.geometry.data; }
   const Dims& output() const { return lowering.geometry.output; }
-  /// Returns a plan for row-major tensors. Both begin with the axes `samples`, any number of them; the plan makes the call
-  /// for each sample.
+  /// Returns a plan for row-major tensors. Both tensors begin with the axes `samples`; the plan makes the call for each sample.
   Plan plan(const Dims& samples) const;
-  /// Returns a plan for tensors of any strides. The input is ignored if the operator has none.
+  /// Returns a plan for tensors of any strides. `input` is ignored if the operator has no data input.
   Plan plan(const Dims& samples, const ConstTensorView& input, const TensorView& output) const;
 };
 
 /// Returns the call that a text describes. Throws Error(usage) for other text, and the operator's own errors.
 LinearCall linear_call(std::string_view text);
 
-/// Throws Error(usage) about a system that runs a call on buffers that do not fit the call.
+/// Throws Error(usage) that says that a system ran a call on buffers that do not fit the call.
 [[noreturn]] void refuse_call(const char* system, std::string rule, std::string given, std::string expected);
 
 void bind_linear(nanobind::module_& module);

@@ -67,7 +67,7 @@ DType element_type_named(const std::string& name, std::string_view argument) {
 
 namespace {
 
-/// Checks all that does not depend on the type of the tiles, which is known with the first tile: float32 stands for the
+/// Checks everything that does not depend on the type of the tiles, which is unknown until the first tile: float32 stands for the
 /// type, and 0 for a fill.
 void check_before_tiles(const Tiling& tiling, MergeSpec spec) {
   spec.dtype = DType::float32;
@@ -95,7 +95,7 @@ std::string tile_name(const Tiling& tiling, std::int64_t index) {
   return in_python_terms("tile " + std::to_string(index) + " at position " + to_string(tiling[index].position));
 }
 
-/// Returns the operand of a tile. To write the tile's name takes time: for NumPy arrays only an error has it.
+/// Returns the operand of a tile. Writing the tile's name takes time, so for NumPy arrays it is written only for an error.
 Operand tile_operand(const Tiling& tiling, std::int64_t index, nb::handle tile) {
   if (!is_numpy(tile)) return operand_of(tile, {op, tile_name(tiling, index)}, false);
   try {
@@ -111,8 +111,8 @@ std::int64_t index_of(nb::handle index) {
   return std::get<std::int64_t>(value(op, "index", ArgumentKind::integer, index));
 }
 
-/// Returns (channels, type) of the first result, which all results share. Throws for a tile that the merger would refuse,
-/// so that no output is made for one.
+/// Returns (channels, type) of the first result, which all results share. Throws for a tile that the merger would refuse, so that
+/// no output is made for it.
 nb::tuple facts_of_first(const Tiling& tiling, const MergeSpec& spec, nb::handle index, nb::handle tile) {
   const std::int64_t number = index_of(index);
   try {
@@ -146,7 +146,7 @@ void add_note(nb::handle exception, const std::string& note) {
 
 }  // namespace
 
-/// Returns the operand that a merge writes to. A RawArray is memory that the package made itself, so it counts as writable.
+/// Returns the operand to which a merge writes. A RawArray is memory that the package made itself, so it counts as writable.
 Operand destination(nb::handle out) {
   return operand_of(out, {op, "out"}, !nb::isinstance<RawArray>(out));
 }
@@ -188,7 +188,7 @@ MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dt
   return spec;
 }
 
-/// A scope in which a call is listed as one inside the merger.
+/// A scope in which a call is in the list of calls inside the merger.
 class TileMerger::Visit {
  public:
   Visit(TileMerger& merger, nb::handle sink) : merger_(merger) {
@@ -249,7 +249,7 @@ void TileMerger::drop_released() {
   for (PyObject* object : objects) Py_DECREF(object);
 }
 
-/// A sink that hands rows to the sink of the call that finished them: the library writes in the thread of that call.
+/// A sink that passes rows to the Python sink of the call that finished them: the library writes in the thread of this call.
 class TileMerger::Sink : public RowSink {
  public:
   explicit Sink(TileMerger& merger) : merger_(merger) {}
@@ -275,7 +275,7 @@ class TileMerger::Sink : public RowSink {
   TileMerger& merger_;
 };
 
-/// Calls f without the interpreter's lock. `what` returns a name of f's work for errors.
+/// Calls f without the interpreter's lock. `what` returns a name for the work of f, for errors.
 template <class What, class F>
 void TileMerger::work(nb::handle sink, What&& what, F&& f) {
   Visit visit(*this, sink);

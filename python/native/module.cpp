@@ -89,7 +89,7 @@ std::string explain_wrong_call(const Operator& op, nb::handle shape, const nb::s
   return explain_error(problem_of(op, shape, dtype, values));
 }
 
-/// Returns a hint for an error about an unknown word, "did you mean ..?"; empty if none of `words` is near.
+/// Returns a hint for an error about an unknown word, "did you mean ..?"; empty if none of `words` is similar.
 std::string did_you_mean(const nb::str& word, const nb::list& words) {
   const std::string given = utf8_of(word);
   Nearest nearest(given);
@@ -119,7 +119,7 @@ void use_instructions(nb::handle name) {
 
 NB_MODULE(_core_of_main, module) {
   if (PyArray_ImportNumPyAPI() < 0) nb::raise_python_error();
-  nb::set_leak_warnings(false);  // module-level operators may outlive the interpreter's last clean-up
+  nb::set_leak_warnings(false);  // operators in modules may live longer than the interpreter's last clean-up
   translate_errors();
   module.attr("__version__") = PATCHFOLD_VERSION_STRING;
 

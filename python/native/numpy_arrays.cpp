@@ -7,7 +7,7 @@
 namespace patchfold::python {
 namespace {
 
-/// Returns the element type of a type that ml_dtypes registered, by the name of its scalar type.
+/// Returns the element type for a NumPy type that ml_dtypes registered, by the name of its scalar type.
 std::optional<DType> registered(const PyArray_Descr* descr) noexcept {
   const nb::object name = nb::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(descr->typeobj), "__name__"));
   Py_ssize_t size = 0;

@@ -16,14 +16,14 @@ struct ArrayRole {
   std::string_view argument;
 };
 
-/// Returns the element type, also one of ml_dtypes; nothing for elements of which the library knows the size only.
+/// Returns the element type, which may be a type of ml_dtypes; nothing for elements whose type the library does not know.
 std::optional<DType> dtype_of(PyArray_Descr* descr) noexcept;
 
 /// Returns the view of an array in its own memory. Elements of unknown types, and elements in the other byte order, are
 /// opaque. Throws Error(dtype) for elements that hold objects, Error(type) for masked arrays.
 TensorView view_of(PyArrayObject* array, const ArrayRole& role);
 
-/// Returns whether an array is a masked one of numpy.ma.
+/// Returns whether an array is a masked array of numpy.ma.
 bool is_masked(nb::handle array);
 /// Throws Error(type) for a masked array.
 void refuse_masked(PyArrayObject* array, const ArrayRole& role);

@@ -10,8 +10,8 @@ namespace patchfold::python {
 /// each part.
 class Rearrangement {
  public:
-  /// source: the extents of the parts of each axis of x. order: the number of each part, counted over all axes of x, in
-  /// the order of the result. target: the number of parts of each axis of the result.
+  /// source: the extents of the parts of each axis of x. order: the numbers of the parts, counted over all axes of x, in the order
+  /// of the result. target: the number of parts of each axis of the result.
   Rearrangement(nb::handle source, nb::handle order, nb::handle target);
 
   /// Returns `out`, or a new row-major array of the same kind as x.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads tuples and lists through CPython's limited API, which one build for every Python from 3.12 on is bound to.
+// Reads tuples and lists through CPython's limited API, so that one build works with every Python from 3.12 on.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ class Sequence {
   explicit Sequence(PyObject* object) : object_(object), is_tuple_(PyTuple_Check(object) != 0) {}
 
   Py_ssize_t size() const { return is_tuple_ ? PyTuple_Size(object_) : PyList_Size(object_); }
-  /// Returns an item; null if other code has made the list shorter meanwhile.
+  /// Returns an item; null if other code has made the list shorter.
   PyObject* operator[](Py_ssize_t i) const {
     PyObject* const item = is_tuple_ ? PyTuple_GetItem(object_, i) : PyList_GetItem(object_, i);
     if (!item) PyErr_Clear();
@@ -31,7 +31,7 @@ class Sequence {
 };
 
 #ifdef Py_GIL_DISABLED
-/// Returns a copy of a list and of the lists in it; any other object itself. No other thread can change the copy between two
+/// Returns a copy of a list and of its inner lists, and any other object itself. No other thread can change the copy between two
 /// reads.
 inline nb::object own_copy(nb::handle object, bool nested = false) {
   if (!PyList_Check(object.ptr())) return nb::borrow(object);
@@ -44,7 +44,7 @@ inline nb::object own_copy(nb::handle object, bool nested = false) {
 }
 #endif
 
-/// Arguments by position. No operator has so many that they need an allocation.
+/// The positional arguments of a call, stored without an allocation for all operators.
 class Handles {
  public:
   explicit Handles(const nb::args& arguments) : size_(arguments.size()) {

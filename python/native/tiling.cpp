@@ -27,7 +27,7 @@ Axes axes(std::string_view name, nb::handle object) {
   return std::get<Dims>(given);
 }
 
-/// Returns an argument as a list; a number stands for every tiled axis.
+/// Returns an argument as a list; a number applies to every tiled axis.
 Dims spread(std::string_view name, nb::handle object, int tiled) {
   const Axes given = axes(name, object);
   return given.is_scalar() ? Dims::filled(tiled, given.values()[0]) : given.values();
@@ -130,7 +130,7 @@ ArgumentValue value(std::string_view op, std::string_view name, ArgumentKind kin
 }
 
 void bind_tiling(nb::module_& module) {
-  // The words of each enumeration, under the name that _typing.py gives their type.
+  // The words of each enumeration, under the name of their type in _typing.py.
   nb::dict words;
   const auto add = [&]<class E>(const char* name, bool (*allows)(E) noexcept) {
     nb::list list;

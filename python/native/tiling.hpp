@@ -31,7 +31,7 @@ auto renamed(F&& f) {
   }
 }
 
-/// Reads an argument of a tiling or a merge as value_of reads an operator's.
+/// Reads an argument of a tiling or a merge, like value_of for operators.
 ArgumentValue value(std::string_view op, std::string_view name, ArgumentKind kind, nb::handle object,
                     std::span<const std::string_view> choices = {});
 /// Returns the words of the values of E that `allows` accepts; of all values if `allows` is null.
@@ -48,24 +48,24 @@ E choice(std::string_view op, std::string_view name, nb::handle object, bool (*a
   return *patchfold::value_of<E>(std::get<std::string>(value(op, name, ArgumentKind::choice, object, words_of(allows))));
 }
 
-/// Returns a MergeSpec without type and channels, which are known with the first tile.
+/// Returns a MergeSpec without type and channels, which are unknown until the first tile.
 MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dtype, nb::handle mask, nb::handle fill,
                      bool copy, nb::handle memory_limit, std::int64_t sink_rows);
 
-/// Returns the element type of a name. Throws Error(dtype) for other names.
+/// Returns the element type with this name. Throws Error(dtype) for other names.
 DType element_type_named(const std::string& name, std::string_view argument);
-/// Returns the operand that a merge writes to.
+/// Returns the operand to which a merge writes.
 Operand destination(nb::handle out);
 /// Throws Error(dtype) unless a merge of elements like these can write to `out`.
 void check_destination(const MergeSpec& spec, const Operand& out, const Operand& like);
-/// Returns an error of a merge in which types unknown to the library have their name in the array `like`.
+/// Returns an error of a merge, with the names that types unknown to the library have in the array `like`.
 Error with_type_of(const Operand& like, const Error& error);
 
 /// patchfold::Merger for Python: into an array, or into a sink. A sink has room(shape), which gives an object with `memory`
-/// and `result()`, and write(start, stop, band). Every call brings the sink, and the merger does not keep it, so that the
-/// garbage collector sees every reference to the sink.
+/// and `result()`, and write(start, stop, band). The sink is an argument of every call, and the merger does not keep it, so that
+/// the garbage collector sees every reference to the sink.
 ///
-/// To drop the last reference to a tile may run any Python code. The merger releases tiles in threads without the
+/// Dropping the last reference to a tile may run any Python code, but the merger releases tiles in threads without the
 /// interpreter's lock. So released tiles wait in a list until a call has left the merger and holds the lock.
 class TileMerger {
  public:
@@ -76,7 +76,7 @@ class TileMerger {
 
   void add(nb::handle index, nb::handle tile, nb::handle weight, nb::handle sink);
   void finish(nb::handle sink);
-  /// Throws Error(value) in a function that this merger calls: a call from there would wait for itself.
+  /// Throws Error(value) if a function that this merger calls has called it again: such a call would wait for itself.
   void check_outside();
   std::int64_t waiting_bytes();
   std::int64_t peak_bytes();
@@ -93,7 +93,8 @@ class TileMerger {
     Span rows;                 ///< the rows whose writing raised it
   };
   Call* call_of_this_thread();
-  /// Returns an owner for Merger::add. Its end, in any thread, adds the object to the list of released ones.
+  /// Returns an owner for Merger::add. When the owner is destroyed, in any thread, the object is added to the list of released
+  /// objects.
   std::shared_ptr<const void> owner_of(nb::object object);
   /// Drops the references to released objects. The interpreter's lock must be held.
   void drop_released();

@@ -64,7 +64,7 @@ bool is_true(const nb::object& object) {
   return object.ptr() == Py_True;
 }
 
-/// The parts of torch that each call needs. They live as long as the process.
+/// The parts of torch that each call needs. These parts live as long as the process.
 struct Torch {
   PyTypeObject* tensor = nullptr;
   PyTypeObject* parameter = nullptr;
@@ -113,7 +113,7 @@ const ExchangeApi* exchange_api_of(nb::handle tensor_type) {
   return api;
 }
 
-/// Returns the parts of torch. Throws Python's exception for a torch that lacks one of them.
+/// Returns the parts of torch. Throws Python's exception for a torch that lacks one of the parts.
 Torch torch_of(const nb::module_& module) {
   Torch torch;
   const nb::object type = module.attr("Tensor");
@@ -152,7 +152,7 @@ Torch torch_of(const nb::module_& module) {
   return torch;
 }
 
-/// Returns the parts of torch; empty ones before the program has imported torch.
+/// Returns the parts of torch; an empty Torch before the program has imported torch.
 const Torch& torch() {
   static const Torch none;
   static std::atomic<const Torch*> found = nullptr;
@@ -233,7 +233,7 @@ TorchKind torch_kind(nb::handle object) {
     if (included != found.usual_keys && included != found.usual_inference_keys) return TorchKind::other;
     if (found.has_forward_level() || is_true(answer(found.is_profiling))) return TorchKind::other;
     if (own == found.inference_keys || !found.is_recorded(object)) return TorchKind::plain;
-    // Inside another operator's kernel, the other operator records the derivative.
+    // If this call is inside the kernel of another operator, the other operator records the derivative.
     const bool excluded = is_true(answer(found.is_excluded, found.autograd_key));
     return excluded ? TorchKind::other : TorchKind::recorded;
   });
@@ -241,7 +241,7 @@ TorchKind torch_kind(nb::handle object) {
 
 std::optional<TensorView> torch_view(nb::handle tensor) {
   const auto view = torch().api ? view_by_exchange(tensor) : view_by_attributes(tensor);
-  // Tensors that wrap another one, and tensors of zeros without memory, have no address.
+  // Tensors that wrap another tensor, and tensors of zeros without memory, have no address.
   return view && !view->data && element_count(view->shape) != 0 ? std::nullopt : view;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads torch tensors without torch's dispatcher, where a small call would spend most of its time.
+// Reads torch tensors without torch's dispatcher, which would take most of the time of a small call.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@ enum class TorchKind : std::uint8_t {
   recorded,  ///< a dense tensor on the CPU, in a call that belongs into the graph of derivatives
 };
 
-/// Returns whether an object is a tensor, also of a subclass. False as long as the program has not imported torch.
+/// Returns whether an object is a tensor, also of a subclass. Returns false until the program has imported torch.
 bool is_torch(nb::handle object);
 
 /// Returns the kind of a tensor for operators that torch's dispatcher knows. A plain call has no modes, transforms of
 /// torch.func, forward-mode derivatives, tracing, profiling, subclasses, and lazy conj or neg bits.
 TorchKind torch_kind(nb::handle object);
 
-/// Returns the view of a plain or recorded tensor, which must outlive the view. Nothing for element types that this library
+/// Returns the view of a plain or recorded tensor, which must outlive the view. Returns nothing for element types that this library
 /// lacks.
 std::optional<TensorView> torch_view(nb::handle tensor);
 
-/// For operators that torch's dispatcher does not know. Returns the view of a dense tensor on the CPU, if a plain read loses
-/// no derivative and no trace of the call. Nothing for other objects, and for tensors that need a closer look.
+/// Returns the view of a dense tensor on the CPU, if a plain read loses no derivative and no trace of the call. Returns nothing for
+/// other objects, and for tensors that need further checks. The function is for operators that torch's dispatcher does not know.
 std::optional<TensorView> torch_memory(nb::handle object);
 
 /// Returns a new tensor of arbitrary elements, of the type of `like`, which must be on the CPU. Strides count bytes.
@@ -37,8 +37,8 @@ nb::object new_torch(nb::handle like, const Dims& shape, const Dims& strides, st
 
 /// Returns the byte strides of a row-major tensor by torch's rule: an extent of 0 counts as 1.
 Dims torch_strides(const Dims& shape, std::size_t element_size);
-/// Returns the byte strides of an output in the memory format of the input: channels last or row-major. torch takes some
-/// row-major strides for channels last.
+/// Returns the byte strides of an output in the memory format of the input: channels last or row-major. torch counts some row-major
+/// strides as channels last.
 Dims torch_strides_like(const ConstTensorView& input, const Dims& shape);
 
 }  // namespace patchfold::python

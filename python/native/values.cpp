@@ -23,7 +23,8 @@ struct Place {
                text_and_type_of(object), ""});
 }
 
-/// Returns whether an object is an array with axes, which counts as a list even if its one element converts to a number.
+/// Returns whether an object is an array with axes. An array with axes counts as a list, even if it has one element and converts to
+/// a number.
 bool has_axes(nb::handle object) {
   const nb::object shape = nb::steal(PyObject_GetAttrString(object.ptr(), "shape"));
   if (!shape.is_valid()) {
@@ -47,7 +48,7 @@ bool is_integer(nb::handle object) {
   return PyIndex_Check(object.ptr()) != 0 && !has_axes(object);
 }
 
-/// Returns an object's index. An exception of the object's own code passes; the interpreter's TypeError becomes
+/// Returns an object's index. An exception from the object's own code is not caught; the interpreter's TypeError becomes
 /// Error(type).
 nb::object index_of(const Place& place, nb::handle object) {
   nb::object index = nb::steal(PyNumber_Index(object.ptr()));
@@ -77,7 +78,7 @@ struct Items {
   nb::handle operator[](Py_ssize_t i) const { return PyTuple_GetItem(tuple.ptr(), i); }
 };
 
-/// Returns the first items of a sequence, which may be endless: enough to refuse it for its length.
+/// Returns the first 1000 items of a sequence, which may be endless: enough items to refuse a longer sequence.
 Items first_items(PyObject* sequence) {
   const nb::object iterator = nb::steal(PyObject_GetIter(sequence));
   if (!iterator.is_valid()) return {};
@@ -157,7 +158,7 @@ std::optional<ArgumentValue> number_of(const Place& place, nb::handle object) {
   return std::nullopt;
 }
 
-/// Returns a shape input that is given as an array, with the array's type and shape, for which operators have rules.
+/// Returns a shape input that is given as an array, with the array's type and shape, since operators check both.
 std::optional<ArgumentValue> index_tensor_of(const Place& place, nb::handle object) {
   if (!PyArray_Check(object.ptr())) return std::nullopt;
   auto* array = reinterpret_cast<PyArrayObject*>(object.ptr());
@@ -183,7 +184,7 @@ constexpr std::array<std::string_view, 4> padding_rules = {"valid", "same", "sam
   throw Error({ErrorCode::value, std::string(place.op), std::string(place.argument), rule, text_of(object), expected});
 }
 
-/// Returns the word that a text is, or that stands for another system's word; nothing for other texts.
+/// Returns the word of patchfold for a text that is this word or another system's word; nothing for other texts.
 std::optional<std::string> word_of(nb::handle object, std::span<const std::string_view> words) {
   const std::string text = utf8_of(object);
   for (const std::string_view word : {std::string_view(text), word_here(text)})

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes strided views of patches and blocks: of NumPy arrays here, of torch tensors through their as_strided.
+// Makes strided views of patches and blocks: of NumPy arrays through NumPy's C interface, of torch tensors through their
+// as_strided.
 #include <array>
 
 #include "python/native/call.hpp"
@@ -76,7 +77,7 @@ class View {
   }
 
  private:
-  // A view has up to twice the axes of its array.
+  // A view has at most twice as many axes as its array.
   using Numbers = std::array<npy_intp, std::size_t{2} * max_rank>;
   nb::object tuple(const Numbers& numbers) const {
     nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(size_)));
@@ -117,8 +118,8 @@ std::int64_t at(const std::optional<ArgumentValue>& value, int axis) {
   return std::get<std::int64_t>(*value);
 }
 
-/// Returns whether blocks divide the extents, and all numbers are too small for an overflow. Other calls get the operator's
-/// own check, which is slower than the view.
+/// Returns whether blocks divide the extents, and all numbers are too small for an overflow. All other calls are checked by the
+/// operator, whose check is slower than making the view.
 bool divides(const Values& values, const Dims& shape, const Places& places) {
   constexpr std::int64_t small = 1 << 20;
   if (places.batch < 1 || places.rank < 1 || places.rank > 3 || shape.size() > 5) return false;
@@ -157,7 +158,7 @@ nb::object unfold_view(nb::handle x, nb::handle kernel_size, nb::handle stride, 
     const int axis = places.spatial + i;
     kernel.push_back(at(values[0], i));
     positions.push_back(columns[axis]);
-    // An axis with one tap or one position has no step, so that a long step cannot overflow the strides.
+    // An axis with one tap or one position gets the step 1, so that a large step cannot overflow the strides.
     taps.push_back(shared.strides[axis] * (kernel[i] > 1 && positions[i] > 0 ? at(values[2], i) : 1));
     steps.push_back(shared.strides[axis] * (positions[i] > 1 ? at(values[1], i) : 1));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The target that XLA calls to run an operator on its own buffers, on its own threads.
+// The target that XLA calls to run an operator on XLA's buffers and threads.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -14,8 +14,8 @@
 namespace patchfold::python {
 namespace {
 
-/// An executor on XLA's threads. XLA promises neither a number of threads nor that a task starts while another one waits. So
-/// the calling thread works too, and waits only for pieces that a task has begun.
+/// An executor on XLA's threads. XLA promises neither a number of threads nor that a task starts while another task waits. So the
+/// calling thread works too, and waits only for pieces that a task has begun.
 class XlaExecutor final : public Executor {
  public:
   explicit XlaExecutor(const xla::CallFrame& frame) : frame_(frame) {}
@@ -43,7 +43,7 @@ class XlaExecutor final : public Executor {
   }
 
  private:
-  /// Pieces that threads take one by one. A task may start after all pieces are done; then it touches only this object.
+  /// Pieces that threads take one by one. A task may start after all pieces are done; such a task touches only this object.
   struct Work {
     Work(std::int64_t count, Body run, void* with) : pieces(count), body(run), context(with) {}
     void take_part() noexcept {
@@ -75,7 +75,7 @@ class XlaExecutor final : public Executor {
     return false;
   }
 
-  /// Destroys an error of XLA's; returns whether there was one.
+  /// Destroys an error of XLA; returns whether there was an error.
   bool drop(xla::Error* error) const noexcept {
     if (error == nullptr) return false;
     xla::ErrorDestroyArgs args{sizeof(args), nullptr, error};
@@ -151,7 +151,7 @@ xla::Error* error_of(const xla::CallFrame& frame, const char* message, int code)
   return frame.api->error_create(&args);
 }
 
-/// Runs the target. XLA first asks for the version, by a call with an extension; later calls have none.
+/// Runs the target. XLA first asks for the version, by a call with an extension; later calls have no extension.
 xla::Error* handle(xla::CallFrame* frame) noexcept {
   if (frame->extensions != nullptr && frame->extensions->type == xla::extension_metadata) {
     xla::Version& version = reinterpret_cast<xla::MetadataExtension*>(frame->extensions)->metadata->version;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The used part of XLA's foreign function interface.
 //
-// These are the structs of XLA's C API (xla/ffi/api/c_api.h, version 0.3), copied so that a build needs neither XLA nor
-// jaxlib. Only the package of jaxlib, of 80 MB, has the header. XLA keeps the layout of the structs: it only appends fields,
-// and each struct begins with its size. A test compares every offset and number here with the header of the installed
-// jaxlib.
+// The structs are copied from XLA's C API (xla/ffi/api/c_api.h, version 0.3), so that a build needs neither XLA nor jaxlib. Only
+// the package of jaxlib, of 80 MB, has this header. XLA keeps the layout of the structs: it only appends fields, and each struct
+// begins with its size. A test compares every offset and number of this file with the header of the installed jaxlib.
 #pragma once
 
 #include <cstddef>

@@ -2,9 +2,9 @@
 """Cuts arrays into blocks and patches and puts them back, exactly as OpenVINO, ONNX, TensorFlow, PyTorch and Keras do.
 
 The functions take NumPy arrays, torch tensors and any other array that supports DLPack, in any memory layout and of any
-element type, and return the same kind of array. Each dialect is a module with the operators of one system under their own
+element type, and return the same kind of array. Each dialect is a module with the operators of one system under the system's
 names, such as ``patchfold.onnx``. ``patchfold.dask``, ``patchfold.jax``, ``patchfold.monai``, ``patchfold.torch`` and
-``patchfold.torchio`` need other packages: each is imported where it is first used.
+``patchfold.torchio`` need other packages, and are imported at their first use.
 """
 
 import importlib as _importlib
@@ -104,7 +104,7 @@ _LAZY = {
     "torch": ("torch",),
     "torchio": ("torchio", "torch"),
 }
-"""Modules, and the packages that each needs, which may be missing or slow to import."""
+"""Modules with the packages that they need, which may be missing or slow to import."""
 
 if not _t.TYPE_CHECKING:  # a type checker would accept every name as an attribute of this module
 

@@ -15,7 +15,7 @@ NAME = "patchfold.exe" if os.name == "nt" else "patchfold"
 
 
 def places() -> Iterator[Path]:
-    """Yields the places where the program of this package can be, the surest one first."""
+    """Yields the paths at which the program of this package may be installed, the most likely path first."""
     package = Path(__file__).resolve().parent
     for installed in metadata.distributions(name="patchfold", path=[str(package.parent)]):
         yield from (Path(str(file.locate())) for file in installed.files or () if file.name == NAME)

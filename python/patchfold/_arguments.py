@@ -40,8 +40,8 @@ def per_axis(value: Any, rank: int) -> tuple[int, ...]:
 
 
 def read_once(value: Any, default: Any = None) -> Any:
-    """Reads an integer or a sequence of integers once, so that later code uses the same values as the check. None gives the
-    default. Other values are returned unchanged, and the check refuses them."""
+    """Reads an integer or a sequence of integers once, so that later code uses the same values as the check. Returns the
+    default for None. Returns other values unchanged, since the check refuses them."""
     if value is None:
         return default
     if not is_list(value):

@@ -13,7 +13,7 @@ _MOST = 1000  # the most characters of a part, as in the library
 class Error(Exception):
     """The base class of every error of patchfold about its arguments.
 
-    It is raised before anything is written. Catch ``InvalidValue`` or plain ``ValueError`` for values and shapes,
+    Errors are raised before anything is written. Catch ``InvalidValue`` or plain ``ValueError`` for values and shapes,
     ``InvalidType`` or plain ``TypeError`` for types. Running out of memory is Python's own ``MemoryError``.
 
     Attributes:
@@ -23,9 +23,9 @@ class Error(Exception):
         rule: the rule that is broken, as a sentence
         given: the given value
         expected: the expected value
-        hint: what to type instead, where the error can tell
+        hint: what to type instead, if the error can tell
 
-    Each is a string, which may be empty.
+    Each attribute is a string, which may be empty.
     """
 
     code = "value"
@@ -51,7 +51,7 @@ class Error(Exception):
         super().__init__("; ".join(part for part in (message, ", ".join(facts), self.hint) if part))
 
     def _facts(self) -> dict[str, str]:
-        """Returns all parts but the names, for an error that names another operator or argument."""
+        """Returns all parts except the names, for an error that names another operator or argument."""
         return {
             "rule": self.rule,
             "given": self.given,
@@ -83,7 +83,7 @@ def _restore(
 
 @contextmanager
 def errors_of(name: str) -> Iterator[None]:
-    """Puts the name of the called function and of its array into errors of the underlying operator."""
+    """A context that puts the names of the called function and of its array into errors of the underlying operator."""
     try:
         yield
     except Error as error:

@@ -51,8 +51,8 @@ def explain(
 
     The text, and the picture that a notebook shows, have: shapes with the formula of each extent; the patches over the
     padded image; how many patches use each element; the order inside a patch in torch, TensorFlow, ONNX, OpenVINO and
-    MATLAB; the columns of a tiny problem; bytes. Of large shapes they show the beginning and the end, and say what they
-    leave out.
+    MATLAB; the columns of a tiny problem; bytes. For large shapes both show the beginning and the end, with a note about the
+    part that is left out.
 
     Arguments:
         op: a name of ``patchfold.operators()``; or a Plan, a Tiling or a Merger.
@@ -64,8 +64,8 @@ def explain(
 
     Returns an Explanation: ``str()`` gives the text, ``svg`` the picture.
 
-    Errors: those of the operator. From Python 3.11 on they carry a note with problems near the given one that the operator
-        takes, and the formulas behind them.
+    Errors: as from the operator. From Python 3.11 on errors have a note with similar problems that the operator accepts, and
+        their formulas.
 
     Example:
         >>> import patchfold
@@ -103,7 +103,7 @@ def _add_what_would_be_right(error: Error, native: _core.Operator, shape: Any, d
     try:
         note = native.explain_error(shape, dtype, *values)
     except Error:
-        return  # an argument of a wrong type has no values near it
+        return  # there are no similar values for an argument of a wrong type
     if note:
         error.add_note(note.split("\n\n", 1)[1])
 

@@ -18,7 +18,7 @@ class Explanation:
 
     @functools.cached_property
     def svg(self) -> str:
-        """The picture, a whole SVG document; "" if there is none. It follows the reader's light or dark scheme."""
+        """The picture, an SVG document that follows the reader's light or dark scheme; "" if there is none."""
         return "" if self._draw is None else self._draw()
 
     def __repr__(self) -> str:

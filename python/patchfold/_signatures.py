@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shares keyword arguments that are written in one place among several functions."""
+"""Gives several functions keyword arguments that are defined in one place."""
 
 from __future__ import annotations
 

@@ -15,11 +15,11 @@ from ._typing import Int
 
 
 class thread_limit:  # users call this class like a function, so its name is in lower case
-    """Limits the calls of patchfold that the calling thread makes in a ``with`` block to so many threads each. It suits
-    workers: n of them that each used every processor would get in each other's way.
+    """Limits the number of threads of each call of patchfold that the calling thread makes in a ``with`` block. Use a limit
+    in workers: n workers that each use every processor would slow each other down.
 
-    Other threads and set_num_threads do not notice. Of limits inside each other the smallest holds. get_num_threads tells
-    the number that a call in the block would use. Results do not depend on it.
+    The limit does not change other threads or set_num_threads. Of nested limits the smallest applies. get_num_threads
+    returns the number that a call in the block would use. Results do not depend on the limit.
 
     Arguments:
         threads: the largest number of threads, at least 1; 1 is the calling thread alone.

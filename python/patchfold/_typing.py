@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 
 class SupportsDlpack(Protocol):
-    """An array that hands out its memory through DLPack: torch's, JAX's, TensorFlow's, .."""
+    """An array that exports its memory through DLPack: an array of torch, JAX, TensorFlow, .."""
 
     def __dlpack__(self, *args: Any, **kwargs: Any) -> Any: ...
 
@@ -28,8 +28,8 @@ Shape = TypeVar("Shape", bound=tuple[int, ...])
 
 
 class Operation(Protocol):
-    """The call of an operator of the table. It is a bound method, which Python calls faster than an object. The result is an
-    array of the input's kind."""
+    """The call of an operator of the table: a bound method, which Python calls faster than an object. The result is an array
+    of the input's kind."""
 
     def __call__(self, x: Array, out: Array | None, *values: Any) -> Array: ...
 
@@ -41,13 +41,13 @@ Ints: TypeAlias = Sequence[Int] | npt.NDArray[np.integer[Any]]
 """A list, tuple or one-axis array of integers."""
 
 IntOrInts: TypeAlias = Int | Ints
-"""One number for every spatial axis, or one for each."""
+"""One number for every spatial axis, or one number for each axis."""
 
 Pairs: TypeAlias = Sequence[Sequence[Int]] | npt.NDArray[np.integer[Any]]
-"""(begin, end) of each axis."""
+"""A pair (begin, end) for each axis."""
 
 Padding: TypeAlias = IntOrInts | Pairs | Literal["valid", "same", "same_upper", "same_lower"]
-"""Both ends of every axis, both ends of each axis, each end of each axis, or a rule."""
+"""One number for all ends, one for both ends of each axis, a pair for the ends of each axis, or a rule."""
 
 Number: TypeAlias = SupportsIndex | SupportsFloat | SupportsComplex
 """A number of Python or NumPy."""
@@ -119,7 +119,7 @@ class ColumnsSettings(WindowSettings, total=False):
 
 
 class UnfoldSettings(ColumnsSettings, total=False):
-    """The settings of unfold but positions, which decides the type of the result."""
+    """The settings of unfold except positions, which decides the type of the result."""
 
     padding_mode: PaddingMode
     value: Number
@@ -131,7 +131,7 @@ class UnfoldCall(UnfoldSettings, total=False):
 
 
 class FoldSettings(ColumnsSettings, total=False):
-    """The settings of fold but positions."""
+    """The settings of fold except positions."""
 
     reduce: FoldReduce
     fill: Number
@@ -163,7 +163,7 @@ class MergeSettings(TypedDict, total=False):
 
 
 class TiledSettings(MergeSettings, total=False):
-    """The settings of MergeSpec, and of Tiling but overlap and stride."""
+    """The settings of MergeSpec, and of Tiling except overlap and stride."""
 
     tail: Tail
     axes: IntOrInts | None

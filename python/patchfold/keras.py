@@ -41,8 +41,8 @@ def extract_patches(
         images: the images or volumes.
         size: extents of a patch, at least 1: two numbers, three for volumes, or one number for height and width.
         strides: step between patches, at least 1; None means the size, so that patches lie side by side.
-        dilation_rate: step between the taps (elements) of a patch, at least 1. Keras takes more than 1 together with
-            strides of more than 1 on some of its backends only.
+        dilation_rate: step between the taps (elements) of a patch, at least 1. Keras accepts a rate above 1 together with
+            strides above 1 on some of its backends only.
         padding: "valid" adds none; "same" gives ceil(extent / stride) positions, with an odd element at the end.
         data_format: "channels_last" or "channels_first"; None means "channels_last".
         out: an array of the result's shape and element type; it receives the result and is returned.
@@ -54,7 +54,7 @@ def extract_patches(
 
     Errors: InvalidValue for numbers, words and shapes that break a rule, and with padding="valid" for images smaller than a
         patch; InvalidType for data that is not an array, for arguments of the wrong type, and for elements without a fixed
-        size. Both name the rule, the given value and the expected one.
+        size. Errors name the rule, the given and the expected value.
 
     Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", positions="grid"); TensorFlow
         image.extract_patches, extract_volume_patches; torch nn.functional.unfold (other order); ONNX none; OpenVINO
@@ -84,7 +84,7 @@ def reconstruct_patches(
 ) -> Array:
     """keras.ops.image.reconstruct_patches: puts patches back into the images or volumes that they were cut from.
 
-    Beyond Keras, patches may overlap and be dilated. It is the inverse of extract_patches.
+    Beyond Keras, patches may overlap and be dilated. reconstruct_patches is the inverse of extract_patches.
 
     Shapes: patches is (N, oh, ow, kh*kw*C) or (oh, ow, kh*kw*C), with three positions for volumes; the result is (N, H, W,
         C) or (H, W, C), where (H, W) is output_size. With data_format="channels_first" the channels stand before the
@@ -95,7 +95,7 @@ def reconstruct_patches(
         size, strides, padding, data_format, dilation_rate: those of the extract_patches.
         output_size: the spatial extents of the images; one number stands for every axis. None, with padding="valid" only,
             means the extents that the patches cover.
-        reduction: "mean" of the elements that meet, which gives the images back where nobody changed the patches; or "sum".
+        reduction: "mean" of the elements that overlap, which gives the images back if the patches are unchanged; or "sum".
         out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, y, c] = the mean or the sum of patches[n, position, tap * C + c] over all taps and positions with
@@ -104,8 +104,8 @@ def reconstruct_patches(
     Types: numbers and booleans, summed and averaged as patchfold.fold does.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for element types that cannot be added. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for element types that cannot be added. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: patchfold.fold (layout="channels_last", order="kernel", positions="grid"); torch nn.functional.fold (other
         order); TensorFlow the gradient of image.extract_patches; ONNX Col2Im; OpenVINO Col2Im; MATLAB col2im.
@@ -159,7 +159,8 @@ def unfold(
     """keras.ops.nn.unfold: copies every patch of an image into columns (im2col).
 
     Shapes: x is (N, C, H, W); the result is (N, C*kh*kw, L), where L is the product of the positions on both axes,
-        l = (extent + 2 * padding - (k - 1) * dilation - 1) // stride + 1. An image smaller than a patch has none: L = 0.
+        l = (extent + 2 * padding - (k - 1) * dilation - 1) // stride + 1. An image smaller than a patch has no positions: L
+        = 0.
 
     Arguments:
         x: the images.
@@ -174,7 +175,7 @@ def unfold(
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for arguments
-        of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the expected one.
+        of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the expected value.
 
     Elsewhere: patchfold.unfold; torch nn.functional.unfold; TensorFlow image.extract_patches (other order); ONNX none;
         OpenVINO ExtractImagePatches (other order); MATLAB im2col.
@@ -238,8 +239,8 @@ def fold(
     Types: numbers and booleans, summed as patchfold.fold does.
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for arguments
-        of the wrong type, and for element types that cannot be added. Both name the rule, the given value and the expected
-        one.
+        of the wrong type, and for element types that cannot be added. Errors name the rule, the given and the expected
+        value.
 
     Elsewhere: patchfold.fold; torch nn.functional.fold; TensorFlow the gradient of image.extract_patches; ONNX Col2Im;
         OpenVINO Col2Im; MATLAB col2im.

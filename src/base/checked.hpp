@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on sizes that come from outside. It never wraps, and division rounds as the formulas need.
+// Arithmetic on sizes from callers and files, which never wraps, with divisions that round down or up.
 //
 // Numbers that have passed their check are below `size_limit` in magnitude: extents, pads, effective kernels, counts of
-// elements, and offsets in bytes. Sums and differences of up to seven such numbers, and products with a step that stays
-// within one of them, need no further check; code that relies on it says so where it is not plain.
+// elements, and offsets in bytes. Sums and differences of up to seven such numbers need no further check, nor do products with a
+// step whose result stays within one of them; a comment says where code relies on this rule.
 #pragma once
 
 #include <concepts>
@@ -16,7 +16,7 @@
 
 namespace patchfold {
 
-/// The limit of the magnitude of sizes and offsets, so that sums of a few stay below 63 bits.
+/// The limit of the magnitude of sizes and offsets, so that sums of a few sizes fit into 63 bits.
 inline constexpr std::int64_t size_limit = std::int64_t{1} << 60;
 
 constexpr std::optional<std::int64_t> checked_add(std::int64_t a, std::int64_t b) noexcept {
@@ -37,7 +37,7 @@ constexpr std::optional<std::int64_t> checked_mul(std::int64_t a, std::int64_t b
   return product;
 }
 
-/// A chain of checked operations. Once one of them exceeds 63 bits, the chain has no value.
+/// A chain of checked operations. If a result exceeds 63 bits, the chain has no value.
 class Checked {
  public:
   template <std::integral T>
@@ -75,13 +75,13 @@ constexpr Checked checked_product(const Dims& factors, Checked first = 1) noexce
   return product;
 }
 
-/// Returns a * b, or the largest number if that overflows. For numbers that are only compared.
+/// Returns a * b, or the largest number if that overflows. Use the result only in comparisons.
 constexpr std::int64_t saturating_mul(std::int64_t a, std::int64_t b) noexcept {
   return checked_mul(a, b).value_or((a < 0) == (b < 0) ? std::numeric_limits<std::int64_t>::max()
                                                        : std::numeric_limits<std::int64_t>::min());
 }
 
-/// Returns a * b modulo 2^64. For strides of axes of one element, whose product is never used.
+/// Returns a * b modulo 2^64. This product is for strides of axes of one element, which are never used.
 constexpr std::int64_t wrapping_mul(std::int64_t a, std::int64_t b) noexcept {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }

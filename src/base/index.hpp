@@ -8,7 +8,7 @@
 
 namespace patchfold {
 
-/// Steps to the next index of the box [begin, end), none of whose extents is 0. After the last index it returns false and
+/// Steps to the next index of the box [begin, end), none of whose extents is 0. After the last index, advance() returns false and
 /// starts again at `begin`:
 ///   Dims index = begin;
 ///   do .. while (advance(index, begin, end));
@@ -20,7 +20,7 @@ inline bool advance(Dims& index, const Dims& begin, const Dims& end) noexcept {
   return false;
 }
 
-/// Steps to the next index of a box that begins at 0; returns false after the last one.
+/// Steps to the next index of a box that begins at 0; returns false after the last index.
 inline bool advance(Dims& index, const Dims& extents) noexcept {
   for (int axis = index.size() - 1; axis >= 0; --axis) {
     if (++index[axis] < extents[axis]) return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the word that somebody probably meant.
+// Finds the known word that is most similar to a misspelled word.
 #pragma once
 
 #include <algorithm>
@@ -25,13 +25,13 @@ inline std::size_t edits_between(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-/// Finds the candidate that a word is a misspelling or the beginning of.
+/// Finds the candidate of which a word is a misspelling or the beginning.
 class Nearest {
  public:
   explicit Nearest(std::string_view word)
       : word_(word.substr(0, 64)), least_(std::max<std::size_t>(1, word_.size() / 3) + 1) {}
 
-  /// Takes a candidate. Returns whether it is nearer than the earlier ones, and near enough.
+  /// Takes a candidate. Returns whether the candidate is similar enough to the word, and more similar than all earlier candidates.
   bool offer(std::string_view candidate) {
     const bool begins = word_.size() >= 3 && candidate.starts_with(word_);
     const std::size_t edits = begins ? 1 : edits_between(candidate, word_);
@@ -40,7 +40,7 @@ class Nearest {
     found_ = candidate;
     return true;
   }
-  /// Returns the nearest candidate, or nothing.
+  /// Returns the most similar candidate, or nothing.
   std::string_view found() const noexcept { return found_; }
 
  private:

@@ -13,8 +13,8 @@
 
 namespace patchfold {
 
-/// Reads an order that is spelled out, as "(p1 p2 pf c)". Returns for each name its place among the axes of a patch, and -1
-/// for c, the channels. Frames and depth (f, t, d, z) come first, then rows (h, y, p), then columns (w, x, q); digits count
+/// Reads an order that is spelled out, as "(p1 p2 pf c)". Returns for each name the number of its axis among the axes of a patch,
+/// and -1 for c, the channels. Frames and depth (f, t, d, z) come first, then rows (h, y, p), then columns (w, x, q); digits count
 /// the axes. Returns nothing for any other text.
 inline std::optional<Dims> spelled_order(std::string_view text) {
   if (text.starts_with('(') && text.ends_with(')')) text = text.substr(1, text.size() - 2);
@@ -77,7 +77,7 @@ inline std::string_view operator_here(std::string_view name) noexcept {
 }
 
 /// Returns patchfold's word for a word of torch ("replicate" is "edge") or TensorFlow, and for an order that is spelled out
-/// ("c kh kw" is "channel"). Returns any other word as it is.
+/// ("c kh kw" is "channel"). Returns any other word unchanged.
 inline std::string_view word_here(std::string_view word) {
   using Words = std::pair<std::string_view, std::string_view>;
   constexpr std::array<Words, 6> list = {Words("zeros", "constant"),      Words("CONSTANT", "constant"),

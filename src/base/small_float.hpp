@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions of small floating-point types. All functions are inline, since the command line uses them too.
+// Converts small floating-point types to float64 and back. All functions are inline, since the command line uses them too.
 #pragma once
 
 #include <algorithm>
@@ -53,9 +53,9 @@ struct Rounded {
   bool is_beyond = false;
 };
 
-/// Returns the nearest pattern, ties to even, in every rounding mode of the caller. A number beyond the largest becomes
-/// infinity, or the largest number in formats without infinity. Every NaN becomes one quiet NaN, with its sign if the
-/// format allows. Formats may have up to 32 bits.
+/// Returns the pattern of the nearest number, ties to even, in every rounding mode of the caller. A number beyond the largest
+/// number becomes infinity, or the largest number in formats without infinity. Every NaN becomes one quiet NaN, with its sign if
+/// the format has signed NaNs. Formats may have up to 32 bits.
 inline Rounded round_to(const SmallFormat& f, double value) noexcept {
   using detail::double_bias;
   using detail::double_mantissa;
@@ -75,7 +75,8 @@ inline Rounded round_to(const SmallFormat& f, double value) noexcept {
   const Rounded beyond{sign | (f.has_infinity ? infinity : largest), true};
   if (wide_exponent == 0x7ff) return beyond;
 
-  // In units of the last place, counted from zero, all finite patterns follow one another, so a carry needs no case.
+  // In units of the last place, counted from zero, the finite patterns are consecutive integers, so a carry needs no case of its
+  // own.
   const int exponent = wide_exponent - double_bias;
   const int smallest = 1 - f.bias;
   const int shift = double_mantissa - f.mantissa_bits + std::max(0, smallest - exponent);
@@ -93,7 +94,7 @@ inline Rounded round_to(const SmallFormat& f, double value) noexcept {
   return {sign | static_cast<std::uint32_t>(units)};
 }
 
-/// Returns the pattern of round_to() alone.
+/// Returns only the pattern of round_to().
 inline std::uint32_t encode(const SmallFormat& f, double value) noexcept {
   return round_to(f, value).bits;
 }

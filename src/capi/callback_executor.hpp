@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a caller's executor into one of the library.
+// Makes an Executor of the library from a caller's executor.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace patchfold::capi {
 
-/// Runs pieces on the caller's executor, and counts them, so that pieces which it forgets are noticed.
+/// Runs pieces on the caller's executor, and counts them, so that skipped pieces are an error.
 class CallerExecutor final : public Executor {
  public:
   explicit CallerExecutor(const pf_executor& executor) : executor_(executor) {}
@@ -21,7 +21,7 @@ class CallerExecutor final : public Executor {
   pf_executor executor_;
 };
 
-/// The executor of a call: the caller's own, or the default one for NULL.
+/// The executor of a call: the caller's executor, or the default executor for NULL.
 class ChosenExecutor {
  public:
   ChosenExecutor(const pf_executor* executor, std::string_view op);

@@ -19,7 +19,7 @@ namespace {
 
 static_assert(PF_MAX_RANK == max_rank);
 
-/// Calls f, and adds operator and argument to errors of src/tensor, which knows neither.
+/// Calls f, and adds operator and argument to errors of src/tensor, which lack both.
 template <class F>
 auto naming(std::string_view op, std::string_view argument, F&& f) {
   try {
@@ -61,7 +61,7 @@ IndexTensor index_tensor_of(const pf_tensor& tensor, std::string_view op, std::s
 
   IndexTensor result{.values = {}, .shape = view.shape, .dtype = view.dtype};
   for (std::int64_t entry = 0; entry < count; ++entry) {
-    // The caller's strides may be wrong. Unsigned addresses do not overflow.
+    // The caller's strides may be wrong, so addresses are computed as unsigned numbers, whose overflow is defined.
     auto address = reinterpret_cast<std::uintptr_t>(view.data);
     std::int64_t rest = entry;
     for (int axis = view.shape.size() - 1; axis >= 0; --axis) {
@@ -73,7 +73,7 @@ IndexTensor index_tensor_of(const pf_tensor& tensor, std::string_view op, std::s
   return result;
 }
 
-/// Returns the numbers of a list or of pairs, `width` to an entry.
+/// Returns the numbers of a list or of pairs; `width` is the count of numbers in an entry.
 std::span<const std::int64_t> numbers_of(const pf_attribute& attribute, std::int64_t width, std::string_view op) {
   if (attribute.count < 0) fail(ErrorCode::length, op, attribute.name, "count must be at least 0", attribute.count);
   if (attribute.count > max_rank) {
@@ -112,7 +112,7 @@ ArgumentValue value_of(const pf_attribute& attribute, const OperatorSpec& spec) 
   }
 }
 
-/// Reads the attributes; the array's step is the size that its first entry states.
+/// Reads the attributes; the first entry states its size, which is the step of the array.
 void read_attributes(const Request& request, const OperatorSpec& spec, std::vector<Argument>& arguments) {
   if (request.n_attributes < 0) {
     fail(ErrorCode::length, spec.name, "n_attributes", "must be at least 0", request.n_attributes);

@@ -13,7 +13,7 @@
 
 namespace patchfold::capi {
 
-/// The description of an operator, as the caller gives it.
+/// A caller's description of an operator: its name, attributes and inputs.
 struct Request {
   const char* op;
   const pf_attribute* attributes;
@@ -43,17 +43,18 @@ Call bind(const Request& request, std::string_view function);
 
 /// Returns the shape of a tensor, whose rank and extents are checked.
 Dims shape_of(const pf_tensor& tensor, std::string_view op, std::string_view argument);
-/// Returns the view of a tensor, of which all but the data pointer is checked.
+/// Returns the view of a tensor; checks everything except the data pointer.
 TensorView view_of(const pf_tensor& tensor, std::string_view op, std::string_view argument);
-/// Returns the view of a call's data; an empty view if there is none.
+/// Returns the view of a call's data; an empty view if the call has no data.
 ConstTensorView data_of(const Given& given);
 
-/// Returns the element type of a number; nothing if there is none.
+/// Returns the element type with this number; nothing if there is none.
 std::optional<DType> dtype_of(pf_dtype number) noexcept;
-/// Returns the element type of a number; throws Error(dtype) if there is none.
+/// Returns the element type with this number; throws Error(dtype) if there is none.
 DType dtype_of(pf_dtype number, std::string_view op, std::string_view argument);
 
-/// Writes a list to `to`, which may be NULL. *count is the number of entries that fit, then the length of the list.
+/// Writes a list to `to`, which may be NULL. *count is the number of entries that fit into `to`, and becomes the length of the
+/// list.
 void give_list(const Dims& list, std::int64_t* to, std::int32_t* count, std::string_view op, std::string_view argument);
 /// Returns a copy of the text, ended by NUL; pf_text_destroy frees it.
 char* copy_of(std::string_view text);

@@ -42,7 +42,8 @@ constexpr std::pair<ErrorCode, pf_status> statuses[] = {
 };
 static_assert(std::ranges::all_of(statuses, [](const auto& pair) { return status_of(pair.first) == pair.second; }));
 
-/// Returns this thread's last error: with its parts, or as a sentence that needs no memory.
+/// Returns this thread's last error with its parts. If the pointer is null or the error is empty, the message is the sentence
+/// `plain`.
 std::optional<Error>* last_error() noexcept {
   return of_this_thread<std::optional<Error>>();
 }
@@ -57,7 +58,7 @@ void remember(const char* without_memory, F make) noexcept {
   }
 }
 
-/// The texts of the catalogue, ended by NUL, at the numbers of their statuses; PF_OK is the first.
+/// The texts of the catalogue, ended by NUL. The index of a text is the number of its status; PF_OK is the first.
 struct Texts {
   std::array<std::string, std::size(statuses) + 1> names;
   std::array<std::string, std::size(statuses) + 1> docs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of every function of the C interface: exceptions become a status and a message, and structs are read and
-// written as far as the size that the caller states.
+// The frame of every function of the C interface. Exceptions become a status and a message. Structs are read and written only up to
+// the size that the caller states.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +20,14 @@ namespace patchfold::capi {
 
 /// Deletes this thread's message.
 void clear_error() noexcept;
-/// Store a message for this thread and return its status. If there is no memory for its parts, a plain sentence is stored.
+/// Store a message for this thread and return its status. If there is no memory for the parts of the message, a plain sentence is
+/// stored.
 pf_status store_error(const Error& error) noexcept;
 pf_status store_error(ErrorCode code, std::string_view rule) noexcept;
 pf_status store_internal(const char* what) noexcept;
 
-/// Calls f and returns its exception as a status. Deletes the messages that the caller's functions left on this thread
-/// meanwhile.
+/// Calls f and returns its exception as a status. Deletes messages that functions of the caller, called by f, stored on this
+/// thread.
 template <class F>
 pf_status guarded(F&& f) noexcept {
   clear_error();
@@ -45,7 +46,7 @@ pf_status guarded(F&& f) noexcept {
   }
 }
 
-/// Returns the pointer. Throws Error(missing) if it is NULL.
+/// Returns the pointer. Throws Error(missing) if the pointer is NULL.
 template <class T>
 T* required(T* pointer, std::string_view op, std::string_view argument) {
   if (pointer == nullptr) fail(ErrorCode::missing, op, argument, "must not be NULL");
@@ -67,7 +68,7 @@ T load(const void* from, std::size_t first_size, std::string_view op, std::strin
   return known;
 }
 
-/// Writes all fields but the size, as far as the size in `to` reaches, and zeros behind them.
+/// Writes all fields except the size, up to the size that `to` states; bytes of `to` behind the last field become zeros.
 template <class T>
 void save(const T& from, T* to, std::size_t first_size, std::string_view op, std::string_view argument) {
   const std::size_t size = required(to, op, argument)->size;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about the library: version, element types, operators, instruction sets. Also frees its texts.
+// Functions that return facts about the library (version, element types, operators, instruction sets), and pf_text_destroy.
 #include <string>
 #include <vector>
 
@@ -26,7 +26,7 @@ static_assert(static_cast<int>(IndexTypes::int64) == PF_INDEX_INT64 &&
               static_cast<int>(IndexTypes::integral) == PF_INDEX_INTEGRAL &&
               static_cast<int>(IndexTypes::same_integral) == PF_INDEX_SAME_INTEGRAL);
 
-/// The texts of an argument, ended by NUL, as C reads them.
+/// The texts of an argument as C strings, ended by NUL.
 struct ArgumentTexts {
   std::string name, doc, default_text;
   std::vector<std::string> choices;

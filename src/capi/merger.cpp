@@ -47,7 +47,7 @@ WeightWindow formula_of(pf_window number, double sigma_scale) {
   fail(ErrorCode::length, op_merge, "window", "must have a weight for each element of a whole tile's result", given, result);
 }
 
-/// Reads the given weights of a window, only as many as the tiling needs.
+/// Reads the caller's weights of a window, only as many as the tiling needs.
 void read_weights(const pf_merge_spec& given, const Dims& result, WeightWindow& window) {
   if (window.kind == WindowKind::array) {
     if (given.n_weights != element_count(result)) refuse_weights(given.n_weights, result);
@@ -94,7 +94,7 @@ MergeSpec merge_spec_of(const pf_merge_spec* from, const Tiling& tiling) {
   return spec;
 }
 
-/// Hands rows to a caller's function.
+/// Passes rows to a caller's function.
 class CallerSink final : public RowSink {
  public:
   explicit CallerSink(const pf_row_sink* from) : sink_(checked(from)) {}
@@ -174,7 +174,7 @@ void add_tile(Merger& merger, std::int64_t index, const pf_tensor* tile, const p
   try {
     merger.add(index, view, own.weights, own.owner);
   } catch (...) {
-    // A merger that closed after it took the tile may still own the tile, but does not read it any more.
+    // A merger that took the tile and then closed may still own the tile, but does not read it any more.
     if (own.owner) own.owner->cancel();
     throw;
   }

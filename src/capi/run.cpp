@@ -7,7 +7,7 @@
 #include "capi/convert.hpp"
 #include "capi/guard.hpp"
 
-/// A plan with its operator, for messages.
+/// A plan, with its operator for error messages.
 struct pf_plan {
   patchfold::Plan plan;
   const patchfold::OperatorSpec* spec;
@@ -37,7 +37,7 @@ Planned make_plan(const Request& request, const pf_tensor* output, std::string_v
   return planned;
 }
 
-/// Throws the error of a run, and names the tensor that has no data.
+/// Throws the error of a failed run; for null data, the error names the tensor without data.
 void check(Status status, const OperatorSpec& spec, const void* dst) {
   if (status == Status::null_data) {
     fail(ErrorCode::null_data, spec.name, dst == nullptr ? "output" : spec.data_input,

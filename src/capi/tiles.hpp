@@ -10,7 +10,7 @@
 #include "capi/guard.hpp"
 #include "patchfold/tiling.hpp"
 
-/// A tiling with its channels, which pf_tiling_layout points to.
+/// A tiling with its channels; results of pf_tiling_layout point to the channels.
 struct pf_tiling {
   explicit pf_tiling(const patchfold::TilingSpec& spec) : tiling(spec), channels(tiling.channels()) {}
   patchfold::Tiling tiling;
@@ -22,7 +22,7 @@ namespace patchfold::capi {
 inline constexpr std::string_view op_tiling = "tiling";
 inline constexpr std::string_view op_merge = "merge";
 
-/// Returns the entries as a list of axes. Throws Error if their number is negative or too large.
+/// Returns the entries as a list of axes. Throws Error if the number of entries is negative or too large.
 template <class T>
 std::span<const T> list_of(const T* entries, std::int32_t count, std::string_view op, std::string_view argument) {
   if (count < 0) fail(ErrorCode::length, op, argument, "the number of entries must be at least 0", count);
@@ -31,7 +31,7 @@ std::span<const T> list_of(const T* entries, std::int32_t count, std::string_vie
   return {required(entries, op, argument), static_cast<std::size_t>(count)};
 }
 
-/// Returns the enumerator of this number in the library; errors show `given`, the caller's number.
+/// Returns the library's enumerator with this number; errors show `given`, the caller's number.
 template <Worded E>
 E enumerator_of(std::int64_t number, std::int32_t given, std::string_view op, std::string_view argument) {
   const auto value = static_cast<E>(number);

@@ -31,7 +31,7 @@ Dims dims_of(const std::int64_t* entries, std::int32_t count, std::string_view a
   return Dims(list_of(entries, count, op_tiling, argument));
 }
 
-/// Returns the entries as axes; a single entry holds for every tiled axis.
+/// Returns the entries as axes; a single entry applies to every tiled axis.
 Axes axes_of(const std::int64_t* entries, std::int32_t count, std::string_view argument) {
   const Dims dims = dims_of(entries, count, argument);
   return dims.size() == 1 ? Axes(dims[0]) : Axes(dims);
@@ -97,7 +97,7 @@ TileSpan checked_span(const Tiling& tiling, std::int32_t i, std::int64_t k) {
   return tiling.span(i, k);
 }
 
-/// Returns the shape of a result from the caller's extents.
+/// Returns the shape of a result, read from the caller's extents.
 Dims result_of(const std::int64_t* shape, std::int32_t rank) {
   return Dims(list_of(shape, rank, op_tiling, "result"));
 }

@@ -17,8 +17,8 @@ void check_each(std::string_view op, std::string_view argument, const Dims& list
 void check_each(std::string_view op, std::string_view argument, const PadsList& list, std::int64_t bound);
 /// Throws Error(value) unless the number is at least `bound`.
 void check_number(std::string_view op, std::string_view argument, std::int64_t value, std::int64_t bound);
-/// Throws Error(rank) unless the shape has `rank` axes. If no hint is given and only a batch axis lacks, the hint says how
-/// to add one.
+/// Throws Error(rank) unless the shape has `rank` axes. If no hint is given and only the batch axis is missing, the hint says how
+/// to add it.
 void check_rank(std::string_view op, std::string_view argument, const Dims& shape, int rank, ErrorValue hint = {});
 
 /// Returns the hint for columns with an axis for each spatial axis: only the neutral fold takes them.

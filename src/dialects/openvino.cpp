@@ -70,7 +70,7 @@ Neutral neutral(const ExtractImagePatches& op, const Dims& data, const Names& na
                            .allow_empty = true};
 }
 
-/// Lists with one entry for each axis of the data. The first entry belongs to the batch.
+/// Lists with one entry for each axis of the data. The first entry of each list belongs to the batch.
 struct BatchLists {
   const Dims& block;
   std::string_view begin_name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets a dialect declare an operator.
+// Declares an operator of a dialect, in three steps.
 //
 //   constexpr Names fold_names{..};             names its arguments
 //   Neutral neutral(const Fold&, const Dims&, const Names&)
@@ -7,8 +7,8 @@
 //   PATCHFOLD_OPERATOR(Fold, fold_names)        defines the members of its public struct
 //   row<Fold>(neutral, {fold_names, ..}, {..})  makes its row of the operator table
 //
-// A row has one field for each argument, which names a member of the operator's struct. Kind, default and the way from a
-// value to the member follow from the member's type.
+// A row has one field for each argument, which names a member of the operator's struct. The member's type determines the kind, the
+// default, and the conversion of a value.
 #pragma once
 
 #include <concepts>
@@ -30,7 +30,7 @@
 
 namespace patchfold::dialects {
 
-/// The place of a value in the arguments, for errors.
+/// The operator and the argument to which a value belongs, for errors.
 struct Target {
   const OperatorSpec& op;
   const ArgumentSpec& argument;
@@ -101,7 +101,7 @@ struct KindOf<Scalar> : PlainKind<ArgumentKind::number> {};
 
 enum class Need : std::uint8_t { optional, required };
 
-/// An argument of any operator, set through the operator's address, so that the code of rows is compiled once for all
+/// An argument of any operator, which is set through the operator's address, so that the code of rows is compiled once for all
 /// operators.
 struct AnyField {
   ArgumentSpec spec;
@@ -166,7 +166,7 @@ struct RowText {
   IndexTypes index_types = IndexTypes::int32_or_int64;
 };
 
-/// The arguments of a row. They are shared, so that the table may move its rows.
+/// The arguments of a row. Copies of Fields share the arguments, so that the table may move its rows.
 struct Fields {
   OperatorSpec spec;
   ops::Names names;
@@ -184,7 +184,7 @@ std::shared_ptr<const Fields> begin_row(const RowText& text, std::vector<AnyFiel
 OperatorSpec complete_row(const Fields& fields, const ops::Neutral& neutral, const Dims& data);
 /// Returns the row's example.
 ProblemText example_of(const OperatorSpec& spec);
-/// Returns the names of an operator's tensors, with those of a front end in place of its own.
+/// Returns the names of an operator's tensors, with the names of a front end in place of the operator's own names.
 ops::Names names_for(const ops::Names& own, const TensorNames& tensors);
 
 template <class Op>
@@ -221,7 +221,7 @@ struct Bind {
   }
 };
 
-/// Makes a row. Rows are made once, so this is compiled for size. The row of an operator that this build leaves out has
+/// Makes a row. Each row is made once, so this function is compiled for size. The row of an operator that this build leaves out has
 /// only a name.
 template <class Op>
 [[gnu::cold]] OperatorSpec row(NeutralOf<Op> neutral, const RowText& text, std::initializer_list<Field<Op>> fields) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the operator table together, and makes the checks that all rows share.
+// Makes the operator table from the rows of all dialects, and makes the checks that all rows share.
 #include "patchfold/table.hpp"
 
 #include <algorithm>
@@ -250,7 +250,7 @@ ErrorValue operator_hint(std::string_view name) {
   std::string_view meant;
   std::string same;  // the operators that have this name in their dialects
   for (const OperatorSpec& spec : operators()) {
-    // A name is close too if only its dialect or its version is missing.
+    // A name also counts as similar if only its dialect or its version is missing.
     const std::string_view plain = dialects::without_version(spec.name);
     const std::string_view bare = spec.name.substr(spec.name.find('.') + 1);
     for (const std::string_view candidate : {spec.name, plain, bare, dialects::without_version(bare)})

@@ -37,8 +37,8 @@ std::optional<double> parse_real(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
 #else
-  // libc++ before version 20 has no from_chars for doubles. strtod accepts more texts, all of them with an x or a blank in
-  // front, and depends on the locale.
+  // libc++ before version 20 has no from_chars for doubles. strtod depends on the locale, and accepts more texts than from_chars:
+  // texts with an x or a leading blank.
   static const ::locale_t plain = ::newlocale(LC_ALL_MASK, "C", nullptr);
   if (text.find_first_of("xX \t\n\v\f\r") != std::string_view::npos) return std::nullopt;
   char* end = nullptr;
@@ -170,7 +170,7 @@ std::optional<PadsList> parse_pairs(std::string_view text, char separator) {
 ArgumentValue parse_value(const OperatorSpec& op, const ArgumentSpec& argument, std::string_view text) {
   const std::string plain = argument.kind == ArgumentKind::choice ? std::string(text) : dialects::trimmed(text);
   if (auto value = dialects::parse_by_kind(argument.kind, plain)) return *value;
-  // 3x3 and 3;3 stand for 3,3 in other programs.
+  // Other programs write 3x3 or 3;3 for 3,3.
   std::string with_commas = plain;
   for (char& c : with_commas)
     if (c == 'x' || c == 'X' || c == '*' || c == ';') c = ',';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words and numbers as people write them.
+// Reads words and numbers in the forms that people type.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace patchfold::dialects {
 std::string_view phrase(ArgumentKind kind) noexcept;
 /// Reads valid, same (which is same_upper), same_upper or same_lower.
 std::optional<Padding::Rule> padding_rule(std::string_view word) noexcept;
-/// Returns the argument of that name, present or former; null if there is none.
+/// Returns the argument that has or had this name; null if there is none.
 const ArgumentSpec* find_argument(const OperatorSpec& op, std::string_view name) noexcept;
 /// Finds an argument as find_argument() does; throws Error(unknown_argument).
 const ArgumentSpec& known_argument(const OperatorSpec& op, std::string_view name);
@@ -21,7 +21,7 @@ const ArgumentSpec& known_argument(const OperatorSpec& op, std::string_view name
 ProblemText parse_problem_of(const OperatorSpec& op, std::string_view text);
 /// Reads a decimal integer; returns nothing if the text is anything else.
 std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;
-/// Reads integers between separators; a trailing separator is allowed. Returns nothing if one is not an integer or there are
+/// Reads integers between separators; a trailing separator is allowed. Returns nothing if a part is not an integer, or if there are
 /// too many.
 std::optional<Dims> parse_list(std::string_view text, char separator);
 /// Reads begin:end pairs between separators.

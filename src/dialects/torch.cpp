@@ -73,7 +73,8 @@ Neutral neutral(const Fold& op, const Dims& input, const Names& names) {
 
 Neutral neutral(const Unfold& op, const Dims& input, const Names& names) {
   const int rank = check_sliding(op, {"", -1}, names);
-  // torch has two spatial axes. An image with another number and no batch could have the rank of torch's own images.
+  // torch has two spatial axes. With another number of axes, an image without a batch axis could have the rank of an image in
+  // torch.
   if (input.size() != rank + 2 && (rank != 2 || input.size() != 3))
     fail_rank(
         names.op, names.data,

@@ -14,10 +14,10 @@
 
 namespace patchfold::engine {
 
-/// A normalised problem and the strategy that runs it, with one derived class for each strategy. Its work is cut into
-/// `rows`: the smallest parts that can run in any order and at the same time, since each writes destination elements of its
-/// own. A Plan shares it and runs ranges of its rows, from several threads at once. It never changes after its constructor;
-/// a run changes only the destination and scratch memory.
+/// A normalised problem and the strategy that runs it, with one derived class for each strategy. The work is cut into `rows`: the
+/// smallest parts that can run in any order and at the same time, since each row writes destination elements of its own. Copies of
+/// a Plan share one Compiled and run ranges of its rows, from several threads at once. A Compiled never changes after its
+/// constructor; a run changes only the destination and scratch memory.
 class Compiled {
  public:
   explicit Compiled(const Problem& problem) : problem_(problem) {}
@@ -25,11 +25,11 @@ class Compiled {
   Compiled& operator=(const Compiled&) = delete;
   virtual ~Compiled() = default;
 
-  /// Runs the rows [first, last). `src` and `dst` are the tensors' data pointers. `scratch` has scratch_per_piece() bytes,
-  /// aligned to 64 bytes, and no other thread uses it meanwhile.
+  /// Runs the rows [first, last). `src` and `dst` are the tensors' data pointers. `scratch` has scratch_per_piece() bytes, aligned
+  /// to 64 bytes, and no other thread uses it during the call.
   virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                         std::byte* scratch) const noexcept = 0;
-  /// Runs rows whose source is in the cache. Meanwhile a strategy may prefetch lines that later work needs.
+  /// Runs rows whose source is in the cache. During the run a strategy may prefetch `ahead`, the lines that later work reads.
   virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last, std::byte* scratch,
                         kernels::Ahead&) const noexcept {
     run_rows(src, dst, first, last, scratch);
@@ -42,7 +42,7 @@ class Compiled {
   std::int64_t scratch_per_piece() const noexcept { return scratch_per_piece_; }
   /// Returns the number of pieces that a run with so many threads is cut into.
   std::int64_t pieces(int threads) const noexcept;
-  /// Returns the number of these pieces that need scratch memory at the same time.
+  /// Returns the number of pieces that need scratch memory at the same time.
   std::int64_t scratch_parts(int threads) const noexcept;
   /// Returns the bytes of scratch memory, of any alignment, that a run with so many threads needs.
   std::size_t scratch_bytes(int threads) const noexcept;
@@ -50,7 +50,7 @@ class Compiled {
   std::string_view strategy{};  ///< name of the row of the strategy table that made this
 
  protected:
-  /// Adds lines "name      value" for the choices of the strategy.
+  /// Writes a line "name      value" for each choice of the strategy.
   virtual void describe_choices(std::ostream& out) const;
 
   Problem problem_;

@@ -20,7 +20,7 @@
 #endif
 
 #if defined(PATCHFOLD_WITH_TBB) && defined(__ELF__)
-// Functions of ThreadSanitizer, in a program that is compiled with it; null in all others.
+// Functions of ThreadSanitizer in a program that is compiled with it; null in other programs.
 extern "C" {
 [[gnu::weak, gnu::visibility("default")]] void __tsan_acquire(void* object);
 [[gnu::weak, gnu::visibility("default")]] void __tsan_release(void* object);
@@ -50,8 +50,8 @@ constinit thread_local int limit_of_thread = 0;
 
 #ifdef PATCHFOLD_WITH_TBB
 
-/// Tells ThreadSanitizer how oneTBB orders the actions of threads, since oneTBB is not compiled with it: everything that a
-/// thread did before note_release() comes before the actions of another after note_acquire() of the same object.
+/// Tells ThreadSanitizer how oneTBB orders the actions of threads, since oneTBB is not compiled with it: all actions of a thread
+/// before note_release() happen before the actions of another thread after note_acquire() of the same object.
 void note_release([[maybe_unused]] void* object) noexcept {
 #ifdef __ELF__
   if (__tsan_release != nullptr) __tsan_release(object);
@@ -63,9 +63,9 @@ void note_acquire([[maybe_unused]] void* object) noexcept {
 #endif
 }
 
-/// Runs pieces as lanes. Each lane takes its own share of the pieces, and then pieces that others have left. So at most
-/// that many pieces run at the same time, with any number of threads. A repeated run finds its part in the cache of the
-/// same processor.
+/// Runs pieces as lanes. Each lane takes its own share of the pieces, and then pieces of other lanes. So at most as many pieces as
+/// lanes run at the same time, with any number of threads. In a repeated run a lane finds its share in the cache of the same
+/// processor.
 class Lanes {
  public:
   static constexpr std::int64_t most = 256;  ///< arbitrary: lanes are on the stack, since run() must not allocate
@@ -89,7 +89,7 @@ class Lanes {
   }
 
  private:
-  /// The pieces [next, end) that a lane has not begun, in a cache line of their own, since other lanes take some.
+  /// The pieces [next, end) of a lane that nobody has begun, in a cache line of its own, since other lanes change it.
   struct alignas(64) Share {
     std::atomic<std::int64_t> next = 0;
     std::int64_t end = 0;
@@ -100,8 +100,8 @@ class Lanes {
   void* context_;
 };
 
-/// Returns the number of processors that this process may use, as oneTBB counts them. oneTBB is not asked, because its
-/// answer needs memory. The number is counted once, because counting takes longer than a small plan.
+/// Returns the number of processors that this process may use, as oneTBB counts them. oneTBB is not called, because its answer
+/// allocates memory. The processors are counted once, because counting takes longer than running a small plan.
 int machine_threads() noexcept {
   static constinit std::atomic<int> known{0};
   int threads = known.load(std::memory_order_relaxed);
@@ -109,12 +109,11 @@ int machine_threads() noexcept {
   return threads;
 }
 
-/// Runs pieces by oneTBB, in an arena of its own, so that set_num_threads() concerns this library only.
+/// Runs pieces on oneTBB, in an arena of its own, so that set_num_threads() affects this library only.
 ///
-/// oneTBB would wait for ever in two situations. A child that was forked after oneTBB had started threads lacks these
-/// threads, but places in the arena, locks and tasks of theirs are never given back. If memory ran out while oneTBB
-/// started, it waits for threads that never came. `unusable_` notes either situation: from then on the calling thread does
-/// the work.
+/// oneTBB would wait for ever in two situations. A child that was forked after oneTBB had started threads lacks these threads, so
+/// their slots of the arena, locks and tasks are never released. If memory ran out while oneTBB started, oneTBB waits for threads
+/// that never started. In either situation `unusable_` is set, and the calling thread does the work.
 class TbbExecutor final : public Executor {
  public:
   int threads() const noexcept override {
@@ -177,12 +176,12 @@ class TbbExecutor final : public Executor {
   std::shared_ptr<tbb::task_arena> get_arena() {
     const std::lock_guard lock(mutex_);
     had_arena_ = true;
-    // oneTBB has at most as many workers as the process may use processors, and warns if it is asked for more.
+    // oneTBB has at most as many workers as processors that the process may use, and warns if an arena asks for more.
     if (!arena_) arena_ = std::make_shared<tbb::task_arena>(std::min(all_threads(), machine_threads()));
     return arena_;
   }
 
-  /// Forgets an arena that failed to start, since a run would wait for it for ever.
+  /// Drops an arena that failed to start, since a run would wait for it for ever.
   void forget_arena() {
     const std::lock_guard lock(mutex_);
     arena_.reset();

@@ -11,12 +11,12 @@
 namespace patchfold::engine {
 
 /// Sets default rounding, denormals on and exceptions masked until the end of the scope, then restores the caller's state,
-/// flags included. Sums run under it, so that results do not depend on the caller's settings.
+/// flags included. Sums run under DefaultFloats, so that results do not depend on the caller's settings.
 class DefaultFloats {
  public:
 #ifdef __SSE2__
-  // This register controls vectors and scalars alike. fesetenv would also set the x87's, which takes as long as a small
-  // plan.
+  // MXCSR controls vector and scalar operations. fesetenv would also set the control word of the x87, which takes as long as
+  // running a small plan.
   DefaultFloats() noexcept : saved_(_mm_getcsr()) {
     _mm_setcsr(0x1f80);
   }

@@ -3,7 +3,7 @@
 
 namespace patchfold::engine {
 
-/// Makes the plans that threads keep for repeated calls stale.
+/// Forbids further use of the plans that threads keep for repeated calls.
 void forget_plans() noexcept;
 
 }  // namespace patchfold::engine

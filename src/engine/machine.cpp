@@ -18,8 +18,8 @@ constexpr Caches usual{32 << 10, 512 << 10, 16 << 20};
 
 std::optional<kernels::Store> forced_store;
 
-/// Returns the data caches of the first processor as Linux describes them. Rejected was the C library's sysconf: it counts
-/// the caches of a whole socket, even if a virtual machine has only a part of it.
+/// Returns the data caches of the first processor as Linux describes them. The C library's sysconf is not used, because it counts
+/// the caches of a whole socket, even in a virtual machine with a part of the socket.
 Caches described() {
   Caches c = usual;
   for (int index = 0; index < 8; ++index) {
@@ -78,7 +78,7 @@ const Caches& caches() noexcept {
 }
 
 std::int64_t stage_bytes() noexcept {
-  // A quarter of a 1 MB cache was best. From half of it on, the streams that pass evict the stage.
+  // A quarter of a 1 MB cache was best. A stage of half the cache or more is evicted by the data that streams past it.
   return std::clamp<std::int64_t>(caches().l2 / 4, 64 << 10, 256 << 10);
 }
 
@@ -88,11 +88,11 @@ std::string_view name_of(kernels::Store store) noexcept {
 
 kernels::Store store_of(double read, double written) noexcept {
   if (forced_store) return *forced_store;
-  // Measured with plain loops that reuse their buffers: stores past the cache pay from 0.7 of the cache on for mixes of
+  // Measured with plain loops that reuse their buffers: stores past the cache are faster from 0.7 of the cache on for mixes of
   // reads and writes, and from 1.1 on if writes dominate.
   const double share = written > 3 * read ? 1.1 : 0.7;
-  // A larger cache belongs to many cores, and is slow. With 260 MB of cache, stores past it win from a few MB on, and an
-  // unfold to 80 MB takes a third of the time with them.
+  // A larger cache belongs to many cores, and is slow. With 260 MB of cache, stores past the cache are faster from a few MB on: an
+  // unfold to 80 MB takes a third of the time.
   constexpr std::int64_t largest = 32 << 20;
   const auto cache = static_cast<double>(std::min(caches().l3, largest));
   return read + written > share * cache ? kernels::Store::past_cache : kernels::Store::plain;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Knows the cache sizes of the machine, and makes the choices that follow from them.
+// Returns the cache sizes of the machine, and makes the choices that depend on these sizes.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,21 @@ struct Caches {
   std::int64_t l3 = 0;
 };
 
-/// Returns the sizes that the system reported at the first call, or common sizes if it reports none. The environment
-/// variable PATCHFOLD_CACHES=L1,L2,L3 replaces them, in bytes, so that the choices for another machine can be seen and
-/// measured on this one.
+/// Returns the sizes that the system reported at the first call, or common sizes if it reports none. The environment variable
+/// PATCHFOLD_CACHES=L1,L2,L3 replaces the sizes, in bytes, so that the choices for another machine can be seen and measured on this
+/// machine.
 const Caches& caches() noexcept;
 
-/// Returns the bytes that a stage should take: it is read many times while outputs stream past it.
+/// Returns the best size of a stage in bytes: a stage is read many times while outputs stream past it.
 std::int64_t stage_bytes() noexcept;
 
-/// Returns the way to write the destination of work that reads and writes so many bytes. It is past the cache if both
-/// together would evict data that the caller needs next. A test may force the answer.
+/// Returns the way to write the destination of work that reads and writes so many bytes: past the cache if the work would evict
+/// data that the caller needs next. A test may force the returned value.
 kernels::Store store_of(double read, double written) noexcept;
 /// Returns the way to write the destination of a problem, which reads and writes the ranges of its tensors.
 kernels::Store store_of(const Problem& problem) noexcept;
-/// Makes store_of() return `store` from now on; nothing: the computed value. For tests. No other thread may plan meanwhile.
+/// Makes store_of() return `store` from now on; without `store`, the computed value again. For tests. No other thread may plan
+/// meanwhile.
 void force_store(std::optional<kernels::Store> store) noexcept;
 
 /// Returns "plain" or "past the cache".

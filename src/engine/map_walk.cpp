@@ -16,7 +16,7 @@ namespace patchfold::engine {
 std::vector<int> walk_order(const std::vector<Window>& windows, std::int64_t element_size) {
   std::vector<int> order(windows.size());
   std::iota(order.begin(), order.end(), 0);
-  // The stride of a single position is never used, so it may be any number.
+  // The stride of an axis with one position is never used, so it may be any number.
   const auto step = [&](int i) -> std::int64_t {
     const Window& w = windows[static_cast<std::size_t>(i)];
     if (w.position_stride == element_size) return w.positions > 1 ? 0 : 1;
@@ -124,7 +124,7 @@ std::vector<std::uint8_t> MapWalk::take_masks() {
   return std::move(masks_);
 }
 
-/// Returns whether the taps of a row's outer axes tie its `row`-th stretch, which is one run of the innermost axis.
+/// Returns whether the taps of a row's outer axes tie its `row`-th part, which is one run of the innermost axis.
 bool MapWalk::ties_row(const Met& met, std::int64_t row) const noexcept {
   for (std::size_t k = size() - 1; k-- > flat_;) {
     const std::int64_t element = row % axes_[k].length;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks over the elements of a map, or over the positions of its columns, tap by tap, for the writers of programs for maps.
 //
-// The near side is walked element by element. A tap ties elements to neighbours on the far side: element e is tied to the
-// far element e + shift, if there is one. Masks mark the elements of a vector that are tied.
+// The walk visits the elements of one side, called near, in order. A tap ties each near element e to element e + shift of the other
+// side, called far, if this element exists. Masks mark the elements of a vector that are tied.
 #pragma once
 
 #include <cstdint>
@@ -45,10 +45,10 @@ inline std::int64_t phase_length(const Window& w) noexcept {
 /// Returns the windows from the outermost to the one whose positions are neighbours in memory.
 std::vector<int> walk_order(const std::vector<Window>& windows, std::int64_t element_size);
 
-/// The walk through one map: rows of lanes, the taps that tie each row, and the masks of the tied lanes. Writers of
-/// programs turn these into steps for kernels. A row is the innermost axis and the outer axes whose rows follow one another
-/// on both sides, since on short rows vectors of one axis would be mostly empty. A walk depends on the windows alone, so
-/// one walk serves all maps.
+/// The walk through one map: rows of lanes, the taps that tie each row, and the masks of the tied lanes. Writers of programs turn
+/// rows, taps and masks into steps for kernels. A row is the innermost axis and the outer axes whose rows follow one another on
+/// both sides, since vectors along one short axis would be mostly empty. A walk depends only on the windows, so one walk serves all
+/// maps.
 class MapWalk {
  public:
   /// The vectors of a kernel and the masks of their lanes.
@@ -76,11 +76,12 @@ class MapWalk {
   std::size_t size() const noexcept { return axes_.size(); }
   const WalkAxis& axis(std::size_t k) const noexcept { return axes_[k]; }
   Taps taps() const;
-  /// Return lanes. row(): of a row; row_step(): of one element of the row's outermost axis; parts(): of an element.
+  /// Return numbers of lanes. row(): lanes of a row; row_step(): lanes of one element of the row's outermost axis; parts(): lanes
+  /// of an element.
   std::int64_t row() const noexcept { return row_; }
   std::int64_t row_step() const noexcept { return row_ / axes_[flat_].length; }
   std::int64_t parts() const noexcept { return parts_; }
-  /// is_single_row() returns whether a row is one axis; is_one_row(), whether a row is all axes.
+  /// is_single_row() returns whether a row consists of one axis, and is_one_row() whether it consists of all axes.
   bool is_single_row() const noexcept { return flat_ + 1 == axes_.size(); }
   bool is_one_row() const noexcept { return flat_ == 0; }
   /// Returns the number of axes outside of a row, whose tuples number the rows.
@@ -112,13 +113,13 @@ class MapWalk {
 
   /// Returns the extents of the axes that number the rows.
   Dims rows() const;
-  /// Returns the bytes on the far side to a row; nothing if the taps do not tie the row.
+  /// Returns the offset in bytes of a row on the far side; nothing if the taps do not tie the row.
   std::optional<std::int64_t> row_offset(const Dims& row, const Met& met) const;
 
   /// Appends the masks of the lanes that each term ties, for some vectors of a row, vector by vector.
   Masks add_masks(const std::vector<const Met*>& terms, std::int64_t lane, std::int64_t vectors);
-  /// Returns the place of such masks. Appends them unless terms with the same lanes have them already. Returns -1 if every
-  /// lane is tied.
+  /// Returns the index of the masks of these terms. Appends the masks unless terms with the same lanes have appended them already.
+  /// Returns -1 if every lane is tied.
   std::int64_t shared_masks(const std::vector<const Met*>& terms, std::int64_t lane, std::int64_t vectors);
   /// Removes the masks that add_masks() wrote last.
   void forget(const Masks& masks) { masks_.resize(static_cast<std::size_t>(masks.at)); }

@@ -34,13 +34,13 @@ Dim dim_of(const Problem& problem, std::int64_t extent, std::int64_t image_strid
 Problem open_windows(Problem problem, Opened opened) {
   for (int i = 0; i < problem.windows.size();) {
     const Window w = problem.windows[i];
-    // Overlapping windows are kept: the elements that they share are staged once.
+    // Overlapping windows stay windows, since strategies copy the elements that windows share to the stage only once.
     const bool simple = opened == Opened::all || w.kernel == 1 || w.positions == 1;
     if (!is_partition(w) && (problem.verb != Verb::extract || !simple || !all_inside(w))) {
       ++i;
       continue;
     }
-    // With one position or one tap the step may be any number, even one whose product with the stride overflows.
+    // With one position or one tap the step may be any number, even if its product with the stride overflows.
     const std::int64_t position_step = w.positions == 1 ? 0 : w.stride * w.image_stride;
     const std::int64_t tap_step = w.kernel == 1 ? 0 : w.dilation * w.image_stride;
     problem.dims.push_back(dim_of(problem, w.positions, position_step, w.position_stride));
@@ -96,7 +96,7 @@ std::int64_t take_unit(Problem& problem) {
 
 Problem normalise(const Problem& problem, std::string_view op) {
   Problem normal = merge_dims(drop_single(open_windows(turn_single(problem), Opened::partitions)));
-  // Exactly one element meets everywhere, so it is its own mean.
+  // Without windows each mean has exactly one element, so the mean is a copy.
   if (normal.verb == Verb::combine_mean && normal.windows.empty()) normal.verb = Verb::combine_copy;
   const int axes = normal.dims.size() + normal.windows.size();
   if (axes > max_axes)

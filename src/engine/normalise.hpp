@@ -8,12 +8,13 @@
 namespace patchfold::engine {
 
 /// The windows that open_windows() replaces by dims.
-///   partitions  those whose column elements and image elements correspond one to one, and windows of one tap or one
+///   partitions  windows whose column elements and image elements correspond one to one, and windows of one tap or one
 ///               position that lie inside the image
 ///   all         every window that lies inside the image
 enum class Opened : std::uint8_t { partitions, all };
 
-/// Replaces each of these windows by two dims, positions and taps. The sides of a combine must correspond one to one.
+/// Replaces each window that `opened` names by two dims, positions and taps. Column elements and image elements of a combine must
+/// correspond one to one.
 Problem open_windows(Problem problem, Opened opened);
 /// Turns the taps of a window of one position into positions of one tap: each element has at most one term in a sum.
 Problem turn_single(Problem problem);
@@ -21,8 +22,8 @@ Problem turn_single(Problem problem);
 Problem drop_single(Problem problem);
 /// Orders dims by the size of their destination stride, largest first, and merges neighbours that form one dim.
 Problem merge_dims(Problem problem);
-/// Removes the dims of a copy that are contiguous on both sides. Returns the bytes of the unit that these dims and the
-/// element form, which moves as a whole.
+/// Removes the dims of a copy that are contiguous on both sides. Returns the bytes of the unit that the removed dims and the
+/// element form; a unit is copied as a whole.
 std::int64_t take_unit(Problem& problem);
 
 /// Runs turn_single, open_windows, drop_single and merge_dims. Throws Error(limit) if more than max_axes axes remain.

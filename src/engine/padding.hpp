@@ -10,10 +10,9 @@
 
 namespace patchfold::engine {
 
-/// A stretch of coordinates [begin, end) that reads the image in equal steps: coordinate c reads source + (c - begin) *
-/// step, with a step of -1, 0 or 1. Inside the image it reads the image itself; outside, the elements of the padding mode.
-/// A list of runs for each axis was rejected, because its length grows with the pad; run_at() finds one run in constant
-/// time.
+/// A range of coordinates [begin, end) that reads the image in equal steps: coordinate c reads source + (c - begin) * step, with a
+/// step of -1, 0 or 1. Coordinates inside the image read their own element; coordinates outside read the elements of the padding
+/// mode. A list of runs for each axis was rejected, because its length grows with the pad; run_at() finds one run in constant time.
 struct Run {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -27,14 +26,14 @@ inline std::int64_t source_at(const Run& run, std::int64_t c) noexcept {
   return run.step == 0 ? run.source : run.source + (c - run.begin) * run.step;
 }
 
-/// Returns the run that holds coordinate c. Its modes are those of numpy.pad; the image's extent is at least 1 unless the
+/// Returns the run that holds coordinate c. Padding modes are defined as in numpy.pad; the image's extent is at least 1 unless the
 /// mode is constant.
 inline Run run_at(const Window& window, std::int64_t c) noexcept {
   constexpr std::int64_t low = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t high = std::numeric_limits<std::int64_t>::max();
   const std::int64_t n = window.extent;
   if (c >= 0 && c < n) return {0, n, 0, 1, false};
-  // Mirrored at either border, cells of `period` coordinates alternate between forward and backward.
+  // An image that is mirrored at both borders consists of cells of `period` coordinates, alternately forward and backward.
   const auto mirrored = [c](std::int64_t period, std::int64_t last) -> Run {
     const std::int64_t cell = floor_div(c, period);
     const bool backward = cell % 2 != 0;

@@ -12,7 +12,7 @@ Status parallel_rows(std::int64_t rows, double bytes,
                      void (*work)(void* context, std::int64_t first, std::int64_t last) noexcept, void* context,
                      Executor& executor) noexcept {
   if (rows <= 0) return Status::ok;
-  /// The call, as its pieces see it.
+  /// The data of one call that all its pieces share.
   struct Call {
     decltype(work) run;
     void* context;

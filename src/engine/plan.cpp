@@ -23,7 +23,7 @@ std::int64_t past_line(const std::byte* p) noexcept {
   return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p) % kernels::line_bytes);
 }
 
-/// The elements that one side of a problem touches. Each lies at the lowest address plus a multiple of each step.
+/// The elements that one side of a problem touches. The address of an element is the lowest address plus multiples of the steps.
 class Lattice {
  public:
   struct Step {
@@ -40,8 +40,8 @@ class Lattice {
 
   const auto& steps() const noexcept { return steps_; }
   std::uintptr_t lowest() const noexcept { return lowest_; }
-  /// Returns the bytes of each period, from the lowest address, that the elements take; more than the period if that is
-  /// unknown.
+  /// Returns the number of bytes at the beginning of each period that hold elements, counted from the lowest address; more than the
+  /// period if this number is unknown.
   std::int64_t width(std::int64_t period) const noexcept {
     std::int64_t bytes = element_;
     for (const Step& step : steps_)
@@ -55,8 +55,8 @@ class Lattice {
   FixedList<Step, 4 * max_rank> steps_{};
 };
 
-/// Returns whether an element of the source may share memory with one of the destination. They share none if, for some
-/// stride, each period holds both side by side: channels of one pixel, columns of one row.
+/// Returns whether an element of the source may share memory with an element of the destination. Source and destination share no
+/// memory if, for some stride, each period holds them side by side: channels of one pixel, columns of one row.
 bool elements_meet(const engine::Problem& problem, const std::byte* src, const std::byte* dst) noexcept {
   Lattice from(src + problem.src_offset, problem.element_size), to(dst + problem.dst_offset, problem.element_size);
   for (const engine::Dim& dim : problem.dims) {
@@ -79,7 +79,7 @@ bool elements_meet(const engine::Problem& problem, const std::byte* src, const s
   return true;
 }
 
-/// One run, as its pieces see it.
+/// The data of one run that all its pieces share.
 struct Call {
   const Compiled& compiled;
   const std::byte* src;

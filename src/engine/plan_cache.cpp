@@ -19,7 +19,8 @@ namespace detail {
 namespace {
 
 constexpr std::size_t most_plans = 64;
-/// The tables of a plan have about as many bytes as its call moves, or at most as many as its strategy lists.
+/// Limits in bytes. The tables of a plan have about as many bytes as its call moves, and never more than the limits of its
+/// strategy.
 constexpr double most_of_one = 8 << 20, most_of_all = 64 << 20;
 
 /// A plan that a thread keeps, with the words of its call. `words` holds everything that a plan depends on, so equal words
@@ -29,14 +30,13 @@ struct Recent {
   std::unique_ptr<const Planned> planned;
   double bytes;  ///< the most bytes of its tables, roughly
 };
-/// The plans that a thread keeps, all of one generation: another instruction set makes them stale.
+/// The plans that a thread keeps, all of one generation: a change of the instruction set makes them stale.
 struct RecentPlans {
   std::uint64_t generation = 0;
   std::vector<Recent> list{};  ///< the latest one first
 };
 
-/// Returns the plans of this thread and of the key's generation; null if the key is not whole, or if this thread keeps
-/// none.
+/// Returns the plans of this thread and of the key's generation; null if the key is not whole, or if this thread keeps no plans.
 std::vector<Recent>* plans_for(const PlanKey& key) noexcept {
   auto* const plans = key.is_whole() ? of_this_thread<RecentPlans>() : nullptr;
   if (plans == nullptr) return nullptr;

@@ -16,14 +16,14 @@ namespace patchfold::engine {
 /// The most dims and windows together in a normalised problem.
 inline constexpr int max_axes = 16;
 
-/// The use that a problem makes of its elements.
+/// The operation of a problem.
 ///   extract       image -> columns: each column element is a copy of the image element at its coordinate, or, outside
 ///                 the image, of the element or the fill that `mode` gives
 ///   combine_copy  columns -> image: each image element is a copy of the one column element that points at it
 ///                 (stride = kernel)
 ///   combine_sum   columns -> image: each image element is the sum of all column elements that point at it, in ascending
 ///                 order of the taps
-///   combine_mean  columns -> image: that sum, divided by the number of its terms; `fill` if there are none
+///   combine_mean  columns -> image: the sum of combine_sum, divided by the number of its terms; `fill` without terms
 enum class Verb : std::uint8_t { extract, combine_copy, combine_sum, combine_mean };
 
 }  // namespace patchfold::engine
@@ -47,11 +47,11 @@ struct Dim {
   friend bool operator==(const Dim&, const Dim&) = default;
 };
 
-/// The tie between the columns and one spatial axis of the image. The column element of position b and tap q belongs to
-/// the coordinate
+/// The relation between the columns and one spatial axis of the image. The column element of position b and tap q belongs to the
+/// coordinate
 ///   b * stride + q * dilation - pad_begin     0 <= b < positions, 0 <= q < kernel
-/// It lies inside the image if it is in [0, extent). stride, dilation and pad_begin are counted in coordinates. The three
-/// other strides are in bytes: along the image's coordinates, and along the taps and positions of the columns.
+/// The coordinate lies inside the image if it is in [0, extent). stride, dilation and pad_begin are counted in coordinates. The
+/// three other strides are in bytes: along the image's coordinates, and along the taps and positions of the columns.
 struct Window {
   std::int64_t kernel = 1;
   std::int64_t positions = 1;
@@ -83,9 +83,9 @@ inline bool overlap(const std::byte* a, ByteRange ra, const std::byte* b, ByteRa
 
 /// One call of one operator, without names: `verb` is applied to every element of the product of all dims and windows. The
 /// image has an axis for each dim and each window; the columns have one for each dim and two for each window (position and
-/// tap). Their order in memory depends on strides alone. Operators make problems (ops/operands.hpp) and have checked every
-/// size and offset: none leaves its tensor, and all are below 2^60. A problem holds no data pointers; offsets count from
-/// those of the call.
+/// tap). Only the strides decide the order of the axes in memory. Operators make problems (ops/operands.hpp) and have checked every
+/// size and offset: every offset stays in its tensor, and all numbers are below 2^60. A problem holds no data pointers; offsets
+/// count from the data pointers of the call.
 struct Problem {
   Verb verb = Verb::extract;
   DType dtype = DType::opaque;

@@ -12,7 +12,7 @@
 
 namespace patchfold::engine {
 
-/// An axis of a walk. A step along it moves both sides of a dim, or a window's position, tap or image coordinate.
+/// An axis of a walk. A step along an axis moves both sides of a dim, or a window's position, tap or image coordinate.
 struct Axis {
   enum class Kind : std::uint8_t { dim, position, tap, coordinate } kind = Kind::dim;
   int window = -1;
@@ -21,7 +21,7 @@ struct Axis {
   std::int64_t dst_stride = 0;
 };
 
-/// A list with room for two axes of every window, every dim, and the chunks of the row.
+/// A list with enough entries for two axes of every window, every dim, and the chunks of the row.
 using AxisList = FixedList<Axis, 2 * max_axes + 1>;
 
 /// Returns the axes of the image.
@@ -33,7 +33,7 @@ inline AxisList image_axes(const Problem& problem) {
   return axes;
 }
 
-/// The most bytes of one row of a copy, so that threads can share a long row (arbitrary: 64 KiB).
+/// The most bytes of one row of a copy; longer rows are cut, so that threads can share them (arbitrary: 64 KiB).
 inline constexpr std::int64_t chunk_bytes = 64 * 1024;
 
 /// The fewest bytes of a row that is worth a kernel's call (arbitrary: one cache line).
@@ -52,8 +52,8 @@ inline int order_axes(AxisList& axes, std::int64_t unit) noexcept {
   return longest;
 }
 
-/// The row axis, and the axes that number the rows. A long row axis is cut into chunks, so that threads can share it. The
-/// numbering axes are those outside the row axis, the chunks of the row, and those inside, in this order, so rows are
+/// The row axis, and the axes that number the rows. A long row axis is cut into chunks, so that threads can share it. The numbering
+/// axes are the axes outside the row axis, the chunks of the row, and the axes inside the row axis. In this order, rows are
 /// numbered in the order of the destination.
 struct RowPlan {
   Axis row{};
@@ -66,7 +66,7 @@ struct RowPlan {
   std::int64_t row_count(std::int64_t begin) const noexcept { return std::min(chunk, row.extent - begin); }
 };
 
-/// Returns the rows of these axes. A chunk has innermost_chunk units if the row axis is the innermost, otherwise
+/// Returns the plan of rows along these axes. A chunk has innermost_chunk units if the row axis is the innermost, otherwise
 /// strided_chunk units.
 inline RowPlan plan_rows(AxisList axes, std::int64_t unit, std::int64_t innermost_chunk,
                          std::int64_t strided_chunk) noexcept {

@@ -15,8 +15,8 @@
 
 namespace patchfold::engine {
 
-/// Scratch memory of the calling thread, kept for its next runs, so that a run allocates nothing. An executor may run other
-/// plans on this thread while it waits for the pieces of one; such plans get memory of their own.
+/// Scratch memory of the calling thread, kept for its next runs, so that a run allocates nothing. An executor may run other plans
+/// on this thread while it waits for the pieces of a plan; such plans get memory of their own.
 class ThreadScratch {
  public:
   explicit ThreadScratch(std::size_t size) noexcept {
@@ -66,8 +66,8 @@ class AtomicWord {
 #endif
 
 /// Lends the parts of a run's scratch memory to its pieces. There are as many parts as threads, not as pieces, so that
-/// small pieces need no more memory than large ones. If an executor runs more pieces at a time than it has announced, some
-/// wait for a part.
+/// small pieces need no more memory than large ones. If an executor runs more pieces at a time than its threads(), some pieces wait
+/// for a part.
 class ScratchParts {
  public:
   static constexpr std::int64_t most = 1024;

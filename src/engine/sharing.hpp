@@ -8,9 +8,9 @@
 
 namespace patchfold::engine {
 
-/// The fewest bytes that are worth handing to another thread: 10 us of copying; waking a thread takes 2 to 32 us.
+/// The fewest bytes of a piece for another thread: 10 us of copying; waking a thread takes 2 to 32 us.
 inline constexpr double bytes_per_piece = 128 * 1024;
-/// The number of pieces for each thread, so that a thread that ends early takes more (arbitrary).
+/// The number of pieces for each thread, so that a thread that ends early can take more pieces (arbitrary).
 inline constexpr double pieces_per_thread = 4;
 
 /// The most bytes of a piece, so that work can soon be stopped between two pieces (arbitrary: some milliseconds of
@@ -28,7 +28,7 @@ inline std::int64_t piece_count(int threads, std::int64_t rows, double bytes) no
 /// Returns the rows [first, last) of a piece. The numbers of rows differ by at most one between pieces.
 inline std::pair<std::int64_t, std::int64_t> rows_of_piece(std::int64_t piece, std::int64_t pieces,
                                                            std::int64_t rows) noexcept {
-  // rows * piece might exceed 64 bits.
+  // The formula avoids rows * piece, which might exceed 64 bits.
   const std::int64_t each = rows / pieces;
   const std::int64_t rest = rows % pieces;
   const std::int64_t first = piece * each + std::min(piece, rest);

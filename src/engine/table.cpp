@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of strategies. The first row that applies to a normalised problem wins.
+// The table of strategies. The first row that fits a normalised problem and pays is used.
 #include "engine/table.hpp"
 
 #include <atomic>
@@ -30,15 +30,15 @@ struct Strategy {
   bool (*pays)(const Problem&) = always;
 };
 
-// Figures. "x a of n": the time of a row's problems without the row, in multiples of the time with it (`patchfold bench
-// --without ROW`): the geometric mean over its n problems among `patchfold bench --random 1 600`, bench/problems.txt and
-// 391 calls of networks, on one thread. Of sums: among `patchfold bench --random 1 500`.
+// "x a of n" means: without the row, its n problems take a times as long on one thread (geometric mean, `patchfold bench --without
+// ROW`). The n problems come from `patchfold bench --random 1 600`, bench/problems.txt and 391 calls of networks; for sums, from
+// `patchfold bench --random 1 500`.
 constexpr Strategy strategies[] = {
     {"nothing", make_nothing},                              // no destination elements
     {"memcpy", make_memcpy},                                // x 1.0 of 4; past the cache x 1.3, and threads share one run
     {"streams", make_streams, streams_pay},                 // x 1.36 of 22
     {"extract maps", make_extract_maps, extract_maps_pay},  // x 1.25 of 160
-    {"counts", make_counts},                                // coverage: its time must not grow with the taps that meet
+    {"counts", make_counts},                                // coverage, whose time must not grow with the number of taps
     {"bands", make_bands, bands_pay},                       // x 2.70 of 126
     {"strided", make_strided},                              // x 3.07 of 383
     {"parts", make_parts, parts_pay},                       // x 2.37 of 89
@@ -50,7 +50,7 @@ constexpr Strategy strategies[] = {
 
 Forced forced_rows;
 
-/// Returns the plan of the first row that is tried and fits; null if no row does.
+/// Returns the plan of the first row for which is_tried is true and that fits the problem; null if there is no such row.
 std::unique_ptr<Compiled> plan_by(const Problem& normal, auto&& is_tried) {
   for (const Strategy& strategy : strategies) {
     if (!is_tried(strategy)) continue;
@@ -86,7 +86,7 @@ std::string_view row_of(EnvironmentVariable& variable) {
 
 constinit EnvironmentVariable wanted_row("PATCHFOLD_ONLY_ROW"), unwanted_row("PATCHFOLD_WITHOUT");
 
-/// Forces the choices of the environment variables, once.
+/// Applies the environment variables that force choices, once.
 void apply_environment() {
   static constinit std::atomic<bool> applied{false};
   if (applied.load(std::memory_order_acquire)) return;
@@ -112,7 +112,7 @@ std::vector<std::string_view> strategy_names() {
 std::unique_ptr<Compiled> plan_normal(const Problem& normal) {
   const std::string_view only = forced_rows.strategy, without = forced_rows.without;
   std::unique_ptr<Compiled> compiled;
-  // The first row is always tried: other rows may assume that there are elements.
+  // The first row is always tried, so that other rows may assume that the destination has elements.
   if (!only.empty()) compiled = plan_by(normal, [&](const Strategy& row) { return row.name == only || &row == strategies; });
   if (!compiled && !without.empty())
     compiled = plan_by(normal, [&](const Strategy& row) { return row.name != without && row.pays(normal); });

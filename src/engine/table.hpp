@@ -21,11 +21,11 @@ std::unique_ptr<Compiled> plan_normal(const Problem& normal);
 /// Overrides for the choice of strategies and stores, for tests and measurements.
 struct Forced {
   std::string_view strategy{};            ///< the only row that is tried; "": all. A problem that it does not fit is planned
-                                          ///< as always.
+                                          ///< as without this field.
   std::optional<kernels::Store> store{};  ///< replaces the result of store_of()
   std::string_view without{};             ///< a row that is not tried if another one fits; "": none
 };
-/// Makes all later plans as `forced` says. No other thread may plan meanwhile.
+/// Sets the choices that all later plans must make. No other thread may plan meanwhile.
 void force(const Forced& forced) noexcept;
 
 }  // namespace patchfold::engine

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of one window: which positions lie inside the image, and which taps point at an image coordinate. Time and
-// memory do not grow with a kernel, a stride or a pad.
+// The arithmetic of one window: the positions inside the image, and the taps that point at an image coordinate. Time and memory do
+// not grow with a kernel, a stride or a pad.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ inline Inside inside_of(const Window& w) noexcept {
   return {from, std::max(from, end)};
 }
 
-/// Returns whether all numbers of a problem are so small that the arithmetic of bands cannot overflow.
+/// Returns whether all numbers of a problem are small enough that the arithmetic of bands cannot overflow.
 inline bool are_near(const Problem& problem) noexcept {
   constexpr std::int64_t most = std::int64_t{1} << 30;
   return std::ranges::all_of(problem.windows, [](const Window& w) {
@@ -54,8 +54,8 @@ struct Taps {
   std::int64_t step = 0;    ///< bytes from each to the next one
 };
 
-/// Finds the taps that point at a coordinate: solves coordinate = b * stride + q * dilation - pad_begin for (b, q). Each
-/// solution takes constant time for every size of kernel. Sums hold one solver for each window.
+/// Finds the taps that point at a coordinate: solves coordinate = b * stride + q * dilation - pad_begin for (b, q). Finding the
+/// taps of a coordinate takes constant time for every size of kernel. Sums hold one solver for each window.
 class TapSolver {
  public:
   TapSolver() = default;
@@ -76,7 +76,7 @@ class TapSolver {
       if (t < 0 || t > reach) return {};
       return {w.kernel, t / w.stride * w.position_stride, w.tap_stride};
     }
-    // The smallest tap of the right residue within the bounds from the positions.
+    // low and high bound the taps whose positions exist; the first tap is the smallest one from low on with the right residue.
     const std::int64_t low = std::max<std::int64_t>(0, ceil_div(t - reach, w.dilation));
     const std::int64_t high = std::min(w.kernel - 1, floor_div(t, w.dilation));
     const auto residue =
@@ -109,8 +109,8 @@ class TapSolver {
   std::int64_t inverse_ = 0;        // of position_step_ modulo tap_step_
 };
 
-/// Narrows a window to the coordinates [from, from + extent) and to the positions with a tap that points there. Returns the
-/// number of positions before these.
+/// Narrows a window to the coordinates [from, from + extent) and to the positions with a tap that points at one of them. Returns
+/// the number of removed positions before the first position that remains.
 inline std::int64_t narrow(Window& w, std::int64_t from, std::int64_t extent) noexcept {
   w.extent = std::min(extent, w.extent - from);
   const std::int64_t reach = from + w.pad_begin - (w.kernel - 1) * w.dilation;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coverage and order: the number of uses of each element, and the pairs of elements of both tensors.
+// Finds coverage and order: the number of uses of each element, and the pairs of elements of columns and image.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Pair {
 /// elements in memory: f is then called for each tap of each patch, with column = 0.
 void walk(const Geometry& geometry, const std::function<void(const Pair&)>& f);
 
-/// The results of a walk.
+/// The facts that a walk over all elements finds.
 struct Findings {
   std::vector<std::int64_t> from{};    ///< of operators that move: for each output element its input element, or -1
   std::vector<bool> padded{};          ///< of extractions: whether an output element lies outside the image and is padded
@@ -35,7 +35,8 @@ Findings find(const Subject& subject);
 
 void write_coverage(Text& text, const Subject& subject, const Findings& findings);
 void write_order(Text& text, const Subject& subject, const Findings& findings);
-/// Writes the columns of a tiny problem: the result of extracting 0, 1, 2, .., or the places where a sum puts each element.
+/// Writes the columns of a tiny problem: the result of extracting 0, 1, 2, .., or for a sum the image element to which each column
+/// element is added.
 void write_matrix(Text& text, const Subject& subject, const Findings& findings);
 
 }  // namespace patchfold::explaining

@@ -93,7 +93,7 @@ void write_plan(Text& text, const Plan& plan) {
   }
 }
 
-/// Returns whether elements are shown one by one. Without a data input their number is that of the taps of all patches.
+/// Returns whether elements are few enough to be shown one by one. Without a data input the taps of all patches are counted.
 bool is_small(const Subject& subject) {
   const Geometry& geometry = subject.geometry();
   const std::optional<std::int64_t> read =

@@ -13,14 +13,14 @@ namespace patchfold::explaining {
 
 inline constexpr std::size_t most_columns = 100;
 
-/// A text of lines of at most most_columns. Longer lines are broken at blanks, preferably outside brackets, and go on
-/// behind `hang` columns.
+/// A text of lines of at most most_columns. Longer lines are broken at blanks, preferably outside brackets, and continue with an
+/// indentation of `hang` columns.
 class Text {
  public:
   void line(std::string_view text, std::size_t hang = 4);
   /// Writes a headline with a blank line before it.
   void section(std::string_view title);
-  /// Writes rows of cells, indented by two columns, each column as wide as its widest cell; breaks the last into lines.
+  /// Writes rows of cells, indented by two columns, each column as wide as its widest cell; the last cell is broken into lines.
   void table(const std::vector<std::vector<std::string>>& rows);
   std::string take() { return std::move(text_); }
 
@@ -34,7 +34,7 @@ std::vector<std::string> lines_of(std::string_view text);
 std::string element(std::string_view name, const Dims& index);
 /// Returns the indices of the element number `flat`, row-major.
 Dims index_of(std::int64_t flat, const Dims& shape);
-/// Steps to the next index, row-major; from the last one to the first.
+/// Steps to the next index, row-major; the first index follows the last index.
 void advance(Dims& index, const Dims& shape) noexcept;
 std::int64_t flat_of(const Dims& index, const Dims& shape);
 /// Returns the index half way along every axis.
@@ -45,7 +45,7 @@ std::string number(double value);
 std::string bytes(std::int64_t count);
 /// Returns "1 element", "5 elements".
 std::string counted(std::int64_t count, std::string_view noun);
-/// Returns all entries, or the first and the last ones with dots between them.
+/// Returns all entries of a progression, or the first and the last entries with dots between them.
 std::string listed(std::int64_t count, std::int64_t first, std::int64_t step);
 /// Returns "3 * 5 = 15 taps", "9 taps", "1 tap".
 std::string product(const Dims& factors, std::string_view noun);

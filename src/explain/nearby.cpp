@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds problems near a wrong one that the operator takes.
+// Finds problems similar to a wrong problem that the operator accepts.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -85,7 +85,7 @@ std::optional<Error> refusal_of(const OperatorSpec& op, const ProblemText& probl
   }
 }
 
-/// A problem that the operator takes, and its changes.
+/// A problem that the operator accepts, and its changes from the wrong problem.
 struct Fix {
   ProblemText problem;
   std::string change;
@@ -137,7 +137,7 @@ class Search {
     if (nearest) fixes_.push_back(std::move(*nearest));
   }
 
-  /// Returns a + b. Numbers stay far below 63 bits here; on overflow returns a.
+  /// Returns a + b, or a on overflow, which does not occur for the small numbers of this search.
   static std::int64_t moved(std::int64_t a, std::int64_t b) { return checked_add(a, b).value_or(a); }
 
   using Changes = std::vector<std::pair<Slot, std::int64_t>>;
@@ -161,7 +161,7 @@ class Search {
     if (slot.argument < 0) {
       fix.change =
           std::string(op_.data_input) + " " + to_string(fix.problem.shape) + " instead of " + to_string(wrong_.shape);
-      fix.distance -= 1;  // prefers data of another shape to other arguments at the same distance
+      fix.distance -= 1;  // at the same distance, a change of the data's shape is better than a change of an argument
     } else {
       const auto i = static_cast<std::size_t>(slot.argument);
       fix.change = wrong_.arguments[i].name + "=" + to_string(fix.problem.arguments[i].value) + " instead of " +

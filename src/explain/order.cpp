@@ -7,13 +7,13 @@
 namespace patchfold::explaining {
 namespace {
 
-/// The most elements of an axis, besides the last, that are looked at, and the most lines that show them.
+/// The largest number of elements of an axis, apart from the last element, that are examined, and of lines that show them.
 constexpr std::int64_t most_steps = 63;
 constexpr std::size_t most_lines = 12;
 /// The most terms of a sum that are written out.
 constexpr std::size_t most_terms = 10;
 
-/// One line of a walk along an axis: an element, and its element in the other tensor.
+/// One line of a walk along an axis: an element, and the element of the other tensor that belongs to it.
 struct Step {
   std::int64_t at = 0;      ///< index on the axis
   std::int64_t other = -1;  ///< flat index in the other tensor; -1: outside
@@ -22,7 +22,7 @@ struct Step {
   std::string right{};
 };
 
-/// Returns whether a step continues the one before it, so that it need not be shown.
+/// Returns whether a step continues the previous step, so that it need not be shown.
 bool goes_on(const std::vector<Step>& steps, std::size_t i, const Dims& shape) {
   if (i < 2 || steps[i].at != steps[i - 1].at + 1 || steps[i].padded != steps[i - 1].padded) return false;
   const auto inside = [&](std::size_t j) { return steps[j].other >= 0; };
@@ -34,7 +34,7 @@ bool goes_on(const std::vector<Step>& steps, std::size_t i, const Dims& shape) {
   return true;
 }
 
-/// Writes the places where the walk turns; equal steps between them are left out.
+/// Writes the steps at which the direction of the walk changes; equal steps between them are left out.
 void write_steps(Text& text, const std::vector<Step>& steps, const Dims& shape) {
   std::size_t width = 0;
   for (const Step& step : steps) width = std::max(width, step.left.size());
@@ -109,7 +109,7 @@ std::int64_t middle_element(const Dims& shape) {
 
 void write_moves(Text& text, const Subject& subject, const Findings& findings) {
   text.section("Order: where each element of output comes from");
-  // Takes an element that reads the middle of the input, so that it does not lie in padding.
+  // The shown element is one that reads the middle of the input, so that its source is not padding.
   std::int64_t middle = middle_element(subject.output());
   if (element_count(subject.input()) > 0) {
     const std::int64_t of_input = middle_element(subject.input());

@@ -10,7 +10,7 @@
 namespace patchfold::explaining {
 namespace {
 
-/// The columns of text for coordinates, and the most patches of an axis that are shown.
+/// The width of a line of coordinates in characters, and the most patches of an axis that are shown.
 constexpr std::int64_t coordinate_columns = 84;
 constexpr std::int64_t most_patches = 7;
 /// The most taps that are visited to count the uses of an element of an image through its padding.
@@ -109,7 +109,7 @@ std::int64_t uses_at(const Geometry& geometry, const SpatialAxis& axis, std::int
   window.mode = geometry.padding_mode;
   const engine::TapSolver solver(window);
   if (geometry.padding_mode == PaddingMode::constant || !geometry.extracts()) return solver.at(coordinate).count;
-  // Padding reads the element again, so coordinates beside the image that mirror or repeat it count too.
+  // Padding may read the element again, so coordinates outside the image that mirror or repeat the element count too.
   const std::int64_t begin = -axis.pad_begin, end = axis.extent + axis.pad_end;
   if (end - begin > most_counted) return -1;
   std::int64_t count = 0;
@@ -157,7 +157,7 @@ void write_vector(Text& text, const Subject& subject) {
   constexpr std::size_t most = 12, most_characters = 46;
   const PatchVector vector = patch_vector(subject, most);
   if (vector.orders.empty()) return;
-  // Shows as many elements as fit into one line in every system.
+  // Only as many elements are shown as fit into one line in every system.
   std::size_t shown = most;
   for (const PatchOrder& order : vector.orders) {
     std::size_t count = 0;
@@ -190,7 +190,7 @@ std::vector<std::string> traffic_lines(const Subject& subject) {
   const std::int64_t in = subject.has_input() ? element_count(subject.input()) * size : 0;
   const std::int64_t out = element_count(subject.output()) * size;
   const double all = static_cast<double>(in) + static_cast<double>(out);
-  // The rate of no real machine: a round figure that readers can scale.
+  // Bytes per second of an imaginary machine: a round figure that readers can scale.
   constexpr double rate = 10e9;
   const double seconds = all / rate;
   const auto [time, unit] = seconds < 1e-3 ? std::pair(seconds * 1e6, "microseconds")

@@ -12,23 +12,23 @@
 
 namespace patchfold::explaining {
 
-/// Stands in a list of indices for indices that are left out.
+/// An entry of a list of indices that marks a gap.
 inline constexpr std::int64_t left_out = std::numeric_limits<std::int64_t>::min();
 
-/// Returns the integers [begin, end): all, or `most` of the first and last ones, with `left_out` between them.
+/// Returns the integers [begin, end): all of them, or `most` of the first and last integers with `left_out` between them.
 std::vector<std::int64_t> shown_between(std::int64_t begin, std::int64_t end, std::int64_t most);
 /// Returns the coordinates of the padded image, and those that negative pads cut away.
 std::vector<std::int64_t> shown_coordinates(const SpatialAxis& axis, std::int64_t most);
-/// The kind of a coordinate: image, padding around it, or cut away: from the image by negative pads, or from the patches by
-/// the crops of an operator that makes an image.
+/// The kind of a coordinate: image, padding around the image, or cut. Negative pads cut coordinates from the image, and crops cut
+/// them from the patches if the operator makes an image.
 enum class Ground { image, padding, cut };
 Ground ground_at(const Geometry& geometry, const SpatialAxis& axis, std::int64_t coordinate);
 /// Returns the tap of the patch at a position that touches the coordinate; -1 if none does.
 std::int64_t tap_at(const SpatialAxis& axis, std::int64_t position, std::int64_t coordinate);
-/// Returns the number of taps of all positions that touch an element of the image, also through padding. -1: counting takes
-/// too many steps.
+/// Returns the number of taps of all positions that touch an element of the image, directly or through padding. -1: counting would
+/// take too many steps.
 std::int64_t uses_at(const Geometry& geometry, const SpatialAxis& axis, std::int64_t coordinate);
-/// Returns the axes along which the image is cut; an axis whose patches are single elements is not cut.
+/// Returns the axes along which patches have more than one element, so that the image is cut along them.
 std::vector<const SpatialAxis*> cut_axes(const Geometry& geometry);
 
 void write_patches(Text& text, const Subject& subject);

@@ -57,7 +57,7 @@ void draw_rulers(Svg& svg, const Board& board) {
   const auto label = [](std::int64_t c) { return c == left_out ? std::string("..") : std::to_string(c); };
   std::size_t digits = 1;
   for (const std::int64_t c : board.columns) digits = std::max(digits, label(c).size());
-  // Leaves out numbers that would run into each other because they are wider than a cell.
+  // Numbers that are wider than a cell would overlap, so only every `every`-th number is drawn.
   const std::size_t every = 1 + static_cast<std::size_t>(6.0 * static_cast<double>(digits) / board.cell);
   for (std::size_t i = 0; i < board.columns.size(); ++i)
     if (i % every == 0 || board.columns[i] == left_out)
@@ -196,7 +196,7 @@ double draw_coverage_board(Svg& svg, double x, double y, const Subject& subject,
   board.left = x + 34;
   board.top = y + 44;
   draw_rulers(svg, board);
-  // Counts the uses at the middle of further axes.
+  // Along the axes that the picture does not show, counts the patches at the middle element.
   std::int64_t others = 1;
   std::string slice;
   for (const SpatialAxis* axis : axes) {

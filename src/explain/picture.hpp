@@ -13,7 +13,7 @@ inline constexpr double part_gap = 34, head_gap = 24;
 double draw_head(Svg& svg, double y, const Subject& subject);
 /// Draws the grid of patches over the padded image, and the number of patches that use each element.
 double draw_grids(Svg& svg, double y, const Subject& subject);
-/// Draws the first elements of a patch in the order of each system.
+/// Draws the first elements of a patch, in the order of each system.
 double draw_vector(Svg& svg, double y, const Subject& subject);
 /// Draws the columns of a small problem, with the number of the image's element in each place.
 double draw_matrix(Svg& svg, double y, const Subject& subject);

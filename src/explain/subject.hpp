@@ -11,8 +11,8 @@
 
 namespace patchfold::explaining {
 
-/// An operator, its given arguments, and its geometry. An explanation reads everything about elements from the geometry;
-/// arguments are only shown.
+/// An operator, its given arguments, and its geometry. An explanation takes all facts about elements from the geometry; arguments
+/// are only shown.
 struct Subject {
   const OperatorSpec& op;
   std::vector<Argument> given;

@@ -11,8 +11,8 @@ namespace patchfold::explaining {
 
 namespace {
 
-/// Style rules for both schemes, then for light, then for dark. Every rule stands under .pfx, because the style of a
-/// picture inside a page holds for the whole page.
+/// Style rules for both schemes, then for light, then for dark. The selector of every rule begins with .pfx, because the style of a
+/// picture that is embedded in a page applies to the whole page.
 constexpr std::string_view style = R"(
 .pfx{font-family:system-ui,"Segoe UI",Roboto,"Helvetica Neue","DejaVu Sans",Arial,sans-serif;font-size:13px}
 .pfx .mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}

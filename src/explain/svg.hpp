@@ -9,11 +9,11 @@
 namespace patchfold::explaining {
 
 /// A picture that grows downwards. Coordinates are pixels from the top left corner. Every string is escaped; colours,
-/// strokes and fonts are classes of the style sheet, one set for light and one for dark. Colours are those of Okabe and Ito,
-/// which colour-blind people tell apart, and none of them says anything that a number or a line does not say too.
+/// strokes and fonts are classes of the style sheet, one set for light and one for dark. Colours are those of Okabe and Ito, which
+/// colour-blind people can distinguish, and a number or a line always repeats the meaning of a colour.
 ///
 /// Classes of text: `ink`, `soft` (less important), `title`, `head`, `mono`, `small`, `tiny`, `mid` and `end` (anchors),
-/// `at-a` and `at-b` (on shapes of these classes), `q0` to `q5` (on the heat of that number). Of shapes: `back`, `cell`,
+/// `at-a` and `at-b` (on shapes of these classes), `q0` to `q5` (on the heat of that number). Classes of shapes: `back`, `cell`,
 /// `pad` (dashed), `gone` (cut away), `a` and `b` (the two patches or tiles that are picked out: filled, and
 /// dashed), `mark`, `k0` to `k3` (channels), `h0` to `h5` (heat), `rule` (lines), `frame`, `curve-a`, `curve-b`, `ours`.
 class Svg {
@@ -27,15 +27,15 @@ class Svg {
   void text(double x, double y, std::string_view classes, std::string_view text);
   void rect(double x, double y, double width, double height, std::string_view classes, double radius = 0);
   void line(double x1, double y1, double x2, double y2, std::string_view classes);
-  /// Draws a line of an explanation in small type of one width; blanks before it move it to the right.
+  /// Draws a line of an explanation in a small monospaced font; leading blanks indent the line.
   void indented(double x, double y, std::string_view classes, std::string_view line);
   /// Draws a line through points {x1, y1, x2, y2, ..}.
   void curve(const std::vector<double>& points, std::string_view classes);
   /// Draws a triangle in the top left corner of a cell.
   void corner(double x, double y, double size, std::string_view classes);
-  /// Draws lines of text below one another, broken at blanks if they are too long; returns the y below them.
+  /// Draws lines of text below one another, broken at blanks if they are too long; returns the y below the last line.
   double paragraph(double x, double y, std::string_view classes, std::string_view text, std::size_t columns);
-  /// Returns the whole picture, of this height.
+  /// Returns the whole picture with the given height.
   std::string take(double height) const;
 
  private:

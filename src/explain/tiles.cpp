@@ -13,7 +13,7 @@
 namespace patchfold::explaining {
 namespace {
 
-/// The most tiles along an axis, elements of a tile, and tiles of a merge that are looked at one by one.
+/// The largest number of tiles along an axis, of elements of a tile, and of tiles of a merge that are examined one by one.
 constexpr std::int64_t most_tiles = std::int64_t{1} << 16;
 constexpr std::int64_t most_weights = std::int64_t{1} << 20;
 constexpr std::int64_t most_merged = 4096;

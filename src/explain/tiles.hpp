@@ -11,7 +11,7 @@
 
 namespace patchfold::explaining {
 
-/// A part of an axis of the output that the same tiles give, and the number of these tiles.
+/// A part of an axis of the output whose elements come from the same tiles, and the number of these tiles.
 struct TileRun {
   Span elements{};
   std::int64_t tiles = 0;
@@ -20,18 +20,18 @@ struct TileRun {
 /// Returns the runs of [begin, end) in order; `spans` are in ascending order of their beginnings.
 std::vector<TileRun> tile_runs(const std::vector<Span>& spans, std::int64_t begin, std::int64_t end);
 
-/// The numbers of tiles that give the elements of an axis of the output.
+/// The smallest, the largest and the mean number of tiles that contribute to an element of an axis of the output.
 struct TileCounts {
   std::int64_t least = 0, most = 0;
   double mean = 0;
 };
-/// Returns the counts; nothing if there are too many tiles to look at each.
+/// Returns the counts; nothing if there are too many tiles to examine each.
 std::optional<TileCounts> tile_counts(const Tiling& tiling, int axis);
 
 /// Returns the window and the rule of a merge in words: "mean, weighted by the window hann".
 std::string merge_words(const MergeSpec& merge);
-/// Returns the weights of a whole tile's result along an axis. Empty if the window has no weights along single axes, or if
-/// the tile is too long to look at each element.
+/// Returns the weights of a whole tile's result along an axis. The result is empty if the window has no weights along single axes,
+/// or if the tile is too long to examine each element.
 std::vector<double> axis_weights(const Tiling& tiling, const MergeSpec& merge, int axis);
 
 /// The contributions of the tiles of a list to one element of the output.

@@ -41,7 +41,7 @@ Stretch stretch_of(const Tiling& tiling, int tiled) {
   if (!stretch.tiles.empty()) {
     const TileSpan& last = stretch.tiles.back();
     const std::int64_t reach = last.read.begin + last.extent;
-    // The next tile, which is not drawn, would overlap the last one: the elements that they share are not drawn.
+    // The first tile that is not drawn may overlap the last drawn tile: the elements that both share are not drawn.
     stretch.end = stretch.is_cut ? tiling.span(tiled, most_drawn).read.begin : std::max(stretch.extent, reach);
   }
   stretch.end = std::max<std::int64_t>(stretch.end, 1);
@@ -52,7 +52,7 @@ std::string axis_word(const Tiling& tiling, const Stretch& stretch) {
   return "axis " + std::to_string(tiling.axes()[stretch.tiled]);
 }
 
-/// A heat map of the tiles at each element of one axis, or of two.
+/// A heat map: the number of tiles at each element of one axis, or of two axes.
 struct Map {
   double left, top, wide, high;
   const Stretch* down;  ///< null: the map has one axis
@@ -118,7 +118,7 @@ double draw_plane(Svg& svg, double y, const Tiling& tiling, const Stretch& down,
   };
   for (const TileSpan& row : down.tiles)
     for (const TileSpan& column : right.tiles) frame(row, column, "rule");
-  // A tile's number stands on the elements that the tile shares with no other.
+  // A tile's number is drawn on the elements that the tile shares with no other tile.
   const std::int64_t columns = tiling.grid()[right.tiled];
   for (std::size_t i = 0; i < down.tiles.size(); ++i)
     for (std::size_t j = 0; j < right.tiles.size(); ++j) {
@@ -174,7 +174,7 @@ class Chart {
     const auto count = std::min<std::size_t>(stretch.tiles.size(), 4);
     for (std::size_t k = 0; k < count; ++k) numbers_.push_back(static_cast<std::int64_t>(k));
     end_ = count == 0 ? 1 : std::max<std::int64_t>(1, tiling.span(tiled_, static_cast<std::int64_t>(count) - 1).write.end);
-    if (stretch.tiles.size() > count || stretch.is_cut)  // behind these, tiles contribute that are not drawn
+    if (stretch.tiles.size() > count || stretch.is_cut)  // tiles that are not drawn contribute to later elements
       end_ = std::max<std::int64_t>(1, tiling.span(tiled_, static_cast<std::int64_t>(count)).write.begin);
   }
 

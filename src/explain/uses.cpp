@@ -73,7 +73,7 @@ void write_grids(Text& text, std::string_view name, const Counts& counts, const 
   Dims index = Dims::filled(shape.size(), 0);
   write_grid(text, name, counts, shape, index, rows, columns);
   if (axes.size() < 3) return;
-  // Writes a second grid, at the element where most elements meet.
+  // Writes a second grid, through the element with the largest count.
   const Dims fullest = index_of(std::ranges::max_element(counts) - counts.begin(), shape);
   const Dims before = index;
   for (std::size_t i = 0; i + 2 < axes.size(); ++i) index[axes[i]] = fullest[axes[i]];

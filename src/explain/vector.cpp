@@ -32,12 +32,12 @@ std::vector<Factor> factors_of(const Geometry& geometry, std::string_view image,
     if (axis.position.axis == columns_axis && axis.position.step != 0)
       factors.push_back({axis.positions, axis.position.step, position});
   }
-  // Of two factors with equal steps, one has the extent 1 and lies inside the other.
+  // If two factors have equal steps, one of them has the extent 1 and is the inner factor.
   std::ranges::stable_sort(factors, std::ranges::greater{}, [](const Factor& f) { return std::pair(f.step, f.extent); });
   return factors;
 }
 
-/// Returns "3 (axis 1 of image) * 3 * 3 (taps)"; equal names stand once.
+/// Returns "3 (axis 1 of image) * 3 * 3 (taps)"; a name follows the last of several factors with this name.
 std::string product_of(const std::vector<Factor>& factors, std::size_t skipped) {
   std::string text;
   for (std::size_t i = 0; i < factors.size(); ++i) {

@@ -18,8 +18,8 @@ struct AxisFormula {
 };
 std::vector<AxisFormula> output_formulas(const Subject& subject);
 
-/// An element of a patch: its tap, numbered row-major, and its index on the axis that shares the columns' axis with the
-/// taps (usually the channel).
+/// An element of a patch: its tap, numbered row-major, and its index along the axis that lies with the taps on one axis of the
+/// columns (usually the channel).
 struct PatchElement {
   std::int64_t channel = 0;
   std::int64_t tap = 0;
@@ -34,7 +34,7 @@ struct PatchOrder {
   bool ours = false;                  ///< the explained operator puts all elements in this order
 };
 
-/// The order inside a patch of the explained operator, and of the other systems.
+/// The order inside a patch in the explained operator and in other systems.
 struct PatchVector {
   std::int64_t channels = 1;
   std::int64_t taps = 1;

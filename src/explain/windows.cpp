@@ -13,7 +13,7 @@ bool same(const SpatialAxis& a, const SpatialAxis& b) {
   return all(a) == all(b);
 }
 
-/// Returns whether an axis stays as it is: blocks of one element without pads.
+/// Returns whether the operator leaves an axis unchanged: blocks of one element without pads.
 bool is_untouched(const SpatialAxis& axis) {
   return axis.kernel == 1 && axis.stride == 1 && axis.pad_begin == 0 && axis.pad_end == 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weighted sums of rows. Sums are vectors of float64. Means of 8-bit elements are first made in float32, which decides
+// Weighted sums of rows. Sums are vectors of float64. Means of 8-bit elements are first made in float32, which is exact enough for
 // nearly all of them. Plain loops make rows that are shorter than a vector.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/blend.cpp"
@@ -68,7 +68,7 @@ void Normalise(const RawWeights& w) {
   }
 }
 
-/// Vectors that are made together, so that the facts of a term are looked up once for all of them.
+/// The number of vectors that are made together, so that the addresses and weights of a term are looked up once for all of them.
 constexpr int vectors_of_block = 4;
 
 template <class T>
@@ -76,8 +76,8 @@ HWY_INLINE T* row_of(const BlendRows& b, std::int64_t r) {
   return reinterpret_cast<T*>(b.dst + r * b.pitch);
 }
 
-/// Calls block(j, number) for stretches of `number` vectors of a row: vectors_of_block, or 1, both as constants. The last
-/// stretch overlaps elements that have been made before. A row has `lanes` elements or more.
+/// Calls block(j, number) for each group of `number` vectors of a row: vectors_of_block, or 1, both as constants. The last group
+/// overlaps elements that have been made before. A row has `lanes` elements or more.
 template <class Block>
 HWY_INLINE void each_block(std::int64_t count, std::int64_t lanes, const Block& block) {
   std::int64_t j = 0;
@@ -178,7 +178,7 @@ struct Weighted {
   }
 };
 
-/// Makes means of 8-bit elements: sums of float32, or of float64 if these come too near to the middle of two integers.
+/// Makes means of 8-bit elements: sums of float32, or of float64 if a float32 sum is too near to the middle between two integers.
 template <class From>
 struct Means8 {
   using D = hn::ScalableTag<float>;
@@ -208,18 +208,18 @@ struct Means8 {
     };
     add(b.terms[0], std::true_type());
     for (std::int64_t i = 1; i < b.terms_count; ++i) add(b.terms[i], std::false_type());
-    // A product of a scale, a weight and an element has passed four roundings, a sum of m products m - 1 more. The weights
-    // of an element add up to 1. So a sum differs by less than (m + 4) * 2^-24 * 2^8 from the sum in float64.
+    // A product of a scale, a weight and an element has passed four roundings, and the sum of m products passes m - 1 more. The
+    // weights of an element add up to 1. So a sum differs by less than (m + 4) * 2^-24 * 2^8 from the sum in float64.
     const auto limit = hn::Set(d, 0.5F - static_cast<float>(b.terms_count + 4) * 0x1p-16F);
     Raw* dst = row_of<Raw>(b, r) + j;
-    // The sum of this and a number below 2^22 has the nearest whole number in its low bits.
+    // The sum of `magic` and a number below 2^22 has the nearest whole number in its low bits.
     const auto magic = hn::Set(d, 0x1.8p23F);
     V rests[vectors];
     V worst = hn::Zero(d);
     PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
       const auto moved = hn::Add(sums[v], magic);
       rests[v] = hn::Abs(hn::Sub(sums[v], hn::Sub(moved, magic)));
-      // Equal elements stay, with all their bits. Only booleans have several patterns for one number.
+      // If all elements are equal, the result has their bits. Only booleans have several bit patterns for one number.
       if constexpr (std::is_same_v<From, Boolean>)
         rests[v] = hn::IfThenElse(hn::Gt(Elements<std::uint8_t, D>::widen(seen[v]), hn::Set(d, 1)), magic, rests[v]);
       worst = hn::Max(worst, rests[v]);
@@ -246,7 +246,7 @@ struct Means8 {
   }
 };
 
-/// Makes sums as float32, by way of float64: float64 holds the sums exactly, so only one step rounds.
+/// Makes sums in float64 and stores them as float32: float64 holds the sums exactly, so only one step rounds.
 template <class From>
 void rows_to_float(const BlendRows& b, bool keep_equal) {
   using D = hn::ScalableTag<double>;
@@ -256,7 +256,7 @@ void rows_to_float(const BlendRows& b, bool keep_equal) {
   alignas(64) double sums[part];
   for (std::int64_t r = 0; r < b.rows; ++r)
     for (std::int64_t done = 0; done < b.count; done += part) {
-      // The last part has at least a vector: it begins earlier if it would be shorter.
+      // The last part has at least one vector: a shorter part begins earlier and overlaps the previous one.
       const std::int64_t begin = std::min(done, b.count - lanes);
       const std::int64_t count = std::min(part, b.count - begin);
       using Exact = Weighted<From, double>;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduces rows of elements from several tiles of a picture to one: to their weighted mean or sum, their largest or
-// smallest.
+// Reduces rows of elements from several tiles of a picture to one row: to the weighted mean or sum of the elements, the largest or
+// the smallest.
 //
-// A kernel takes some rows of elements from each tile and one row of weights; src/tiling finds their places in the tiles.
-// Sums are float64, are added in the order of the terms and are rounded once, so that results do not depend on the
-// instruction set.
+// A kernel takes some rows of elements from each tile and one row of weights; src/tiling finds the rows in the tiles. Sums are
+// float64, are added in the order of the terms and are rounded once, so that results do not depend on the instruction set.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +22,11 @@ struct BlendTerm {
   std::int64_t pitch = 0;          ///< bytes from row to row
   std::int64_t ahead = 0;          ///< bytes from an element to one that is needed soon, whose line is prefetched
   const double* scales = nullptr;  ///< one for each row, or null
-  /// The weights rounded to float32, or null; all terms have them or none. If they are given, the weights of all terms of
-  /// an element must add up to 1, except for the rounding of float64.
+  /// The weights rounded to float32, or null; all terms have them or none. If `rough` is given, the weights of all terms of an
+  /// element must add up to 1, except for the rounding of float64.
   const float* rough = nullptr;
-  /// Numbers from the weights of a row to those of the next; 0 if all rows have equal weights. Terms with such a pitch have
-  /// no rough weights.
+  /// The distance from the weights of one row to the weights of the next, in numbers; 0 if all rows have equal weights. Terms with
+  /// another pitch than 0 have no rough weights.
   std::int64_t weights_pitch = 0;
 };
 
@@ -41,20 +40,21 @@ struct BlendRows {
   std::int64_t count = 0;  ///< elements of a row
 };
 
-/// Reduces the terms' elements at each place to one element of dst, in the order of the terms; there is at least one term.
+/// A function that reduces the terms' elements j of row r to element j of row r of dst, in the order of the terms; there is at
+/// least one term.
 using Blend = void (*)(const BlendRows& rows);
 
-/// Returns the kernel that adds weight * element in float64 and rounds once, to nearest even. Integers and types without
-/// infinity saturate; NaN is the quiet one. With `keep_equal`, elements whose bits are equal in all terms stay as they are
-/// (widened if the types differ). `to` is `from`, float32 or float64. It takes every type of numbers except 64-bit
-/// integers; complex numbers are rows of twice as many real ones.
+/// Returns the kernel that adds weight * element in float64 and rounds once, to nearest even. Integers and types without infinity
+/// saturate; NaNs become the quiet NaN. With `keep_equal`, elements whose bits are equal in all terms are copied (widened if the
+/// types differ). `to` is `from`, float32 or float64. `from` is any type of numbers except 64-bit integers; a row of complex
+/// numbers is a row of twice as many real numbers.
 Blend weighted_rows(DType from, DType to, bool keep_equal) noexcept;
 
 /// Returns the kernel that writes weighted rows of whole aligned lines past the cache; call finish_stores() afterwards.
-/// Only for float32 and float64, if vectors are long enough; otherwise null.
+/// Returns null if vectors are too short, and for types other than float32 and float64.
 Blend weighted_lines(DType dtype, bool keep_equal) noexcept;
 
-/// Weights to be divided by the sum of their terms: those of some rows, `count` numbers each.
+/// Weights that are to be divided by the sum over all terms: some rows of `count` numbers each.
 struct RawWeights {
   struct Term {
     const double* from = nullptr;
@@ -68,14 +68,15 @@ struct RawWeights {
   std::int64_t term_pitch = 0;  ///< numbers from term to term
 };
 
-/// Replaces each weight by weight * (1 / sum), with the sum of all terms in their order. If the sum is 0, weights stay 0.
+/// Replaces each weight by weight * (1 / sum), with the sum of all terms in their order. If the sum is 0, weights remain 0.
 void normalise(const RawWeights& weights) noexcept;
 
 enum class Integers64 : std::uint8_t { mean, sum };
 /// Returns the kernel for int64 and uint64 without weights, which adds in 128-bit integers.
 Blend integer64_rows(DType dtype, Integers64 what) noexcept;
 
-/// Returns the kernel for the largest or the smallest element: the first NaN, or else the first of equal ones. Real types.
+/// Returns the kernel for the largest or the smallest element, for real types. The kernel gives the first NaN if there is one, and
+/// the first of equal elements.
 Blend extreme_rows(DType dtype, bool largest) noexcept;
 
 }  // namespace patchfold::kernels

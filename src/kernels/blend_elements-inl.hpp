@@ -37,7 +37,7 @@ HWY_INLINE auto widen_bits(D d, V bits) {
     return hn::PromoteTo(d, hn::PromoteTo(words, bits));
 }
 
-/// Elements that C++ has a type for. D has lanes of float64, or of float32 for 8-bit types.
+/// Elements of a C++ type. The lanes of D are float64, or float32 for 8-bit types.
 template <class T, class D>
 struct Elements {
   using Raw = T;
@@ -103,14 +103,14 @@ struct Elements<Boolean, D> {
   static HWY_INLINE auto narrow(hn::Vec<D> v) { return hn::Min(Bytes::narrow(v), hn::Set(hn::Rebind<Raw, D>(), 1)); }
 };
 
-/// Returns numbers in float64, rounded to nearest even to a format with that many bits of mantissa and that smallest normal
+/// Returns numbers in float64, rounded to nearest even to a format with the given bits of mantissa and the given smallest normal
 /// number.
 template <class D>
 HWY_INLINE hn::Vec<D> round_to_bits(D d, hn::Vec<D> v, int mantissa_bits, double smallest) {
   const auto magnitude = hn::Abs(v);
   const hn::RebindToUnsigned<D> bits;
   const auto power = hn::BitCast(d, hn::And(hn::BitCast(bits, magnitude), hn::Set(bits, 0x7ff0000000000000u)));
-  // The unit of the last place is at least that of the smallest normal number. Numbers beyond 2^200 become infinity later.
+  // The unit of the last place is never smaller than for the smallest normal number. Numbers beyond 2^200 become infinity later.
   const auto bounded = hn::Min(hn::Max(power, hn::Set(d, smallest)), hn::Set(d, 0x1p200));
   const auto centre = hn::Mul(bounded, hn::Set(d, static_cast<double>(std::uint64_t{1} << (52 - mantissa_bits))));
   return hn::CopySign(hn::Sub(hn::Add(magnitude, centre), centre), v);
@@ -153,7 +153,7 @@ struct Elements<Float16, D> {
       const auto bits = hn::PromoteTo(words, v);
       const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(words, 0x8000)));
       const auto moved = hn::ShiftLeft<13>(hn::And(bits, hn::Set(words, 0x7fff)));
-      // With the exponent of float32 these bits are 2^112 times smaller, except for infinity and NaN.
+      // Read as float32, the moved bits are 2^112 times too small a number, unless they are infinity or NaN.
       const auto finite = hn::Mul(hn::BitCast(floats, moved), hn::Set(floats, 0x1p112F));
       const auto special = hn::BitCast(floats, hn::Or(moved, hn::Set(words, 0x7f800000)));
       const auto is_special = hn::Ge(hn::BitCast(floats, moved), hn::Set(floats, 0x1p-96F));

@@ -25,7 +25,7 @@ void save(std::byte* row, std::int64_t j, T value) {
   std::memcpy(row + j * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
 }
 
-/// Returns f.template operator()<T>() for the type of the elements; null for opaque and complex ones.
+/// Returns f.template operator()<T>() for the type of the elements; null for opaque and complex elements.
 template <class F>
 Blend with_real_type(DType dtype, F f) {
   return visit_held(dtype, [&]<class T>(std::type_identity<T>) -> Blend {

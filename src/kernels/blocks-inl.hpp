@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interleaving within registers, and loads at the ends of memory. Included once for each instruction set.
+// Interleaving within registers, and loads at the ends of memory. This file is included once for each instruction set.
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Calls `load` for `bytes` bytes, of which only those in [begin, end) are read; the others are zero.
+/// Calls `load` for `bytes` bytes; bytes outside [begin, end) are not read and count as zero.
 template <std::int64_t bytes, class Load>
 HWY_INLINE auto load_within(const std::byte* at, const std::byte* begin, const std::byte* end, const Load& load) {
   if (at >= begin && at + bytes <= end) return load(at);
@@ -41,7 +41,7 @@ HWY_INLINE auto load_within(const std::byte* at, const std::byte* begin, const s
 
 #if HWY_TARGET != HWY_SCALAR
 
-/// Returns halves of the sequence a0 b0 a1 b1 ..
+/// Return the lower and the upper half of the sequence a0 b0 a1 b1 ..
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void zip(D d, V a, V b, V& low, V& high) {
   const V lower = hn::InterleaveLower(d, a, b);
@@ -62,7 +62,7 @@ HWY_INLINE void zip(D d, V a, V b, V& low, V& high) {
   }
 }
 
-/// Takes apart the sequence in v[0], v[1], .. Afterwards v[r] holds its elements r, r + ways, r + 2 * ways, ..
+/// Splits the sequence in v[0], v[1], .. so that v[r] holds the elements r, r + ways, r + 2 * ways, ..
 template <int ways, class D, class V = hn::Vec<D>>
 HWY_INLINE void deinterleave(D d, V* v) {
   if constexpr (ways > 1) {
@@ -80,9 +80,9 @@ HWY_INLINE void deinterleave(D d, V* v) {
   }
 }
 
-/// Puts the sequence together again. If one instruction picks every second lane of two vectors, a sequence of 2^(w + l)
-/// elements is picked apart l times, which rotates the bits of an element's index by l places. Otherwise it is zipped w
-/// times.
+/// Joins the streams in v[0], v[1], .. to one sequence, the inverse of deinterleave(). There are 2^w vectors of 2^l lanes. If one
+/// instruction picks every second lane of two vectors, the sequence is split l times, and each split rotates the bits of an
+/// element's index by one place. Otherwise the streams are zipped w times.
 template <int ways, class D, class V = hn::Vec<D>>
 HWY_INLINE void interleave(D d, V* v) {
   constexpr std::size_t lanes = hn::MaxLanes(D());
@@ -111,7 +111,7 @@ HWY_INLINE void interleave(D d, V* v) {
   }
 }
 
-/// Loads three vectors, picked apart from a sequence a0 b0 c0 a1 b1 c1 .. at any address.
+/// Loads three vectors, a0 a1 .., b0 b1 .. and c0 c1 .., from a sequence a0 b0 c0 a1 b1 c1 .. at any address.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void load_three(D d, const std::byte* from, V& a, V& b, V& c) {
   hn::LoadInterleaved3(d, reinterpret_cast<const hn::TFromD<D>*>(from), a, b, c);

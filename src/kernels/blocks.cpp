@@ -20,7 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Adds +0 to the element as Finish says; float32 and float64 may be the parts of a complex number.
+/// Returns the element after +0 is added to it (Finish); float32 and float64 may be the parts of a complex number.
 template <class Float, class T>
 HWY_INLINE T plus_zero(T value) {
   Float parts[sizeof(T) / sizeof(Float)];
@@ -30,7 +30,7 @@ HWY_INLINE T plus_zero(T value) {
   return value;
 }
 
-/// Adds +0 to a 16-bit float with this quiet bit and this infinity.
+/// Returns a 16-bit float after +0 is added to it; `quiet` and `infinity` are bits of its type.
 template <std::uint16_t quiet, std::uint16_t infinity>
 std::uint16_t half_plus_zero(std::uint16_t value) {
   if (value == 0x8000) return 0;
@@ -110,15 +110,15 @@ HWY_INLINE void finish_all(D d, V (&v)[number], Finish finish) {
   }
 }
 
-/// Loads `ways` vectors from one side, regroups them and stores them on the other. The kinds of store and finish are tested
-/// once per group: that branch is always predicted, and saves a copy of the code for each case.
+/// Loads `ways` vectors from one side, regroups them and stores them on the other side. The kinds of store and finish are tested
+/// once per group: the branch is always predicted, and avoids a copy of the code for each kind.
 template <class T, int ways, bool joins, class Tag = hn::ScalableTag<T> >
 struct Group {
   using D = Tag;
   static constexpr std::int64_t lanes = hn::MaxLanes(D());
   static constexpr std::int64_t bytes = lanes * static_cast<std::int64_t>(sizeof(T));
 
-  /// Moves a group. `together` returns the addresses of its vectors on the side where elements lie together, one per call.
+  /// Moves a group. Each call of `together` returns the address of the next vector on the side where elements lie together.
   template <class Together>
   static HWY_INLINE void run(std::byte* dst, const std::byte* src, const Streams& s, bool past_cache, Finish finish,
                              Together&& together) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regroups small elements within registers.
 //
-// Split sends every `ways`-th element to a stream of its own: r g b r g b .. becomes r r .. g g .. b b ... Join is the
-// inverse. Both load whole vectors, move lanes between them, and store whole vectors. The strategy "streams" of the
-// engine calls them where an operator moves single elements, such as space_to_depth or patches with stride = kernel.
+// Split distributes a row to `ways` streams in turn: r g b r g b .. becomes r r .. g g .. b b ... Join is the inverse. Split and
+// join load whole vectors, move lanes between them, and store whole vectors. The strategy "streams" of the engine calls split and
+// join for operators that move single elements, such as space_to_depth or patches with stride = kernel.
 #pragma once
 
 #include <cstddef>
@@ -32,14 +32,14 @@ struct Streams {
 /// 2, 4 or 8, ways 2, 3, 4, 8 or 16.
 void split(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store) noexcept;
 
-/// Returns the bytes of the vectors of split and join. They are fast only for rows that fill a vector.
+/// Returns the bytes of the vectors of split and join, which are fast only for rows that fill a vector.
 std::int64_t vector_bytes() noexcept;
 
 /// Returns whether rows are whole vectors, so that split and join can write whole lines.
 bool streams_whole(std::int64_t unit, const Streams& streams) noexcept;
 
-/// The change of an element that is added to +0: integers stay, -0 becomes +0, signalling NaNs become quiet, booleans 0 or
-/// 1.
+/// The change of an element that is added to +0: integers do not change, -0 becomes +0, signalling NaNs become quiet, and booleans
+/// become 0 or 1.
 enum class Finish : std::uint8_t { none, float32, float64, float16, bfloat16, boolean };
 Finish finish_of(DType dtype) noexcept;
 /// Adds +0 to elements side by side.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchanges rows with columns for planes of small units (plane.hpp). Included once for each instruction set.
+// Exchanges rows with columns for planes of small units (plane.hpp). This file is included once for each instruction set.
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-/// Calls f for blocks of `size` from 0 to `end`; the last one begins early enough to be whole.
+/// Calls f for blocks of `size` from 0 to `end`; the last block begins early enough to be whole.
 template <class F>
 HWY_INLINE void for_blocks(std::int64_t end, std::int64_t size, F&& f) {
   for (std::int64_t i = 0;; i = std::min(i + size, end - size)) {
@@ -31,15 +31,14 @@ HWY_INLINE void for_blocks(std::int64_t end, std::int64_t size, F&& f) {
   }
 }
 
-/// Prefetches the line of the destination two lines ahead. Stores wait for their lines one after the other, but prefetched
-/// lines arrive together. Reads are prefetched by the processor itself.
+/// Prefetches the line of the destination two lines ahead. Stores wait for their lines one after the other, but prefetched lines
+/// arrive at the same time. The processor prefetches reads without help.
 HWY_INLINE void fetch_soon(const void* to) {
   __builtin_prefetch(static_cast<const std::byte*>(to) + 128, 1);
 }
 
-/// Exchanges rows with columns in blocks of as many rows as columns. A column of a block is one load and a row is one
-/// store, so only whole vectors, halves or quarters are moved, and overhead is small. Rows lie next to each other in the
-/// source, or at every second place.
+/// Exchanges rows with columns in blocks of as many rows as columns. A column of a block is one load and a row is one store, so
+/// only whole vectors, halves or quarters are moved, and overhead is small. In the source, rows lie one unit or two units apart.
 template <class T>
 struct Exchange {
   static constexpr std::int64_t unit = sizeof(T);
@@ -47,12 +46,12 @@ struct Exchange {
   using D = hn::CappedTag<T, static_cast<std::size_t>(lanes)>;
   using V = hn::Vec<D>;
   static constexpr bool has_32_bytes = hn::MaxLanes(hn::ScalableTag<T>()) * sizeof(T) >= 32;
-  /// The rows and columns of the largest block for rows next to each other. Vectors of 32 bytes are faster only if 16 bytes
+  /// The number of rows and columns of the largest block for rows one unit apart. Vectors of 32 bytes are faster only if 16 bytes
   /// hold two units.
   static constexpr int largest = lanes == 2 && has_32_bytes ? 4 : lanes;
 
-  /// Exchanges vectors with lanes in each 16 bytes: every round moves one bit of the lane's index to the vector's. As long
-  /// as at most the first half of a vector's lanes is `valid`, two vectors fit into one.
+  /// Exchanges vectors with lanes in each 16 bytes: every round moves one bit from the index of the lane to the index of the
+  /// vector. As long as at most the first half of a vector's lanes is `valid`, two vectors fit into one.
   template <int vectors, int valid, int rest>
   static HWY_INLINE void exchange_lanes(V* v) {
     const D d;
@@ -74,8 +73,8 @@ struct Exchange {
   template <std::int64_t bytes>
   using Piece = std::conditional_t<bytes == 8, std::uint64_t, std::uint32_t>;
 
-  /// Loads `size` units of a column, `step` places apart, into the lower lanes; the upper lanes may be anything. Nothing is
-  /// read from `end` on.
+  /// Loads `size` units of a column, `step` units apart, into the lower lanes; the upper lanes may hold any value. No byte at or
+  /// behind `end` is read.
   template <int size, int step>
   static HWY_INLINE V load_column(const std::byte* from, const std::byte* end) {
     const D d;
@@ -150,7 +149,7 @@ struct Exchange {
     const std::int64_t *const dst_rows = p.dst_rows.offsets, *const src_columns = p.src_columns.offsets;
     const std::byte* const end = p.src_end;
     for_blocks(p.rows, size, [=](std::int64_t row) {
-      // The row that comes first in memory, and the way from there to the next.
+      // The row with the lowest address, and the step in memory to the next row.
       const std::int64_t first = row_step < 0 ? row + size - 1 : row, way = row_step < 0 ? -1 : 1;
       const std::byte* const from = src + first * row_step;
       std::byte* to[size];
@@ -172,7 +171,7 @@ struct Exchange {
     const std::int64_t most = std::max<std::int64_t>(size, near_columns(p));
     Plane group = p;
     for (std::int64_t begin = 0; begin < p.columns; begin += group.columns) {
-      // If too few columns for one more group are left, they belong to the last one.
+      // If fewer columns are left than one more group needs, the last group includes them.
       group.columns = p.columns - begin < most + size ? p.columns - begin : most;
       group.src_columns.offsets = p.src_columns.offsets + begin;
       exchange_blocks<size, step>(dst + begin * unit, src, unit, group);
@@ -212,7 +211,7 @@ struct Exchange {
     return p.rows > size && p.columns > near_columns(p) ? exchange_groups<size, step> : exchange_blocks<size, step>;
   }
 
-  /// Returns the kernel for planes like this one, in blocks of `side` rows and columns; 1: they are exchanged one by one.
+  /// Returns the kernel for planes like `p`, in blocks of `side` rows and columns; 1: units are exchanged one by one.
   template <int step>
   static MovePlane kernel(std::int64_t side, const Plane& p) {
     if constexpr (lanes >= 16)

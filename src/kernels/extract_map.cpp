@@ -18,9 +18,9 @@ HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The place that columns are written to. Past the cache they are put together in a buffer, at their places within lines,
-/// and leave as whole lines. A line leaves some time after it was put together: by then its bytes have reached the cache,
-/// so nothing waits for it, and stores to memory never pause.
+/// The destination of columns. Columns that are written past the cache are first put together in a buffer, at their offsets within
+/// lines, and then written as whole lines. A line is written some time after it was put together: by then its bytes are in the
+/// cache, so no load waits, and stores to memory never pause.
 class Columns {
  public:
   static constexpr std::int64_t most = 2048;  ///< bytes of one piece
@@ -31,7 +31,7 @@ class Columns {
     at_ -= begin_;
   }
 
-  /// Returns the place of the next `bytes` bytes, at most `most`; a vector beyond them may be written too.
+  /// Returns the address of the next `bytes` bytes, at most `most`; the caller may also write a vector beyond them.
   HWY_INLINE std::byte* next(std::int64_t bytes) {
     if (is_past_) return buffer_ + held_;
     return end_ - at_ >= bytes + line_bytes ? at_ : buffer_;
@@ -55,7 +55,8 @@ class Columns {
  private:
   static constexpr std::int64_t lag = 1024, size = 3 * most + lag;
 
-  /// Writes the lines up to a place in the buffer. Bytes at the beginning of the first one may belong to others.
+  /// Writes the lines of the buffer up to the offset `until`. Bytes at the beginning of the first line may belong to other data,
+  /// and are not written.
   HWY_NOINLINE void write_lines(std::int64_t until) {
     if (begin_ > 0 && until > left_) {
       std::memcpy(at_ + begin_, buffer_ + begin_, static_cast<std::size_t>(line_bytes - begin_));
@@ -70,7 +71,7 @@ class Columns {
                    reinterpret_cast<std::uint8_t*>(at_ + left_ + i));
   }
 
-  /// Writes all whole lines, and moves the rest of the last one to the front.
+  /// Writes all whole lines, and moves the rest of the buffer to its front.
   HWY_NOINLINE void restart() {
     write_lines(held_ / line_bytes * line_bytes);
     if (left_ == 0) return;
@@ -84,9 +85,9 @@ class Columns {
   std::byte* at_;  // past the cache: the destination of the buffer's first byte
   std::byte* end_;
   bool is_past_;
-  std::int64_t begin_ = 0;  // bytes of the buffer's first line that belong to others
+  std::int64_t begin_ = 0;  // bytes of the buffer's first line that belong to other data
   std::int64_t held_ = 0;   // bytes in the buffer
-  std::int64_t left_ = 0;   // bytes of the buffer that have left
+  std::int64_t left_ = 0;   // bytes of the buffer that are written
 };
 
 template <class T>
@@ -193,7 +194,7 @@ struct ExtractMapOf {
   }
 
 #if HWY_TARGET != HWY_SCALAR
-  /// Copies rows that fit a part of a vector, the lower half or quarter: stores beyond a row then cross lines less often.
+  /// Copies rows that fit into a part of a vector, the lower half or quarter: shorter stores cross lines less often.
   template <class Part, bool is_masked>
   static HWY_NOINLINE void copy_narrow(const ExtractStep& step, const std::byte* at, const std::uint8_t* masks,
                                        hn::Vec<Part> fill, Columns& columns) {

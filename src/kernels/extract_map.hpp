@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes columns of small images from a list that was made beforehand: the counterpart of kernels/sum_map.hpp.
+// Makes columns of small images by a program that was written beforehand: the counterpart of kernels/sum_map.hpp.
 //
-// All maps of a problem read the same coordinates in the same order. So a program lists once the vectors of a map in the
-// order of its columns. Vectors go across the ends of rows; lanes outside of the image are masked and filled.
+// All maps of a problem read the same coordinates in the same order. So one program lists the vectors of a map in the order of its
+// columns, for all maps. Vectors go across the ends of rows; lanes outside of the image are masked and filled.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct ExtractStep {
   std::int64_t pitch = 0;   ///< bytes from row to row of the map
   std::int64_t rows = 1;
   std::int64_t row_bytes = 0;  ///< bytes of a row in the columns
-  /// Bytes into ExtractProgram::masks: for each vector of a row its lanes, a bit each. `all`: a row has all lanes; `none`:
-  /// the row is filled.
+  /// The offset in ExtractProgram::masks: for each vector of a row the lanes inside the image, a bit each. `all`: a row has all
+  /// lanes; `none`: the row is filled.
   std::int64_t masks = all;
   static constexpr std::int64_t all = -1, none = -2;
 };
@@ -46,7 +46,7 @@ struct ExtractMaps {
   Store store = Store::plain;
 };
 
-/// The kernel for elements of one size on one instruction set. It lives as long as the process.
+/// The kernel for elements of one size on one instruction set; it lives as long as the process.
 struct ExtractMapKernel {
   std::int64_t lanes = 1;      ///< in a vector
   std::int64_t lane_size = 1;  ///< bytes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// float16 and bfloat16 to float32 and back, in integer arithmetic: the same bits on every instruction set, even if the
-// hardware's own conversions truncate or flush.
+// Converts float16 and bfloat16 to float32 and back, in integer arithmetic: results have the same bits on every instruction set,
+// even if the hardware's own conversions truncate or flush.
 #pragma once
 
 #include <bit>
@@ -25,7 +25,7 @@ inline float float16_to_float(std::uint16_t half) noexcept {
   const std::uint32_t sign = std::uint32_t{half} << 16 & 0x80000000u;
   const std::uint32_t magnitude = half & 0x7fffu;
   if (magnitude >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f800000u | magnitude << 13);
-  // A subnormal half is magnitude * 2^-24, which float32 holds exactly; a normal one has its exponent moved by 112.
+  // A subnormal half is magnitude * 2^-24, which float32 holds exactly; the exponent of a normal half grows by 112.
   if (magnitude < 0x0400u) {
     const auto unsigned_value = std::bit_cast<std::uint32_t>(static_cast<float>(magnitude) * 0x1p-24f);
     return std::bit_cast<float>(sign | unsigned_value);
@@ -44,7 +44,7 @@ inline std::uint16_t float_to_float16(float value) noexcept {
     const std::uint32_t rebiased = magnitude - (112u << 23);
     return static_cast<std::uint16_t>(sign | (rebiased + 0xfffu + (rebiased >> 13 & 1u)) >> 13);
   }
-  // Units of 2^-24: adding 1.5 * 2^-1, whose last place is 2^-24, rounds to whole units in the low bits.
+  // The last place of 0.75 = 1.5 * 2^-1 is 2^-24, so adding it rounds to whole units of 2^-24 in the low bits.
   const float rounded = std::bit_cast<float>(magnitude) + 0.75f;
   return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(rounded) - std::bit_cast<std::uint32_t>(0.75f)));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of elements as numbers that are added, for every summable type: widens each type to its accumulator, and rounds
-// once, as kernels/elements.hpp does for one element.
+// Vectors of elements that are added, for every summable type: each type is widened to its accumulator and rounded once, as in
+// kernels/elements.hpp for one element.
 #include <hwy/highway.h>
 
 #include <cstdint>
@@ -136,7 +136,7 @@ struct Lanes<Float16, Tag> : Halves<Lanes<Float16, Tag>, Tag> {
       const U rebiased = hn::Sub(magnitude, hn::Set(d, 112u << 23));
       const U odd = hn::And(hn::ShiftRight<13>(rebiased), hn::Set(d, 1));
       const U normal = hn::ShiftRight<13>(hn::Add(rebiased, hn::Add(odd, hn::Set(d, 0xfff))));
-      // Units of 2^-24: adding 0.75 rounds to whole units in the low bits.
+      // The last place of 0.75 is 2^-24, so adding it rounds to whole units of 2^-24 in the low bits.
       const auto rounded = hn::Add(hn::BitCast(D(), magnitude), hn::Set(D(), 0.75f));
       const U small = hn::Sub(hn::BitCast(d, rounded), hn::BitCast(d, hn::Set(D(), 0.75f)));
       const U nan = hn::Or(hn::And(hn::ShiftRight<13>(magnitude), hn::Set(d, 0x3ff)), hn::Set(d, 0x7e00));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once for each instruction set. Contiguous rows go through vectors, other ones through a scalar loop.
+// Sums and means of rows, compiled once for each instruction set. Contiguous rows use vectors, other rows use a scalar loop.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/mean.cpp"
 #include "kernels/mean.hpp"
@@ -74,7 +74,7 @@ struct Mean {
       using L = MeanLanes<T>;
       const std::int64_t last = count - L::lanes;
       if (last >= 0) {
-        // The last vector is loaded before other stores change the elements that it shares with them.
+        // The last vector is loaded before stores change the elements that it shares with the vectors before it.
         const auto added = [=](std::int64_t i) HWY_ATTR {
           return L::add(L::load_sums(accumulators + i * sum_size), L::load(src + i * part_size));
         };

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Means: sums in a type so wide that equal elements have themselves as their mean, divided once and rounded once.
+// Means: sums in a type so wide that the mean of equal elements is the element, divided once and rounded once.
 //
 //   elements                                     accumulator
 //   integers of 32 bits and less, booleans,      float64
 //   float16, bfloat16, float32
 //   float64                                      a pair of float64: the sum, and the errors of its roundings
 //   64-bit integers                              an integer of 128 bits
-//   complex numbers                              two of these
-// Sums begin as -0, to which every element adds itself unchanged; otherwise they are those of kernels/elements.hpp. For up
+//   complex numbers                              two accumulators of the real type
+// Sums begin as -0, since -0 plus an element is the element; apart from that, sums are computed as in kernels/elements.hpp. For up
 // to `most_met` elements an integer sum in float64 is exact, and n equal floats add up to n times their value.
 //
-// careful_mean() makes the means that a sum does not tell: of elements that are not finite, whose bits it compares, and of
-// finite elements whose sum overflows. A boolean byte above 1 is added as NaN, so that careful_mean() gets it too.
+// careful_mean() makes the means that do not follow from a sum: means of elements that are not finite, whose bits it compares, and
+// of finite elements whose sum overflows. A boolean byte above 1 is added as NaN, so that careful_mean() makes its mean too.
 #pragma once
 
 #include <array>
@@ -23,14 +23,14 @@
 
 namespace patchfold::kernels {
 
-/// The most elements that may meet in one mean of a MeanKernel.
+/// The most elements of one mean of a MeanKernel.
 inline constexpr std::int64_t most_met = std::int64_t{1} << 20;
 
-/// One element, repeated. Kernels load a vector of it.
+/// One element, repeated so that kernels can load a vector of copies.
 using FillLine = std::array<std::byte, 64>;
 
-/// The divisors of the accumulators of a row: met[i] * others. Both are whole numbers, with a product of at most most_met;
-/// if it is 0, the element becomes `fill`. Complex numbers have two of `met`.
+/// The divisors of the accumulators of a row: met[i] * others. `met[i]` and `others` are whole numbers, with a product of at most
+/// most_met; if the product is 0, the element becomes `fill`. Complex numbers have two entries of `met` each.
 struct MeanRow {
   const double* met = nullptr;
   double others = 1;
@@ -44,7 +44,7 @@ struct MeanKernel {
   /// Adds accumulator[i] += src[i * src_stride].
   void (*add)(std::byte* accumulators, const std::byte* src, std::int64_t src_stride, std::int64_t count) noexcept;
   /// Writes dst[i * dst_stride] = the mean, rounded to nearest even. dst may be the accumulators' memory. Returns false if
-  /// some elements need care; needs_care() finds them.
+  /// careful_mean() must make some of the elements; needs_care() finds these elements.
   bool (*store)(std::byte* dst, std::int64_t dst_stride, const std::byte* accumulators, std::int64_t count,
                 const MeanRow& row) noexcept;
 };
@@ -52,7 +52,7 @@ struct MeanKernel {
 /// Returns the kernel of a summable type on the instruction set in use.
 const MeanKernel& mean_kernel(DType dtype) noexcept;
 
-/// Returns whether a stored element may differ from the mean.
+/// Returns whether a stored element may differ from the mean, so that careful_mean() must make it.
 bool needs_care(DType dtype, const std::byte* element) noexcept;
 
 /// Elements in equal steps.
@@ -61,7 +61,8 @@ struct MetTaps {
   std::int64_t step = 0;  ///< bytes
 };
 
-/// Writes the mean of the elements at src + the sum of one step of each of `taps` to dst; `fill` if there are none.
+/// Writes a mean to dst; `fill` if it has no elements. The elements are at src + i0 * step0 + i1 * step1 + .., where each of `taps`
+/// gives a step and a number of steps.
 void careful_mean(DType dtype, std::byte* dst, const std::byte* src, std::span<const MetTaps> taps,
                   const FillLine& fill) noexcept;
 

@@ -41,7 +41,7 @@ double count_of(std::span<const MetTaps> taps) {
   return count;
 }
 
-/// Notes the kinds of numbers that came; one of them may be NaN or infinite.
+/// The kinds of numbers among the elements of a mean, some of which are NaN or infinite.
 struct Kinds {
   bool has_nan = false, has_infinity = false, has_minus_infinity = false;
   void add(double value) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of the accumulators of means, as mean_scalar.hpp has them for one element. mean.cpp takes whole rows,
-// mean_map.cpp programs.
+// Vectors of the accumulators of means; mean_scalar.hpp has the same accumulators for one element. mean.cpp uses these vectors for
+// rows, mean_map.cpp for programs.
 #include <hwy/highway.h>
 
 #include <bit>
@@ -30,7 +30,7 @@ template <class T>
 struct MeanLanes {
   using D = hn::ScalableTag<double>;
   using V = hn::Vec<D>;
-  // Bytes are numbers here: a byte above 1 is NaN, and 255 when it is narrowed.
+  // A byte above 1 of a boolean is added as NaN, and stored as 255.
   using Type = Elements<std::conditional_t<std::is_same_v<T, Boolean>, std::uint8_t, T>, D>;
   using Raw = typename Type::Raw;
   using Sums = V;
@@ -44,15 +44,15 @@ struct MeanLanes {
       value = hn::IfThenElse(hn::Gt(value, hn::Set(d, 1)), hn::Set(d, std::numeric_limits<double>::quiet_NaN()), value);
     return value;
   }
-  /// Adds by multiplying with 1, an exact product that changes no sum. Processors that add and convert in one unit multiply
-  /// in another, so both units work.
+  /// Adds with a multiplication by 1, whose product is exact. Processors that add and convert in one unit multiply in another unit,
+  /// so both units work.
   static HWY_INLINE Sums add(Sums sums, V value) { return hn::MulAdd(value, hn::Set(D(), 1), sums); }
-  /// Returns the value with its unset lanes replaced by a number that changes no sum.
+  /// Returns the value with -0 in all lanes that the mask does not set, since adding -0 changes no sum.
   static HWY_INLINE V masked(hn::Mask<D> mask, V value) { return hn::IfThenElse(mask, value, nothing()); }
   static HWY_INLINE Sums load_sums(const std::byte* from) { return hn::LoadU(D(), reinterpret_cast<const double*>(from)); }
   static HWY_INLINE void save_sums(Sums sums, std::byte* to) { hn::StoreU(sums, D(), reinterpret_cast<double*>(to)); }
 
-  /// Returns the quotients as elements, and whether all of them are certain.
+  /// Returns the quotients as elements; sets `certain` to false if careful_mean() must make one of them.
   static HWY_INLINE auto over(Sums sums, V count, bool& certain) {
     const D d;
     auto quotient = hn::Div(sums, count);
@@ -63,7 +63,7 @@ struct MeanLanes {
     }
     return Type::narrow(quotient);
   }
-  /// Stores the quotients by `lanes` counts.
+  /// Divides `lanes` sums by their counts, and stores the quotients.
   static HWY_INLINE void store(Sums sums, const double* counts, std::byte* to, bool& certain) {
     hn::StoreU(over(sums, hn::LoadU(D(), counts), certain), hn::Rebind<Raw, D>(), reinterpret_cast<Raw*>(to));
   }
@@ -76,8 +76,8 @@ struct MeanLanes<double> {
   using V = hn::Vec<D>;
   using Raw = double;
   struct Sums {
-    // On aarch64, g++ compiles implicit constructors without the vectors' instruction set, which those of Highway 1.2
-    // refuse.
+    // On aarch64, g++ compiles implicit constructors without the vectors' instruction set, and the constructors of Highway 1.2
+    // refuse that.
     HWY_INLINE Sums() {}
     HWY_INLINE Sums(V high_sums, V low_sums) : high(high_sums), low(low_sums) {}
     V high, low;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Means by the programs of sum_map.hpp: sums in the accumulators of kernels/mean.hpp, divided by SumProgram::counts.
+// Makes means by the programs of sum_map.hpp: sums in the accumulators of kernels/mean.hpp, divided by SumProgram::counts.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/mean_map.cpp"
 #include <hwy/foreach_target.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accumulators of means, one at a time. mean_lanes-inl.hpp has the vectors.
+// The accumulators of means for one element; mean_lanes-inl.hpp has vectors of them.
 #pragma once
 
 #include <bit>
@@ -30,7 +30,7 @@ Integer rounded_quotient_of(Integer sum, std::int64_t count) noexcept {
   return quotient + (above > 0 || (above == 0 && quotient % 2 != 0) ? 1 : 0);
 }
 inline Integer128 rounded_quotient(Integer128 sum, std::int64_t count) noexcept {
-  // A division of 64 bits takes a fraction of the time of one of 128 bits.
+  // A division in 64 bits takes a fraction of the time of a division in 128 bits.
   const auto low = static_cast<std::int64_t>(sum);
   return low == sum ? rounded_quotient_of(low, count) : rounded_quotient_of(sum, count);
 }
@@ -55,7 +55,7 @@ struct Pair {
   double over(double count) const noexcept {
     const Pair whole = low == 0 ? Pair{high, 0} : sum_of(high, low);
     const double quotient = whole.high / count;
-    // Products of half a mantissa and the count are exact, and so is the remainder.
+    // Products of half a mantissa and the count are exact, so the remainder is exact too.
     const double upper = std::bit_cast<double>(std::bit_cast<std::uint64_t>(quotient) & ~std::uint64_t{0x7ffffff});
     const double rest = (whole.high - upper * count) - (quotient - upper) * count + whole.low;
     const double correction = rest / count;
@@ -63,7 +63,7 @@ struct Pair {
   }
 };
 
-/// Adds up elements of type T in an accumulator, and makes an element of the quotient.
+/// Adds up elements of type T in an accumulator, and converts the quotient to an element.
 template <class T>
 struct MeanOf {
   using Accumulator = double;
@@ -105,7 +105,7 @@ requires(sizeof(T) == 8) struct MeanOf<T> {
       to = static_cast<T>(rounded_quotient(sum, static_cast<std::int64_t>(divisor)));
       return true;
     }
-    // A shift takes much less time than a quotient of 128 bits.
+    // A shift takes much less time than a division in 128 bits.
     const int shift = std::countr_zero(divisor);
     if (shift > 0) sum = (sum + (Integer128{1} << (shift - 1)) - 1 + (sum >> shift & 1)) >> shift;
     to = static_cast<T>(sum);
@@ -113,7 +113,7 @@ requires(sizeof(T) == 8) struct MeanOf<T> {
   }
 };
 
-/// The real type that means of T are made of, `parts` to an element; void for types that are not summed.
+/// The real type in which means of T are computed, `parts` numbers to an element; void for types that cannot be added.
 template <class T>
 consteval auto averaged_as() {
   if constexpr (ComplexNumber<T>)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves and fills rows of units of any number of bytes. Pointers need no alignment. Strides are in bytes and may be
-// negative or, on the source, zero. Bits pass unchanged.
+// Copies and fills rows of units of any number of bytes. Pointers need no alignment. Strides are in bytes and may be negative;
+// strides of the source may be 0. Bits are copied unchanged.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of a few bytes without a call: two overlapping halves of a constant size each.
+// Copies a few bytes without a function call: two overlapping halves of a constant size each.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace patchfold::kernels {
 
-/// Copies between `half` and twice as many bytes.
+/// Copies `half` to 2 * `half` bytes.
 template <std::size_t half>
 inline void copy_overlapping(std::byte* dst, const std::byte* src, std::size_t bytes) noexcept {
   std::byte front[half], back[half];
@@ -18,7 +18,7 @@ inline void copy_overlapping(std::byte* dst, const std::byte* src, std::size_t b
   std::memcpy(dst + bytes - half, back, half);
 }
 
-/// Copies any number of bytes; reads and writes no others.
+/// Copies any number of bytes; reads and writes only these bytes.
 inline void copy_piece(std::byte* dst, const std::byte* src, std::int64_t size) noexcept {
   const auto bytes = static_cast<std::size_t>(size);
   if (bytes >= 16) {

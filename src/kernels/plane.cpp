@@ -23,7 +23,7 @@ HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Copies between `half` and twice as many bytes, in two halves that may overlap.
+/// Copies `half` to 2 * `half` bytes, in two halves that may overlap.
 template <std::int64_t half>
 HWY_INLINE void copy_halves(std::byte* dst, const std::byte* src, std::int64_t bytes) {
 #if HWY_TARGET != HWY_SCALAR
@@ -38,7 +38,7 @@ HWY_INLINE void copy_halves(std::byte* dst, const std::byte* src, std::int64_t b
 #endif
 }
 
-/// Copies whole vectors; the last one overlaps the one before.
+/// Copies a unit in whole vectors; the last vector overlaps the vector before it.
 HWY_INLINE void copy_vectors(std::byte* dst, const std::byte* src, std::int64_t bytes) {
 #if HWY_TARGET != HWY_SCALAR
   const hn::CappedTag<std::uint8_t, 64> d;
@@ -53,8 +53,7 @@ HWY_INLINE void copy_vectors(std::byte* dst, const std::byte* src, std::int64_t 
 #endif
 }
 
-/// Moves a unit. A constant size turns memcpy into a load and a store. -n stands for units of n to 2 n bytes, 0 for larger
-/// ones.
+/// Copies a unit. A constant size turns memcpy into a load and a store. -n stands for units of n to 2 n bytes, 0 for larger units.
 template <std::int64_t constant>
 HWY_INLINE void move_unit(std::byte* dst, const std::byte* src, std::int64_t unit) {
   if constexpr (constant > 0)
@@ -65,7 +64,8 @@ HWY_INLINE void move_unit(std::byte* dst, const std::byte* src, std::int64_t uni
     copy_vectors(dst, src, unit);
 }
 
-/// Moves one unit after the other. The loops read local variables, since stored bytes might be those of the plane.
+/// Copies the units of a plane one after the other. The loops read local variables, since the compiler must assume that stores
+/// change the plane.
 template <std::int64_t constant>
 void move_units(std::byte* dst, const std::byte* src, std::int64_t unit, const Plane& p) {
   const std::int64_t *to_columns = p.dst_columns.offsets, *from_columns = p.src_columns.offsets;
@@ -96,7 +96,7 @@ struct Planes {
   static HWY_INLINE V load_whole(const std::byte* at) { return hn::LoadU(D(), reinterpret_cast<const T*>(at)); }
   static HWY_INLINE void store_whole(V value, std::byte* at) { hn::StoreU(value, D(), reinterpret_cast<T*>(at)); }
 
-  /// Loads a vector of elements `step` places apart; bytes behind the last element are read too.
+  /// Loads a vector of elements, `step` elements apart; bytes behind the last element are read too.
   template <int step>
   static HWY_INLINE V load(const std::byte* at) {
     if constexpr (step == 1)
@@ -105,7 +105,7 @@ struct Planes {
       return hn::ConcatEven(D(), load_whole(at + side * unit), load_whole(at));
   }
 
-  /// Loads a vector of elements `step` places apart, but reads nothing from `end` on.
+  /// Loads a vector of elements, `step` elements apart, without reading a byte at or behind `end`.
   template <int step>
   static HWY_INLINE V load_within(const std::byte* at, const std::byte* end) {
     constexpr std::int64_t reach = step * side * unit;
@@ -126,7 +126,8 @@ struct Planes {
     }
   }
 
-  /// Turns `ways` columns into rows that fill the destination. In the source rows are neighbours, forwards or backwards.
+  /// Turns `ways` columns into rows that fill the destination. In the source the rows are neighbours, in ascending or descending
+  /// order.
   template <int ways>
   static void join(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     const D d;
@@ -148,7 +149,7 @@ struct Planes {
     });
   }
 
-  /// Moves `ways` rows whose columns follow one another in the source, forwards or backwards.
+  /// Copies `ways` rows whose columns follow one another in the source, in ascending or descending order.
   template <int ways>
   static void split(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     const D d;
@@ -190,7 +191,7 @@ struct Planes {
     }
   }
 
-  /// Puts columns in order that lie `step` places apart, backwards if the stride is negative.
+  /// Copies columns that lie `step` units apart in the source to rows without gaps; in reverse order if the stride is negative.
   template <int step, bool is_backwards>
   static void straighten(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     constexpr std::int64_t way = (is_backwards ? -step : step) * unit;
@@ -206,7 +207,7 @@ struct Planes {
       }
       const auto at = [=](std::int64_t i) { return from + (is_backwards ? i + side - 1 : i) * way; };
       const auto put = [=](V v, std::int64_t i) { store_whole(is_backwards ? reversed(v) : v, to + i * unit); };
-      // Only the first and the last vector may reach the end of readable memory; the last begins early enough to be whole.
+      // Only the first and the last vector may reach the end of readable memory; the last vector begins early enough to be whole.
       put(load_within<step>(at(0), src_end), 0);
       PATCHFOLD_UNROLL_BY_4 for (std::int64_t i = side; i < columns - side; i += side) put(load<step>(at(i)), i);
       if (columns > side) put(load_within<step>(at(columns - side), src_end), columns - side);
@@ -216,7 +217,7 @@ struct Planes {
   static constexpr bool spreads = has_avx512(HWY_TARGET) && sizeof(T) <= 4;
   static constexpr PlaneVectors vectors{side, spreads, Exchange<T>::largest, Exchange<T>::lanes};
 
-  /// Puts columns at every second place; bytes between them stay.
+  /// Writes columns two units apart; bytes between them do not change.
   static void spread(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     if constexpr (spreads) {
       using Wide = hwy::MakeWide<T>;
@@ -241,7 +242,7 @@ struct Planes {
     }
   }
 
-  /// Moves rows whose columns are all one unit.
+  /// Copies rows whose columns are all the same unit of the source.
   static void repeat(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -306,7 +307,7 @@ PlaneVectors vectors_if_held() {
     return {};
 }
 
-/// Moves units of sizes that no element of this build has one by one.
+/// Copies units one by one if no element type of this build has their size.
 template <class T>
 MovePlane mover_if_held(std::int64_t unit, const Plane& plane) {
   if constexpr (holds_unit(sizeof(T)))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planes: copies of units along two axes with any strides.
 //
-// If the nearest axis in the destination (columns) is not the nearest one in the source (rows), rows and columns are
-// exchanged in registers. If it is, and its elements lie backwards or at every second place, they are put in order in
-// registers. Either axis may be several dims, one after the other, so that short ones fill a register too. The strategy
+// Columns run along the axis with the smallest stride in the destination. If another axis (rows) has the smallest stride in the
+// source, rows and columns are exchanged in registers. Columns in reverse order, or two units apart, are put in order in registers.
+// Rows and columns may each run along several dims, one after the other, so that short dims fill a register too. The strategy
 // "strided" (engine/copies/strided.cpp) cuts every copy into planes that stay in the cache.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace patchfold::kernels {
 
-/// One side of an axis: the places of its units. Strides are in bytes and may have any sign.
+/// One side of an axis: the offsets of its units. Strides are in bytes and may have any sign.
 struct PlaneSide {
   const std::int64_t* offsets = nullptr;  ///< of every unit, from the first
   std::int64_t stride = 0;                ///< if the units lie in equal steps, otherwise 0
@@ -36,15 +36,15 @@ struct Plane {
 
 using MovePlane = void (*)(std::byte* dst, const std::byte* src, std::int64_t unit, const Plane& plane);
 
-/// Returns the kernel for planes like this one, of units of so many bytes, on the instruction set in use.
+/// Returns the kernel for planes like `plane`, with units of `unit` bytes, on the instruction set in use.
 MovePlane plane_kernel(std::int64_t unit, const Plane& plane) noexcept;
 
 /// The abilities of registers for units of some size.
 struct PlaneVectors {
   std::int64_t lanes = 1;  ///< units in a register; 1: units are moved one by one
   bool spreads = false;    ///< units can be stored at every second place
-  /// Units along a side of the largest block whose rows and columns are exchanged: for rows next to each other, and for
-  /// rows apart.
+  /// Units along a side of the largest block whose rows and columns are exchanged: for rows one unit apart, and for rows two units
+  /// apart.
   std::int64_t block = 1, block_apart = 1;
 };
 PlaneVectors plane_vectors(std::int64_t unit) noexcept;
@@ -60,7 +60,7 @@ enum class PlaneWay : std::uint8_t {
   repeat,      ///< columns are the same unit
 };
 
-/// The steps of a plane. `unit`, and steps between units, are in bytes; 0: steps are not equal.
+/// The steps of a plane from unit to unit, in bytes. A step of 0 means that the steps along this axis differ.
 struct PlaneSteps {
   std::int64_t dst_rows = 0, dst_columns = 0, src_rows = 0, src_columns = 0;
   bool repeats = false;  ///< as in the plane
@@ -90,22 +90,22 @@ constexpr PlaneWay plane_way(std::int64_t unit, PlaneVectors vectors, std::int64
   return PlaneWay::units;
 }
 
-/// Returns the number of lines, `step` bytes apart, that a first-level cache holds. Lines whose distance is a multiple of
-/// many lines fall into few of its sets.
+/// Returns the number of lines, `step` bytes apart, that a first-level cache holds. Lines whose distance is a multiple of a large
+/// power of two fall into few sets of the cache.
 constexpr std::int64_t lines_near(std::int64_t step) noexcept {
   constexpr std::int64_t sets = 64, ways = 8, line = 64;
   return ways * sets / std::gcd(step != 0 && step % line == 0 ? step / line : 1, sets);
 }
 
-/// The blocks in which rows are exchanged with columns: `side` rows and columns. 1: one by one, since there are too few
-/// rows or columns, or since 16 bytes hold only one unit of a row at every second place.
+/// The blocks in which rows are exchanged with columns: `side` rows and columns. 1: units are exchanged one by one, since there are
+/// too few rows or columns, or since 16 bytes hold only one unit of rows that lie two units apart.
 struct Blocks {
   std::int64_t side = 1;
   double cycles = 0;  ///< a rough estimate for the plane
 };
 
-/// Returns the cheapest blocks for rows that lie `step` places apart in the source. Blocks at the end that do not fit
-/// overlap earlier ones.
+/// Returns the cheapest blocks for rows that lie `step` units apart in the source. The last block overlaps the block before it if
+/// it does not fit.
 constexpr Blocks blocks_of(PlaneVectors vectors, std::int64_t rows, std::int64_t columns, std::int64_t step) noexcept {
   const auto parts = [](std::int64_t length, std::int64_t side) { return (length + side - 1) / side; };
   Blocks best{1, 0.9 * static_cast<double>(rows * columns)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that Highway's headers expect from its library: the processor's instruction sets, the choice that all
-// kernels share, and the failure of a check. With them the headers are enough (cmake/highway.cmake).
+// The functions that Highway's headers expect from Highway's library: the processor's instruction sets, the choice that all kernels
+// share, and the failure of a check. With the functions of this file a build needs only Highway's headers (cmake/highway.cmake).
 #include "kernels/processor.hpp"
 
 #include <hwy/targets.h>
@@ -96,8 +96,8 @@ std::int64_t beyond_static() noexcept {
 
 #endif
 
-/// Returns the sets that are built in and can run here. The compiler's baseline set is always among them, and so are plain
-/// loops: Highway leaves NEON out on processors without AES, which no kernel uses.
+/// Returns the sets that are built in and that this processor can run. The result always has the compiler's baseline set and plain
+/// loops: without this rule NEON would be missing on processors without AES, which Highway requires and no kernel uses.
 std::int64_t available() noexcept {
   static constinit std::atomic<std::int64_t> known{0};
   if (known.load(std::memory_order_relaxed) == 0)
@@ -111,7 +111,7 @@ void for_each_set(F f) {
   for (std::int64_t left = available(); left != 0; left &= left - 1) f(left & -left, hwy::TargetName(left & -left));
 }
 
-/// Returns the set of this name, in capitals or not; all sets for ""; none for other names.
+/// Returns the instruction set with this name, in upper or lower case; all sets for ""; no set for other names.
 std::int64_t named(std::string_view name) noexcept {
   const auto same = [](char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
@@ -143,13 +143,13 @@ bool use_instruction_set(std::string_view name) {
 
 namespace hwy {
 
-/// Returns the sets from which Highway chooses before the first kernel runs, unless use_instruction_set() chose before.
+/// Returns the sets from which Highway chooses before the first kernel runs, unless use_instruction_set() has chosen a set.
 std::int64_t SupportedTargets() {
   using namespace patchfold::kernels;
   const char* const name = wanted.value();
   const std::int64_t chosen = named(name == nullptr ? "" : name);
   if (chosen != 0) return chosen;
-  char known[128];  // no memory is allocated where a kernel begins
+  char known[128];  // not on the heap, since kernels must not allocate memory
   std::size_t end = 0;
   for_each_set([&](std::int64_t, const char* its_name) {
     if (end < sizeof known)

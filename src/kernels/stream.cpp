@@ -22,7 +22,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<std::uint8_t, line_bytes>;
 using V = hn::Vec<D>;
 
-/// The bytes after which progress is reported to `ahead`, so that prefetches come in small groups.
+/// The number of bytes after which progress is reported to `ahead`, so that prefetches are issued in small groups.
 constexpr std::int64_t stretch = 1024;
 
 #if HWY_TARGET == HWY_SCALAR
@@ -82,8 +82,8 @@ HWY_INLINE void copy_bytes(std::byte* dst, const std::byte* src, std::int64_t by
   copy_piece(dst, src, bytes);
 }
 
-/// Puts together the line that begins `left` bytes before a row ends and goes on with the next row. Rows begin at least a
-/// line apart, so nothing but these two rows is read.
+/// Writes the line that begins `left` bytes before the end of a row and continues with the next row. Rows are at least a line long,
+/// so only bytes of these two rows are read.
 HWY_INLINE void put_seam(std::byte* dst, const std::byte* row_rest, const std::byte* next_row, std::int64_t left) {
   const D d;
   for (std::int64_t at = 0; at < line_bytes; at += step) {
@@ -112,7 +112,7 @@ void copy_rows_past_cache(std::byte* dst, const std::byte* src, std::int64_t src
   }
 }
 
-/// Copies rows of `whole` vectors (of any number if negative) and a partial one.
+/// Copies rows of `whole` vectors (any number if negative) and a partial vector.
 template <int whole>
 void copy_some_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch,
                     std::int64_t row_bytes, std::int64_t rows) {
@@ -121,7 +121,7 @@ void copy_some_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src
   const auto mask = hn::FirstN(d, static_cast<std::size_t>(tail));
   for (; rows > 0; --rows, dst += dst_pitch, src += src_pitch) {
     std::int64_t i = 0;
-    if constexpr (whole < 0)  // one by one, vectors of 16 bytes take 1.6 times as long
+    if constexpr (whole < 0)  // copied one by one, vectors of 16 bytes take 1.6 times as long
       for (; i + 4 * step <= body; i += 4 * step) {
         V v[4];
         for (std::int64_t k = 0; k < 4; ++k) v[k] = get(src + i + k * step);
@@ -141,7 +141,7 @@ void copy_some_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src
 
 using CopySomeRows = void (*)(std::byte*, std::int64_t, const std::byte*, std::int64_t, std::int64_t, std::int64_t);
 
-/// Returns a copy loop for rows of that size; a constant number of vectors saves the loop over them.
+/// Returns a copy loop for rows of the given size; a constant number of vectors saves the loop over them.
 CopySomeRows copy_some_rows_of(std::int64_t row_bytes) {
   switch (row_bytes / step) {
     case 0: return copy_some_rows<0>;
@@ -230,19 +230,18 @@ void copy_rows_whole(std::byte* dst, const std::byte* src, std::int64_t bytes, A
 
 #endif
 
-/// Pieces are put together in a small buffer and leave for memory as whole lines, a few at a time. So stores to memory
-/// overlap with the work on the next pieces.
+/// Pieces are put together in a small buffer and written as whole lines, a few at a time. So stores to memory overlap with the work
+/// on the next pieces.
 constexpr std::int64_t flush_bytes = 2048;
 constexpr std::int64_t part_bytes = 2048;  ///< of one piece at most
 
-/// The next piece.
+/// The position of the next piece.
 struct Cursor {
   std::int64_t i = 0;
   std::int64_t way = 0;
 };
 
-/// Calls copy(dst, src) for `pieces` pieces. Everything that changes is a local variable, which stores to bytes cannot
-/// alias.
+/// Calls copy(dst, src) for `pieces` pieces. All changing values are local variables, since stores of bytes cannot alias them.
 template <class Copy>
 HWY_INLINE void for_pieces(std::byte* dst, const Sources& s, Cursor& at, std::int64_t pieces, std::int64_t unit,
                            Copy&& copy) {
@@ -368,11 +367,11 @@ void Gather(std::byte* dst, const Sources& sources, std::int64_t count, Store st
     return;
   }
 #endif
-  // Lines are put together at their final place within a line; the rest of the last line waits for more.
+  // Bytes have their final offset within a line already in the buffer; the rest of the last line waits for more bytes.
   constexpr std::int64_t room = flush_bytes + part_bytes + 2 * line_bytes;
   alignas(line_bytes) std::byte assembly[room];
   auto held = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst) % line_bytes);
-  std::int64_t foreign = held;  // bytes of the first line that belong to others
+  std::int64_t foreign = held;  // bytes of the first line that belong to other data
   dst -= held;
   const auto flush = [&] {
     const std::int64_t whole = held / line_bytes * line_bytes;

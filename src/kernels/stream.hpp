@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies rows of bytes that lie side by side in large outputs. A store past the cache must be a whole line of 64 bytes, so
+// Copies rows of bytes to large outputs in which they lie side by side. A store past the cache must be a whole line of 64 bytes, so
 // lines that straddle two rows are put together in a register.
 #pragma once
 
@@ -11,10 +11,10 @@ namespace patchfold::kernels {
 
 inline constexpr std::int64_t line_bytes = 64;
 
-/// The way to write a destination: through the cache, or past it, which pays if the destination does not fit.
+/// The way to write a destination: through the cache, or past it, which is faster if the destination does not fit into the cache.
 enum class Store : std::uint8_t { plain, past_cache };
 
-/// Lines that will be read soon, as groups of rows of lines. They are prefetched a few at a time during other work.
+/// Cache lines to prefetch, a few at a time, during other work. The lines form groups of rows.
 struct Ahead {
   const std::byte* group = nullptr;
   std::int64_t row_lines = 0;
@@ -67,11 +67,11 @@ struct Sources {
   const std::byte* end = nullptr;  ///< end of the readable memory
 };
 
-/// Copies dst[(i * ways + way) * unit] = rows[way][i * step] for i < count. Writes nothing else, and reads nothing from
-/// `end` on.
+/// Copies dst[(i * ways + way) * unit] = rows[way][i * step] for i < count. Writes no other bytes, and reads no byte at or behind
+/// `end`.
 void gather(std::byte* dst, const Sources& sources, std::int64_t count, Store store, Ahead& ahead) noexcept;
 
-/// Makes stores past the cache visible to other threads. Call it after the last copy_rows of a piece of work.
+/// Makes stores past the cache visible to other threads. Call finish_stores() after the last copy_rows of a piece of work.
 void finish_stores() noexcept;
 
 }  // namespace patchfold::kernels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once for each instruction set. Contiguous rows go through vectors, strided ones through a scalar loop.
+// Sums of rows, compiled once for each instruction set. Contiguous rows use vectors, strided rows use a scalar loop.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/sum.cpp"
 #include "kernels/sum.hpp"
@@ -46,8 +46,8 @@ struct Sum {
 
   /// Calls store(d, load(d, i), i) for vectors of lanes i, i + 1, .. that cover `count` elements, at least one. The last
   /// vector begins early enough to be whole; it is loaded before earlier stores change the elements that it shares with
-  /// them. Rows shorter than a vector take halves of one. Returns false for a row of at most one element: a vector of one
-  /// lane must be aligned.
+  /// them. Rows shorter than a vector use halves or smaller parts of a vector. Returns false for a row of at most one element: a
+  /// vector of one lane must be aligned.
   template <class D, class Load, class Store>
   static HWY_INLINE bool each_vector(D d, std::int64_t count, const Load& load, const Store& store) {
     constexpr std::int64_t lanes = hn::MaxLanes(d);
@@ -77,7 +77,7 @@ struct Sum {
     for (std::int64_t i = 0; i < count; ++i) add_one(accumulators + i * sizeof(Accumulator), src + i * sizeof(Element));
   }
 
-  /// Stores rounded sums; with `onto` they are added to the elements of dst.
+  /// Stores rounded sums; with `onto` adds them to the elements of dst.
   template <bool onto>
   static void store_contiguous(std::byte* dst, const std::byte* accumulators, std::int64_t count) {
 #if HWY_TARGET != HWY_SCALAR

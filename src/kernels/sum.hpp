@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds elements: the only kernels that know element types. A row of accumulators starts as zero bytes, which is +0 in every
-// type. float16 and bfloat16 accumulate in float32, complex numbers by parts, integers modulo 2^n, booleans with OR.
+// Kernels that add elements; no other kernels depend on element types. A row of accumulators starts as zero bytes, which is +0 in
+// every type. float16 and bfloat16 accumulate in float32, complex numbers by parts, integers modulo 2^n, booleans with OR.
 #pragma once
 
 #include <cstddef>

@@ -82,7 +82,7 @@ struct SumMapOf {
   static constexpr std::int64_t most_vectors = 4;
   static constexpr std::int64_t mask_bytes = lanes < 8 ? 1 : lanes / 8;
 
-  /// Finishes sums in one loop over memory, if that takes many instructions: unrolled for each kernel they would be most of
+  /// Finishes sums in one loop over memory, if finishing takes many instructions: unrolled for each kernel, they would be most of
   /// the code.
   static HWY_NOINLINE void finish_all(const std::byte* sums, std::int64_t lane, std::int64_t vectors,
                                       const SumProgram& program, const SumMap& map) {
@@ -152,8 +152,8 @@ struct SumMapOf {
     }
   }
 
-  /// Adds `terms` terms of a step, from `first` on, a few vectors at a time: the fewer instructions a line takes, the more
-  /// of the following lines the processor prefetches.
+  /// Adds `terms` terms of a step, from term `first` on, a few vectors at a time: with fewer instructions per line the processor
+  /// prefetches more of the following lines.
   template <int terms>
   static HWY_NOINLINE void add_terms(const SumStep& step, const SumProgram& program, std::int64_t first, bool begins,
                                      std::byte* all, const SumMap& map) {

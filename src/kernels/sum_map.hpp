@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums overlapping columns by a list that was made beforehand.
+// Sums overlapping columns by a program that was written beforehand.
 //
-// All maps of a problem (say, the images of channels) meet the same taps in the same places. So a program is written once:
-// for each run of a few vectors of the map, the terms to add, and for each vector of a term its lanes. The kernel runs the
-// program for one map after another. It knows no borders, rows or strides: vectors go across the ends of rows, and lanes
-// that a term lacks are masked.
+// All maps of a problem (say, the images of channels) add the same taps in the same places. So a program is written once: for each
+// run of a few vectors of the map, the terms to add, and for each vector of a term its lanes. The kernel runs the program for one
+// map after another. A program has no borders, rows or strides: vectors go across the ends of rows, and lanes without the term are
+// masked.
 //
 // Accumulators begin as +0 and terms are added in the given order, as in kernels/sum.hpp, so both give equal bits.
 // The engine writes programs in engine/sums/sum_program.hpp.
@@ -18,22 +18,22 @@
 
 namespace patchfold::kernels {
 
-/// Adds a few terms to sums. The vectors of a term lie side by side in the columns of a map, and those of the sums in the
-/// map.
+/// A step adds a few terms to sums. The vectors of a term lie side by side in the columns of a map, and the vectors of the sums lie
+/// side by side in the map.
 struct SumStep {
   std::int64_t first = 0;  ///< index of the first term in SumProgram::terms
   std::int32_t count = 0;  ///< 0 to most_step_terms
   bool begins = false;     ///< the sums begin as +0
   std::int64_t to = 0;     ///< lanes from the map's first sum
   std::int64_t vectors = 0;
-  /// Bytes into SumProgram::masks: for each vector the lanes of every term, a bit each. -1: each term has all lanes.
+  /// The offset in SumProgram::masks, where each vector has a bit for each lane of each term; -1 if each term has all lanes.
   std::int64_t masks = 0;
   std::int64_t low = 0;  ///< the terms read the bytes [low, high) of the columns
   std::int64_t high = 0;
 };
 inline constexpr std::int64_t most_step_terms = 8;
 
-/// A term of a run: vectors that lie side by side in the columns of a map, and are added to the run.
+/// A term of a run: vectors that lie side by side in the columns of a map and are added to the vectors of the run.
 struct SumTerm {
   std::int64_t offset = 0;  ///< bytes from the map's columns to its first vector
   std::int64_t masks = 0;   ///< bytes into SumProgram::masks: for each vector of the run its lanes, a bit each
@@ -49,18 +49,17 @@ struct SumRun {
   std::int64_t high = 0;
 };
 
-/// A program of steps or of runs. Steps are in the order of the columns in memory, and the first steps begin the sums,
-/// which stay in the first-level cache. Runs are for maps so small that the order does not matter: their sums stay in
-/// registers. Runs ascend: the last vector of each may have lanes beyond the run, and the next run writes those elements
-/// again.
+/// A program that adds the terms of a map, made of steps or of runs. Steps are in the order of the columns in memory, and the first
+/// steps begin the sums, which stay in the first-level cache. Runs are for maps so small that the order in memory does not matter:
+/// the sums of a run stay in registers. Runs ascend: the last vector of each may have lanes beyond the run, and the next run writes
+/// those elements again.
 struct SumProgram {
   std::span<const SumStep> steps{};
   std::span<const SumRun> runs{};
   const SumTerm* terms = nullptr;
   const std::uint8_t* masks = nullptr;  ///< with 8 bytes to spare at its end
   std::int64_t lanes = 0;               ///< of the map
-  /// For means: the number of terms of each lane, 1 if it has none, continued beyond the last lane for as many lanes as two
-  /// vectors have.
+  /// For means: the number of terms of each lane, 1 for a lane without terms; two vectors of counts follow behind the last lane.
   const double* counts = nullptr;
 };
 
@@ -76,7 +75,7 @@ struct SumMap {
   bool* certain = nullptr;  ///< becomes false if needs_care() (kernels/mean.hpp) may be true for a mean
 };
 
-/// The kernel of one element type on one instruction set. It lives as long as the process.
+/// The kernel of one element type on one instruction set; it lives as long as the process.
 struct SumMapKernel {
   std::int64_t lanes = 1;       ///< of a vector of accumulators
   std::int64_t lane_size = 1;   ///< bytes of a lane in memory: an element, or half a complex number

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Returns the instruction set that a file of kernels was compiled for. Included once for each set, so that every file has
-// its name.
+// Returns the instruction set for which a file of kernels was compiled. This file is included once for each instruction set.
 #include <hwy/highway.h>
 
 #if defined(PATCHFOLD_KERNELS_TARGETS_INL) == defined(HWY_TARGET_TOGGLE)

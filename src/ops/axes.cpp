@@ -10,7 +10,7 @@
 namespace patchfold::ops {
 namespace {
 
-/// Returns the size; throws Error(overflow) unless it is below the limit in magnitude.
+/// Returns the size; throws Error(overflow) unless its magnitude is below size_limit.
 std::int64_t bounded(Checked size, std::string_view op, std::string_view argument, std::int64_t given) {
   if (!size.is_below())
     fail(ErrorCode::overflow, op, argument, "extents, pads and effective kernels must stay below 2^60", given);

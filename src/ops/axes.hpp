@@ -32,11 +32,11 @@ struct CountedTensor {
   const Axes& kernel;      ///< the argument that may be a single number
 };
 
-/// The rule for single numbers in a rank that leaves the number of spatial axes open.
+/// The rule in errors about single numbers, if the rank does not tell the number of spatial axes.
 inline constexpr std::string_view one_number_is_ambiguous = "a single number says how many axes are spatial in rank 4 only";
 
-/// Returns the number of spatial axes. A list decides it. A single number stands for the two spatial axes of a tensor of
-/// rank 4; in another rank it is ambiguous and refused. Throws Error(rank).
+/// Returns the number of spatial axes: the length of a list if one is given. A single number stands for the two spatial axes of a
+/// tensor of rank 4; in other ranks it is ambiguous, which is Error(rank).
 int spatial_rank(const ArgumentNames& names, const SpatialArgument& decides, const CountedTensor& tensor);
 
 /// Returns the value of one axis.
@@ -49,7 +49,7 @@ Dims spread(const Axes& axes, int rank);
 /// Throws Error(missing) unless the argument is given.
 void check_given(std::string_view op, std::string_view name, bool given);
 
-/// The slide of patches along the spatial axes. Lists have one entry for each axis.
+/// The arguments by which patches slide along the spatial axes. Lists have one entry for each axis.
 struct Sliding {
   const Axes& kernel;
   const Axes& stride;
@@ -57,8 +57,8 @@ struct Sliding {
   const Padding& padding;
 };
 
-/// Adds the spatial axes with their positions, and the numbers of taps and positions, but no places. Throws Error(value,
-/// overflow) for kernels below 1, strides below 1, dilations below 0, and sizes that overflow.
+/// Adds the spatial axes with their positions, and the numbers of taps and positions, but not the places of taps and positions in
+/// the columns. Throws Error(value, overflow) for kernels below 1, strides below 1, dilations below 0, and sizes that overflow.
 void add_axes(Geometry& geometry, const Dims& extents, const Sliding& sliding, const ArgumentNames& names);
 
 /// Return the extents and the positions of all spatial axes.

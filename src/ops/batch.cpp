@@ -89,7 +89,7 @@ Geometry geometry_of(const BatchToSpace& op, const Dims& batches, const Names& n
   if (batches[0] % geometry.taps != 0)
     fail(ErrorCode::divisible, names.op, names.data, "the batch must be a multiple of the product of the blocks", batches[0],
          ErrorValue("a multiple of ", geometry.taps));
-  // Crops may leave an empty axis, for which the formula gives no positions; the columns have them nevertheless.
+  // Crops may leave an empty axis, for which the formula gives no positions, but the columns still have positions along this axis.
   geometry.positions = 1;
   geometry.output = batches;
   geometry.output[0] = batches[0] / geometry.taps;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Space-to-depth is unfold, and depth-to-space its inverse, with kernel = stride = block and one column axis for each
-// spatial axis: blocks-first is the kernel-major order, depth-first the channel-major one.
+// Space-to-depth is unfold with kernel = stride = block and one column axis for each spatial axis, and depth-to-space is its
+// inverse. blocks_first is the kernel-major order, depth_first the channel-major order.
 #include "base/checked.hpp"
 #include "base/fail.hpp"
 #include "ops/lowering.hpp"

@@ -12,7 +12,7 @@
 namespace patchfold::ops {
 namespace {
 
-constexpr int most_channels = 4;  // of an image that is taken for a picture with channels last
+constexpr int most_channels = 4;  // if the last axis is at most this long, the image counts as a picture with channels last
 
 /// The arguments that a hint may change. null: the operator has no such argument.
 template <class Op>
@@ -96,7 +96,7 @@ void add_choice(ErrorValue& list, std::string_view separator, const ErrorValue& 
   list += choice;
 }
 
-/// Returns hints for kernels as lists, where a single number leaves the number of spatial axes open.
+/// Returns hints with the kernel as a list, for calls whose single numbers do not tell the number of spatial axes.
 template <class Op>
 ErrorValue kernels(const Change<Op>& call) {
   ErrorValue list;
@@ -112,7 +112,7 @@ ErrorValue kernels(const Change<Op>& call) {
   return list.empty() ? ErrorValue("a list with one entry for each spatial axis") : list;
 }
 
-/// Returns the hint for padding with an entry for each end in place of each axis.
+/// Returns the hint for padding with an entry for each end of an axis in place of an entry for each axis.
 template <class Op>
 ErrorValue pads(const Change<Op>& call) {
   const Padding& given = call.op.*changeable<Op>.padding;
@@ -130,7 +130,7 @@ ErrorValue pads(const Change<Op>& call) {
   const std::string_view name = call.names.padding;
   const ErrorValue reason(name, " has ", entries, " entries, so ", entries, " spatial axes; write ");
   if (!is_uniform) {
-    // Systems differ in the numbers that make a pair.
+    // Systems order such entries differently, so they can be paired in two ways.
     ErrorValue hint = reason;
     hint.append("a pair (begin, end) for each axis");
     return call.set(changeable<Op>.padding, Padding(pairs), Setting(name, pairs)).plans() ? hint : ErrorValue();

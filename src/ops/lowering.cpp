@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a geometry to a problem and its plan.
+// Turns a geometry into a problem, and makes its plan.
 #include "ops/lowering.hpp"
 
 #include "base/checked.hpp"
@@ -11,7 +11,8 @@
 namespace patchfold {
 namespace {
 
-/// Returns an element 1 of every summable type, which lives as long as the program: the columns of coverage.
+/// Returns an element 1 of a summable type, in memory that exists until the program ends; such elements are the columns of
+/// coverage.
 const std::byte* one_of(DType dtype) {
   const auto& ones = lasting([] {
     std::array<std::array<std::byte, 16>, dtype_table.size()> table{};
@@ -28,7 +29,7 @@ engine::Verb verb_of(const Geometry& geometry) {
   return geometry.sums ? engine::Verb::combine_sum : engine::Verb::combine_copy;
 }
 
-/// Returns the bytes that one step of an index moves; 0 if the axis does not matter.
+/// Returns the bytes by which an element moves when an index grows by 1; 0 if the index moves no element.
 std::int64_t bytes_of(Place place, const Dims& strides) {
   return place.step == 0 ? 0 : wrapping_mul(strides[place.axis], place.step);
 }

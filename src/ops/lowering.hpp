@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// From operators to geometries: the one way that all operators of all dialects take.
+// Turns operators into geometries; all operators of all dialects use this code.
 //
 //   operator of a dialect -> neutral operator and names -> Geometry -> Problem -> plan
 //
-// A dialect's operator tells which neutral operator it is, and the names of its arguments. A neutral operator tells its
-// geometry. Everything after that is written once, in lowering.cpp.
+// A dialect's operator tells which neutral operator it is, and the names of its arguments. A neutral operator tells its geometry.
+// The steps after the geometry are written once, in lowering.cpp.
 #pragma once
 
 #include <variant>
@@ -19,7 +19,7 @@ using Names = ArgumentNames;
 /// A neutral operator with all its arguments.
 using Neutral = std::variant<Unfold, Fold, Coverage, Reorder, Copy, SpaceToBatch, BatchToSpace, SpaceToDepth, DepthToSpace>;
 
-/// Returns the geometry of a neutral operator for data of one shape. Throws Error, with these names, for every argument and
+/// Returns the geometry of a neutral operator for data of one shape. Throws Error, with the given names, for every argument and
 /// shape that the operator refuses.
 Geometry geometry_of(const Unfold& op, const Dims& image, const Names& names);
 Geometry geometry_of(const Fold& op, const Dims& columns, const Names& names);
@@ -32,7 +32,7 @@ Geometry geometry_of(const SpaceToDepth& op, const Dims& image, const Names& nam
 Geometry geometry_of(const DepthToSpace& op, const Dims& deep, const Names& names);
 
 Lowering lower(const Neutral& op, const Dims& data, const Names& names);
-/// Returns one of the last plans of this thread, or a new one.
+/// Returns one of the last plans of this thread, or a new plan.
 Plan plan(const Neutral& op, const Names& names, const ConstTensorView& data, const TensorView& output);
 
 }  // namespace patchfold::ops

@@ -53,7 +53,7 @@ Sound check_view(std::string_view op, std::string_view name, const ConstTensorVi
 
 namespace {
 
-/// Throws unless elements are distinct: each stride steps over all elements that the smaller strides reach.
+/// Throws unless elements share no memory: each stride must step over all elements that the smaller strides reach.
 void check_distinct(std::string_view op, std::string_view name, const TensorView& view, const Dims& strides) {
   std::array<std::pair<std::int64_t, std::int64_t>, max_rank> axes{};
   int count = 0;

@@ -13,8 +13,8 @@ namespace patchfold::ops {
 /// Checks extents: none negative, all below 2^60, and fewer than 2^60 elements.
 void check_shape(std::string_view op, std::string_view argument, const Dims& shape);
 
-/// A source and a destination that have passed their checks, and the beginning of their problem. Strides of axes with at
-/// most one element are 0 from here on.
+/// A source and a destination that have passed their checks, and the beginning of their problem. Strides of axes with at most one
+/// element are set to 0.
 struct Operands {
   Dims src_strides{};
   Dims dst_strides{};

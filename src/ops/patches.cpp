@@ -61,7 +61,7 @@ bool is_zero(const Scalar& scalar) {
   return scalar.as_unsigned() == 0 && scalar.real() == 0 && scalar.imaginary() == 0;
 }
 
-/// Throws for an argument of the other reduction.
+/// Throws for an argument that only the other reduction uses.
 void check_reduce(const Fold& op, const Names& names) {
   if (op.reduce == FoldReduce::mean && op.accumulate)
     fail(ErrorCode::value, names.op, "accumulate",

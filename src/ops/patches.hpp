@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The places of the axes of images and columns. Layouts and orders are only places.
+// The places of the axes of images and columns. Layouts and orders differ only in these places.
 //   image    (B.., C, I1..IR)   or, with channels last, (B.., I1..IR, C)
 //   columns  (B.., C*K, L)      or (B.., L, C*K); on a grid, L is l1..lR
 #pragma once
@@ -17,7 +17,7 @@ struct ChannelAxes {
 };
 ChannelAxes channel_axes(int rank, int others, Layout layout);
 
-/// The facts from which the places of an image and its columns follow.
+/// The facts that determine the places of an image and its columns.
 struct PatchLayout {
   Dims batch{};
   std::int64_t channels = 1;

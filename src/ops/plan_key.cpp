@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of neutral operators; an operator of a dialect is one of these, with other names. A new member of an operator must
-// be named here too, or its function does not compile.
+// Keys of neutral operators, which serve for operators of dialects too. A new member of an operator must be added in this file, or
+// the operator's function does not compile.
 #include <type_traits>
 
 #include "ops/lowering.hpp"
@@ -28,7 +28,7 @@ void add(Key& key, const Reorder& op) {
 }
 static_assert(std::is_empty_v<Copy>);
 void add(Key&, const Copy&) {}
-/// Adds an operator of blocks to a key.
+/// Adds an operator that cuts blocks to a key.
 void add(Key& key, const auto& op) {
   const auto& [block, pads_or_mode, layout] = op;
   key.add(block, pads_or_mode, layout);

@@ -15,12 +15,11 @@
 namespace patchfold {
 namespace {
 
-// No function here rounds by floating-point arithmetic: the caller may have set another rounding mode, or flush tiny
-// numbers to zero.
+// The functions of this file round with integers, since the caller may have set another rounding mode, or flush tiny numbers to
+// zero.
 
 bool is_zero(double value) {
-  // volatile makes clang 20 compare bits. It would compare numbers instead, and tiny numbers would be zero if the caller
-  // flushes them.
+  // Without volatile, clang 20 would compare numbers, not bits, and tiny numbers would count as zero if the caller flushes them.
   const volatile std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
   return bits << 1 == 0;
 }
@@ -144,7 +143,7 @@ class Encoder {
       return put(static_cast<T>(value));
     }
     const double value = real();
-    // 2^digits is the first number above the range; it is exact in float64, the largest integer may not be.
+    // 2^digits is the first number above the range; float64 holds 2^digits exactly, but may round the largest integer.
     const double above = std::ldexp(1.0, std::numeric_limits<T>::digits);
     const double below = std::is_signed_v<T> ? -above : 0;
     if (!is_whole(value) || !(value >= below && value < above)) refuse(rule);

@@ -107,14 +107,14 @@ constexpr ErrorEntry catalogue[] = {
 static_assert(std::ranges::all_of(catalogue,
                                   [](const ErrorEntry& e) { return &e == &catalogue[static_cast<std::size_t>(e.code)]; }));
 
-/// Returns the last place up to `most`, within the text, that does not split a character of UTF-8.
+/// Returns the largest length up to `most`, within the text, that does not split a character of UTF-8.
 std::size_t cut_of(std::string_view text, std::size_t most) {
   std::size_t cut = most;
   while (most - cut < 3 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;
   return cut;
 }
 
-/// Returns a text fit for a message: texts of callers and files may have any length and any bytes.
+/// Returns a text without control characters and of limited length: texts of callers and files may have any length and any bytes.
 std::string printable(std::string text) {
   constexpr std::size_t most = 1000;
   if (text.size() > most) text.replace(cut_of(text, most), std::string::npos, "..");
@@ -141,7 +141,7 @@ std::string join(const Error::Parts& parts, const std::string& given, const std:
   return message;
 }
 
-/// Writes each kind of part.
+/// Writes the parts of an ErrorValue, with one function for each kind of part.
 struct PartWriter {
   const ErrorWriter& writer;
 
@@ -155,7 +155,7 @@ struct PartWriter {
   std::string operator()(const Rearrangement& one) const { return writer.rearranged(one); }
 };
 
-/// Writes a value as problem strings hold it; parse_value() reads it.
+/// Writes a value in the form of problem strings, which parse_value() reads.
 struct ProblemTextWriter {
   std::string operator()(const std::string& word) const { return word; }
   std::string operator()(std::int64_t number) const { return std::to_string(number); }

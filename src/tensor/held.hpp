@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells which operators and element types this build holds, as CMake's options chose. The table has no full rows, and the
-// kernels no code, for the others.
+// Tells which operators and element types this build holds, as chosen by CMake's options. For operators and types that the build
+// lacks, the table has only names, and the kernels have no code.
 #pragma once
 
 #include <algorithm>

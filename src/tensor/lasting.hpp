@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that are never destroyed: other threads may still use them while the process ends.
+// Objects that are never destroyed, since other threads may still use them while the process ends.
 #pragma once
 
 #include <atomic>
@@ -16,8 +16,8 @@ union Lasting {
   T value;
 };
 
-/// Returns the result of the first call of a lambda. Threads that come at the same time may each call it, and one result is
-/// kept. There is no lock, because a child that is forked meanwhile must not wait for a thread that it does not have.
+/// Returns the result of the first call of a lambda. Threads may call the lambda at the same time, and one result is kept. There is
+/// no lock, because a child that is forked during a call must not wait for a thread that it does not have.
 template <class F>
 const auto& lasting(F make) {
   static_assert(std::is_class_v<F>, "a lambda: functions of one type would share what they make");

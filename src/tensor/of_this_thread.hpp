@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// State of threads that may be used while threads and the process end.
+// State of a thread that may be used while the thread or the process ends.
 #pragma once
 
 #if defined(__MINGW32__) && !defined(__clang__)
@@ -10,13 +10,13 @@
 
 namespace patchfold {
 
-/// Returns the calling thread's own T, or null if the thread has already destroyed it. Destructors of older thread-local
-/// objects, and of static objects in the first thread, may still call the library then.
+/// Returns the calling thread's own T, or null if the thread has already destroyed it. Destructors of older thread-local objects,
+/// and of static objects in the first thread, may still call the library after T is destroyed.
 template <class T>
 T* of_this_thread() {
 #if defined(__MINGW32__) && !defined(__clang__)
-  // On this system, GCC frees the memory of a thread's objects before their destructors run. This T is destroyed after
-  // them, and later calls get a new one.
+  // On this system, GCC frees the memory of a thread's objects before their destructors run. So T is destroyed after these
+  // destructors, and later calls get a new T.
   struct Key {
     pthread_key_t key{};
     bool is_there = pthread_key_create(&key, [](void* held) { delete static_cast<T*>(held); }) == 0;

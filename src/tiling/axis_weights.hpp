@@ -11,9 +11,8 @@
 
 namespace patchfold::tiling {
 
-/// Makes and keeps the lists of weights along single axes; a merge has one AxisWeights. Most segments of an axis lie in
-/// their tiles as other segments do, and share one list, so nearly all cells find their list made. A list stays at its
-/// address and never changes, since CellPlans point to it.
+/// Makes and keeps the lists of weights along single axes; a merge has one AxisWeights. Segments that lie in the same way in their
+/// tiles share one list, so nearly all cells find an existing list. A list never moves or changes, since CellPlans point to it.
 class AxisWeights {
  public:
   /// The weights of a segment's elements in each of its tiles, one tile after the other.
@@ -29,9 +28,9 @@ class AxisWeights {
   const List& ones(std::int64_t count);
 
  private:
-  /// The facts that determine a list: the axis, or -1 for weights of 1; the extent; the number of tiles; the places where
-  /// the segment begins in its first and in its last tile; the repeat. Only the last tile of an axis may be shifted, so the
-  /// two places determine the places in all other tiles.
+  /// The facts that determine a list: the axis, or -1 for weights of 1; the extent; the number of tiles; the offsets of the segment
+  /// in its first and in its last tile; the repeat. Only the last tile of an axis may be shifted, so the offsets in the first and
+  /// in the last tile determine the offsets in all other tiles.
   using Key = std::tuple<int, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   List made(int axis, const Segment& segment, std::int64_t repeat) const;
   List with_rough(std::vector<double> weights) const;

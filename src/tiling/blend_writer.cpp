@@ -10,7 +10,7 @@
 namespace patchfold::tiling {
 namespace {
 
-/// The number of elements, of all sources together, that are packed or weighed at a time: they fit the first-level cache.
+/// The number of elements, of all sources together, that are packed or weighted at a time: they fit into the first-level cache.
 constexpr std::int64_t part_elements = 4096;
 /// The bytes of rows that are made in the first-level cache and then written past it.
 constexpr std::int64_t staged_bytes = 8192;
@@ -29,7 +29,7 @@ BlendWriter::BlendWriter(const CellPlan& plan, std::int64_t piece, std::int64_t 
   const bool has_gaps = std::any_of(plan.rows.steps.begin(), plan.rows.steps.end(),
                                     [&](const CellRows::Step& step) { return step.bytes != rules.element; });
   if (most_rows == 0 || has_gaps || leaves_gaps || (streams_ && plan.row_bytes() > staged_bytes)) {
-    // The share is whole lines of every element type, so each part of a row begins a line if the first part does.
+    // The share is whole cache lines for every element type, so each part of a row begins a line if the first part begins a line.
     const std::int64_t share =
         part_elements / static_cast<std::int64_t>(sources() + 1) / kernels::line_bytes * kernels::line_bytes;
     part_ = std::min(part_, std::max(kernels::line_bytes, share));
@@ -98,7 +98,7 @@ void BlendWriter::write(std::int64_t rows, std::int64_t begin, std::int64_t coun
     kernels::copy_row(dst, plan_.rows.step, made_.get(), rules.output_element, count, rules.output_element);
 }
 
-/// Makes a part of a row in which some weights are 0, stretch by stretch: the same tiles contribute to all of a stretch.
+/// Makes a part of a row in which some weights are 0, run by run: the same tiles contribute to all elements of a run.
 void BlendWriter::make_stretches(std::byte* dst, std::int64_t count) noexcept {
   const Rules& rules = plan_.rules;
   std::int64_t first = 0;

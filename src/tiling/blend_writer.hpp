@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes rows whose elements are reduced from those of several tiles.
+// Writes rows whose elements are reduced from elements of several tiles.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,18 @@
 
 namespace patchfold::tiling {
 
-/// Writes the cells of Unweighted plans, and is the base of the writers for weights, which set the weights. It finds the
-/// elements, packs those that do not lie side by side, lets the kernel reduce them, and moves the result. Whole rows are
-/// made several at a time if all elements lie side by side and the weights allow it. Otherwise rows are made in parts that
-/// stay in the first-level cache.
+/// Writes the cells of Unweighted plans, and is the base of the writers for weights, which set the weights. A BlendWriter finds the
+/// elements, packs elements that do not lie side by side, calls the kernel that reduces them, and stores the result. Whole rows are
+/// made several at a time if all elements lie side by side and the weights allow it. Otherwise rows are made in parts that stay in
+/// the first-level cache.
 class BlendWriter : public CellWriter {
  public:
-  /// Makes a writer. `most_rows` is the most whole rows whose weights can be set at a time; 0 if only parts of rows can.
+  /// Makes a writer. `most_rows` is the largest number of whole rows whose weights can be set at a time; 0 if weights can only be
+  /// set for parts of rows.
   BlendWriter(const CellPlan& plan, std::int64_t piece, std::int64_t most_rows = any_rows);
 
  protected:
-  /// Sets the weights in terms_, and raw_ if the plan has zeros, for elements [begin, begin + count) of next rows.
+  /// Sets the weights in terms_, and in raw_ if the plan has zeros, for elements [begin, begin + count) of the next rows.
   virtual void weigh(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept;
   void write(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept final;
 
@@ -28,7 +29,8 @@ class BlendWriter : public CellWriter {
   std::unique_ptr<double[]> numbers(std::size_t for_each) const;
 
   std::vector<kernels::BlendTerm> terms_;
-  /// Weights before they are normalised, one for each number of an element. A tile contributes if its weight is not 0.
+  /// Weights before they are normalised, one for each number of an element. A tile contributes to an element if its weight is not
+  /// 0.
   std::vector<kernels::RawWeights::Term> raw_;
 
  private:

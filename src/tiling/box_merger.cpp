@@ -14,7 +14,7 @@ namespace patchfold {
 
 using namespace tiling;
 
-/// Holds everything that does not depend on the box. It never changes, so several threads may merge boxes at once.
+/// Holds everything that does not depend on the box. A State never changes, so several threads may merge boxes at once.
 struct BoxMerger::State {
   Tiling tiling;
   MergeSpec spec;  ///< the window's numbers and the mask are in the facts instead
@@ -23,7 +23,7 @@ struct BoxMerger::State {
 
 namespace {
 
-/// A piece that has been checked.
+/// A checked piece, with its tile.
 struct TilePlace {
   std::int64_t tile = 0;
   ConstTensorView view{};
@@ -33,7 +33,8 @@ struct TilePlace {
 constexpr TileWords piece_words{
     .tile = "piece of tile", .index = "pieces", .index_rule = "must have indices of tiles", .view = "piece"};
 
-/// Checks the pieces of one call, and finds a piece by its tile. Pieces are kept in the order of the tiles, one for each.
+/// Checks the pieces of one call, and finds a piece by its tile. Pieces are stored in the order of the tiles, one piece for each
+/// tile.
 class Pieces {
  public:
   Pieces(const Rules& rules, std::span<const Piece> given, const CheckedOutput& output)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the tiles that touch a box of the output, and the part of each tile that lies in it.
+// Finds the tiles that touch a box of the output, and the part of each tile that lies in the box.
 #include <algorithm>
 
 #include "base/fail.hpp"

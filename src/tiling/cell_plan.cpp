@@ -11,7 +11,7 @@
 namespace patchfold::tiling {
 namespace {
 
-/// The bytes of the output in a piece of a long row: enough work to be worth handing to another thread.
+/// The bytes of the output in a piece of a long row: enough work for another thread.
 constexpr std::int64_t piece_bytes = 64 * 1024;
 
 /// Returns the rows of a box of the output, whose elements have `element` bytes.
@@ -57,7 +57,7 @@ CellRows rows_of(const Rules& rules, const Sources& sources, const Dims& box, co
     rows.number /= axis.extent;
   }
   if (rows.run < 0) rows.repeat = rows.count;
-  // A piece is whole lines of every element type, so each piece begins a line if the row does.
+  // A piece is whole cache lines for every element type, so each piece begins a line if the row begins a line.
   const std::int64_t wanted = std::max<std::int64_t>(1, rows.count / std::max<std::int64_t>(1, piece_bytes / element));
   rows.piece_count =
       wanted == 1 ? rows.count : ceil_div(ceil_div(rows.count, wanted), kernels::line_bytes) * kernels::line_bytes;
@@ -87,7 +87,7 @@ ProductWeights product_weights(const CellPlan& plan, AxisWeights& weights) {
       rows.run < 0 ? weights.ones(rows.count * plan.rules.parts) : *lists[static_cast<std::size_t>(rows.run)];
   products.rows.reserve(plan.sources.size());
   products.along.reserve(plan.sources.size() * lists.size());
-  Dims number = Dims::filled(rank, 0);  // number of a source's tile, among the segment's tiles along each axis
+  Dims number = Dims::filled(rank, 0);  // number of a source's tile along each axis, counted among the segment's tiles
   do {
     for (int i = 0; i < rank; ++i)
       products.along.push_back(lists[static_cast<std::size_t>(i)]->weights.data() + number[i] * lengths[i]);
@@ -121,7 +121,7 @@ PairWeights pair_weights(const CellPlan& plan) {
   return pairs;
 }
 
-/// Chooses the way for a plan that has everything else. Returns it with all that its writer needs.
+/// Chooses the way for a plan whose other members are set. Returns the way with all data that its writer needs.
 CellPlan::Way way_of(const CellPlan& plan, AxisWeights& weights) {
   const Rules& rules = plan.rules;
   const Weights& window = rules.weights;

@@ -11,9 +11,9 @@
 
 namespace patchfold::tiling {
 
-/// The tiles that a cell is made from, in ascending order. Each has the address of the cell's first element, a stride in
-/// bytes for each axis of the result, and perhaps weights of its own. The strides of all tiles lie in one list: a list for
-/// each tile would be one more allocation for every cell.
+/// The tiles from which a cell is made, in ascending order. Each tile has the address of the cell's first element, a stride in
+/// bytes for each axis of the result, and perhaps weights of its own. The strides of all tiles lie in one list: a list for each
+/// tile would be one more allocation for every cell.
 class Sources {
  public:
   explicit Sources(int rank = 0, std::size_t most = 0) : rank_(static_cast<std::size_t>(rank)) {
@@ -34,7 +34,7 @@ class Sources {
   bool has_factors() const noexcept { return has_factors_; }
   /// Returns whether any of the tiles' own weights is 0.
   bool has_zeros() const noexcept { return has_zeros_; }
-  /// Returns the bytes from an element of tile i to the next one along an axis of the result.
+  /// Returns the bytes from an element of tile i to the next element along an axis of the result.
   std::int64_t stride(std::size_t i, int axis) const noexcept {
     return strides_[i * rank_ + static_cast<std::size_t>(axis)];
   }
@@ -52,8 +52,8 @@ class Sources {
   std::vector<std::int64_t> strides_{};
 };
 
-/// A cell as rows. A row is the longest stretch of the cell that has one step in the output and one in each source, and
-/// along which at most one tiled axis runs. Long rows are cut into pieces, so that threads can share one row.
+/// A cell as rows. A row is the longest run of elements with one step in the output and one step in each source, along which at
+/// most one tiled axis runs. Long rows are cut into pieces, so that threads can share one row.
 struct CellRows {
   struct Axis {
     std::int64_t extent = 1;
@@ -61,7 +61,7 @@ struct CellRows {
     int tiled = -1;           ///< number of the tiled axis; -1: the axis is not tiled
     int axis = 0;             ///< its axis of the result
   };
-  /// The steps from an element of a row to the next one, in one source.
+  /// The steps from an element of a row to the next element, in one source.
   struct Step {
     std::int64_t bytes = 0;
     std::int64_t weights = 0;  ///< step in the tile's own weights, in numbers, while the coordinate along `run` stays
@@ -78,15 +78,15 @@ struct CellRows {
   std::vector<Step> steps{};     ///< for each source
 };
 
-/// The way of a cell without tiles: elements are the fill. Each way below holds the data that its writer needs beside the
-/// rows.
+/// The way of a cell without tiles: elements are the fill. The structs for the other ways hold the data that their writers need in
+/// addition to the rows.
 struct Fill {};
-/// The way of a cell with one tile, whose values stay as they are.
+/// The way of a cell with one tile: elements are copies.
 struct Copy {};
-/// The way of a cell with several tiles, whose values have no weights.
+/// The way of a cell with several tiles: values are combined without weights.
 struct Unweighted {};
-/// Weights are products of one number for each tiled axis, normalised along each axis beforehand. Every combination of the
-/// segments' tiles is a source.
+/// The way of a cell whose weights are products of one number for each tiled axis, normalised along each axis beforehand. Every
+/// combination of the segments' tiles is a source.
 struct ProductWeights {
   struct Row {
     const double* weights;  ///< for each number of the row's elements; 1 if no tiled axis runs along rows
@@ -97,7 +97,8 @@ struct ProductWeights {
   int factor = -1;       ///< the tiled axis from row to row, if a row's weights are multiplied by its weight last
   bool is_late = false;  ///< axes after `run` are multiplied after it, so that the bits are the same in every layout
 };
-/// Weights come from one array for each source: the window's array, or the tile's own if the window is ones.
+/// The way of a cell whose weights come from one array for each source: the window's array, or the tile's own array if the window
+/// is ones.
 struct GivenWeights {
   struct Source {
     const double* first = nullptr;  ///< weight of the cell's first element
@@ -105,18 +106,18 @@ struct GivenWeights {
   };
   std::vector<Source> sources{};
 };
-/// Weights are computed for each element as Pairs: some are 0, or the mask leaves out tiles, or a tile has weights of its
-/// own beside the window's.
+/// The way of a cell whose weights are computed for each element as Pairs: some weights are 0, or the mask leaves out tiles, or a
+/// tile has weights of its own in addition to the window's weights.
 struct PairWeights {
   std::vector<Dims> insides{};  ///< for each source, the cell's beginning in the tile's result
 };
 
-/// Everything that is computed once for a cell; a CellWriter writes its rows. plan_cell or plan_copy makes it whole, and it
-/// never changes. Every element of the output is written once, from all its contributions at the same time: an accumulator
+/// Everything that is computed once for a cell; a CellWriter writes the cell's rows. plan_cell or plan_copy makes a complete plan,
+/// which never changes. Every element of the output is written once, from all its contributions at the same time: an accumulator
 /// would write it several times.
 ///
-/// A plan points to the sources, the weights and the output, so it lives no longer than one call of Merger::add or
-/// BoxMerger::merge.
+/// A plan points to the sources, the weights and the output, so it is destroyed at the end of the call of Merger::add or
+/// BoxMerger::merge that made it.
 struct CellPlan {
   const Rules& rules;
   Dims segments;
@@ -134,8 +135,8 @@ struct CellPlan {
   double bytes() const noexcept;
   /// Returns the bytes of a row of the output.
   std::int64_t row_bytes() const noexcept { return rows.count * rules.output_element; }
-  /// Returns whether row i of this cell follows row i of `before` in the output. Such cells are made together, a few rows
-  /// at a time, so that memory is visited in longer stretches.
+  /// Returns whether row i of this cell follows row i of `before` in the output. Cells whose rows follow one another are made
+  /// together, a few rows at a time, so that memory is read and written in longer runs.
   bool continues(const CellPlan& before) const noexcept;
 };
 
@@ -146,8 +147,8 @@ CellPlan plan_cell(const Rules& rules, AxisWeights& weights, const Dims& segment
 /// Returns the plan to copy the elements of one tile in a cell to `piece`, without gaps.
 CellPlan plan_copy(const Rules& rules, const Dims& segments, Sources source, std::byte* piece);
 
-/// Finds an element whose weights are all 0; `at` gets its place in the output. Returns false if there is none. Looks at
-/// every element if tiles have weights of their own that are 0.
+/// Finds an element whose weights are all 0; `at` gets the element's index in the output. Returns false if no element has only
+/// weights of 0. Examines every element if tiles have weights of their own that are 0.
 bool find_uncovered(const CellPlan& plan, Dims& at);
 
 }  // namespace patchfold::tiling

@@ -10,23 +10,23 @@
 
 namespace patchfold::tiling {
 
-/// Goes through the rows of a cell; a derived class for each way of a CellPlan writes some rows or a part of a row at a
-/// time. A writer holds the position and the memory of one thread, so each thread has a writer of its own. The constructor
-/// allocates everything. After that nothing throws, since threads of an executor run it.
+/// Goes through the rows of a cell; a derived class for each way of a CellPlan writes some rows or a part of a row at a time. A
+/// writer holds the position and the memory of one thread, so each thread has a writer of its own. Only the constructor allocates
+/// and throws, since threads of an executor run the writer.
 class CellWriter {
  public:
   virtual ~CellWriter() = default;
   CellWriter(const CellWriter&) = delete;
   CellWriter& operator=(const CellWriter&) = delete;
-  /// Writes the next `pieces` pieces of rows and steps behind them.
+  /// Writes the next `pieces` pieces of rows, and moves the position behind them.
   void make(std::int64_t pieces) noexcept;
 
  protected:
   static constexpr std::int64_t any_rows = std::numeric_limits<std::int64_t>::max();
 
-  /// Begins with a piece, counted over all rows.
+  /// Makes a writer that begins with piece `piece`, counted over all rows.
   CellWriter(const CellPlan& plan, std::int64_t piece);
-  /// Writes elements [begin, begin + count) of the next rows. Of several rows it writes all elements.
+  /// Writes elements [begin, begin + count) of the next rows. With several rows, the range is all elements of a row.
   virtual void write(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept = 0;
 
   std::size_t sources() const noexcept { return src_.size(); }
@@ -36,8 +36,8 @@ class CellWriter {
   }
   /// Returns the bytes from a row to the next in the output.
   std::int64_t pitch() const noexcept { return plan_.rows.outer.empty() ? 0 : plan_.rows.outer.back().stride; }
-  /// Returns the place of the weight of the next row's first element, counted from the weight of the cell's first element.
-  /// `strides` are those of the weights along the axes of the result.
+  /// Returns the offset of the weight of the next row's first element from the weight of the cell's first element. `strides` are
+  /// the strides of the weights along the axes of the result.
   std::int64_t row_offset(const Dims& strides) const noexcept;
   /// Returns the index of the next row along a tiled axis, within the cell; 0 for the axis along rows.
   std::int64_t tiled_at(int axis) const noexcept { return tiled_at_[axis]; }

@@ -11,14 +11,14 @@
 
 namespace patchfold::tiling {
 
-/// A stretch of one tiled axis of the output that the same tiles cover from its first element to its last.
+/// A range of one tiled axis of the output whose elements are covered by the same tiles.
 struct Segment {
   Span span{};
   Span tiles{};             ///< numbers along this axis of the tiles that cover it, which are neighbours
   std::int64_t centre = 0;  ///< number of the tile whose middle is nearest
 };
 
-/// Names a cell. Cells with one segment of the stream axis form a slab. `inner` is the row-major number of the cell's
+/// The name of a cell. Cells with the same segment of the stream axis form a slab. `inner` is the row-major number of the cell's
 /// segments along the other axes, from 0 to Cells::cells_in_slab() - 1.
 struct Cell {
   std::int64_t slab = 0;
@@ -28,23 +28,22 @@ struct Cell {
 };
 
 /// Cuts a merge, or a box of its output, into all its cells. Along each tiled axis the ends of the tiles cut the output
-/// into segments; a cell is one segment of each axis. For Reduce::center the middles between neighbouring tiles cut as
-/// well, so that one tile is the nearest everywhere in a cell. Cells never change.
+/// into segments; a cell is one segment of each axis. For Reduce::center the output is also cut at the middles between neighbouring
+/// tiles, so that all elements of a cell have the same nearest tile. Cells never change.
 ///
-/// With cells, overlaps are no special cases: where tiles cross, where the last tile is moved back, or where a mask leaves
-/// tiles out, only the list of a cell's tiles differs. Rejected was an accumulator and a plane of weights to which tiles
-/// are added: it writes each element several times, and rounds in the order in which tiles come.
+/// With cells, overlaps need no special code: where tiles cross, where the last tile is moved back, or where a mask leaves tiles
+/// out, only the list of a cell's tiles differs. An accumulator and an array of weights were rejected: they would write each
+/// element several times, and round in the order in which tiles are added.
 ///
-/// The cells of a box are those of the whole output, cut to the box, since an element needs only its cell. Nothing is
-/// stored for tiles that do not touch the box, but all tiles keep their numbers.
+/// The cells of a box are the cells of the whole output, cut to the box, since the value of an element depends only on its cell.
+/// Nothing is stored for tiles that do not touch the box, but all tiles keep their numbers.
 ///
-/// Only the segments of each axis are stored; facts about a cell follow from the numbers of its segments (`Dims segments`,
-/// one for each tiled axis). Rules makes the Cells of a merge, the Ledger counts their tiles, and a CellPlan makes their
-/// elements.
+/// Only the segments of each axis are stored; facts about a cell are computed from the numbers of its segments (`Dims segments`,
+/// one for each tiled axis). Rules makes the Cells of a merge, the Ledger counts their tiles, and a CellPlan makes their elements.
 class Cells {
  public:
-  /// Cuts a box that has been checked. `selects`: one tile gives each element (first, last, center). The mask must live as
-  /// long as the cells. `rows`: bands, except the last one, are multiples of so many rows of the stream axis.
+  /// Cuts a checked box. `selects`: the value of an element comes from one tile (first, last, center). The mask must live as long
+  /// as the cells. `rows`: bands, except the last band, are multiples of `rows` rows of the stream axis.
   Cells(const Tiling& tiling, Reduce reduce, bool selects, std::span<const std::uint8_t> mask, const Box& box,
         std::int64_t rows = 1);
 
@@ -55,8 +54,8 @@ class Cells {
   /// Returns the number of segments of the stream axis.
   std::int64_t slabs() const noexcept { return static_cast<std::int64_t>(axes_[0].size()); }
   std::int64_t cells_in_slab() const noexcept { return inner_; }
-  /// Returns the slabs [begin, end) of the band that holds a slab: neighbours that leave a merge together. Most bands are
-  /// one slab.
+  /// Returns the slabs [begin, end) of the band that holds a slab. The slabs of a band are written to a sink together; most bands
+  /// are one slab.
   Span band(std::int64_t slab) const noexcept { return bands_[static_cast<std::size_t>(slab)]; }
   /// Returns the elements of the stream axis in the band that holds a slab.
   Span band_rows(std::int64_t slab) const noexcept {
@@ -91,7 +90,7 @@ class Cells {
   /// Returns the product of a cell's extents.
   std::int64_t volume(const Dims& segments) const { return element_count(extents(segments)); }
 
-  /// Returns the tiles that contribute to a cell, in ascending order; at most one if one tile gives each element.
+  /// Returns the tiles that contribute to a cell, in ascending order; at most one tile for first, last and center.
   std::vector<std::int64_t> contributors(const Dims& segments) const;
   /// Calls f(tile, position) for each tile that contributes to a cell; the position is its number along each tiled axis.
   template <class F>
@@ -106,14 +105,14 @@ class Cells {
     });
   }
   std::int64_t contributor_count(const Dims& segments) const;
-  /// Returns whether the mask leaves out none of a cell's tiles, so that every combination along the axes contributes.
+  /// Returns whether the mask has all of a cell's tiles, so that every combination of tiles along the axes contributes.
   bool is_whole(const Dims& segments) const;
   /// Returns the index in `tiles`, which ascend, of the tile that gives a cell's elements for center, first or last.
   std::size_t selected(std::span<const std::int64_t> tiles, const Dims& segments) const noexcept;
 
-  /// Returns the cells that a tile contributes to.
+  /// Returns the cells to which a tile contributes.
   std::vector<Cell> cells_of(std::int64_t tile) const;
-  /// Finds a cell that no tile contributes to. Returns false if there is none.
+  /// Finds a cell to which no tile contributes. Returns false if every cell has a tile.
   bool find_hole(Dims& segments) const;
 
  private:

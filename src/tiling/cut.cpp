@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts a tile out of an array. Axes along which the tile lies inside the array are plain dims. Along other axes each
-// element of the tile is a position of a window of one tap, so that padding is resolved while copying.
+// Cuts a tile out of an array. Axes along which the tile lies inside the array are plain dims. Along other axes each element of the
+// tile is a position of a window of one tap, so that padding is computed while copying.
 #include <vector>
 
 #include "base/fail.hpp"
@@ -53,7 +53,7 @@ void Tiling::coverage(const TensorView& counts) const {
   ops::check_operands(op_tiling, "tiles", like, "counts", counts, output_);
   if (element_count(output_) == 0) return;
   if (counts.data == nullptr) fail(ErrorCode::null_data, op_tiling, "counts", "has elements, but no data");
-  // Counts along each axis alone; the number for an element is the product.
+  // The tiles are counted along each axis; the count for an element is the product of the counts.
   std::vector<std::vector<std::int64_t>> along;
   for (int i = 0; i < output_.size(); ++i) {
     std::vector<std::int64_t> axis(static_cast<std::size_t>(output_[i]) + 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hints for a tiling that was refused, or that results do not fit. Each hint is a change of the tiling, and is tried before
-// it is written.
+// Hints for a tiling that is refused, or whose results have another shape. A hint is a change of the tiling; each change is tried
+// before it is proposed.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -26,13 +26,13 @@ bool can_be_made(const TilingSpec& spec) {
   }
 }
 
-/// Returns a setting with one number if all are equal.
+/// Returns a setting with all values, or with one number if all values are equal.
 Setting setting(std::string_view name, const Dims& values) {
   const bool same = std::all_of(values.begin(), values.end(), [&](std::int64_t value) { return value == values[0]; });
   return same ? Setting(name, values[0]) : Setting(name, values);
 }
 
-/// Adds the border that fits functions which drop as many elements at both ends of each tile.
+/// Adds the border for functions that drop equally many elements at both ends of each tile.
 void propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& results) {
   TilingSpec spec = tiling.spec();
   const bool is_scaled = std::any_of(spec.scale.begin(), spec.scale.end(), [](Ratio one) { return one.num != one.den; });
@@ -61,7 +61,7 @@ void propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& resul
                  Setting("fill", fill[0]), " for the border of the whole");
 }
 
-/// Adds the scale that fits functions whose results are k or 1/k times as large as tiles. Returns whether there is one.
+/// Adds the scale for functions whose results are k or 1/k times as large as tiles. Returns whether such a scale exists.
 bool propose_scale(ErrorValue& fitting, const Tiling& tiling, std::int64_t index, const Dims& given) {
   const auto scale = tiling.scale_of(index, given);
   if (!scale || (scale->num != 1 && scale->den != 1)) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tiling as JSON: the members of its spec, then the numbers that follow from them.
+// Writes a tiling as JSON: the members of its spec, then the numbers that are computed from them.
 #include <sstream>
 
 #include "base/fail.hpp"
@@ -22,7 +22,7 @@ std::string pairs(const Tile& tile, F span_of) {
 }  // namespace
 
 std::string Tiling::to_json(bool with_tiles) const {
-  // Axes must fit arrays of other ranks too: default axes count from the end, given axes stay as given.
+  // The axes must fit arrays of other ranks too: default axes count from the end, given axes are written as they were given.
   Dims axes = spec_.axes;
   for (int i = 0; spec_.axes.empty() && i < tile_.size(); ++i) axes.push_back(i - tile_.size());
   std::string scale = "[";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The places of tiles: checks of a TilingSpec, and the arithmetic of one axis.
+// Computes the places of tiles: checks of a TilingSpec, and the arithmetic of one axis.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -98,7 +98,7 @@ Dims strides_of(const TilingSpec& spec) {
   return stride;
 }
 
-/// Returns value * num / den. Throws Error(value) unless it is a whole number.
+/// Returns value * num / den. Throws Error(value) unless the quotient is a whole number.
 std::int64_t scaled(std::int64_t value, std::int64_t num, std::int64_t den, std::string_view what) {
   const auto product = checked_mul(value, num);
   if (!Checked(product).is_below())
@@ -262,7 +262,7 @@ Dims Tiling::result_channels(std::int64_t index, const Dims& shape) const {
 
 std::optional<Ratio> Tiling::scale_of(std::int64_t index, const Dims& shape) const {
   if (shape.size() < tile_.size()) return std::nullopt;
-  for (int i = 0; i < tile_.size(); ++i)  // functions that drop or add a border have no scale alone
+  for (int i = 0; i < tile_.size(); ++i)  // a function that drops or adds a border has no scale that explains its results
     if (offset_[i] != 0 || (Checked(tile_[i]) * scale_num_[i]).value() != (Checked(result_[i]) * scale_den_[i]).value())
       return std::nullopt;
   const Dims axes = axes_in(shape.size());
@@ -271,7 +271,7 @@ std::optional<Ratio> Tiling::scale_of(std::int64_t index, const Dims& shape) con
   bool is_new = false;
   for (int i = 0; i < tile_.size(); ++i) {
     const std::int64_t result = shape[static_cast<int>(axes[i])];
-    // Requires equal ratios along all axes, and extents small enough for their products.
+    // The ratios along all axes must be equal, and extents must be small enough for their products.
     if (result < 1 || std::max(result, extent(i)) > std::int64_t{1} << 31) return std::nullopt;
     if (result * extent(0) != shape[static_cast<int>(axes[0])] * extent(i)) return std::nullopt;
     is_new |= result != tile.spans[static_cast<std::size_t>(i)].result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bookkeeping of a merge: the tiles that have come, the cells that still miss one, and the bytes that wait.
+// The bookkeeping of a merge: the tiles that are added, the cells that still need tiles, and the waiting bytes.
 #pragma once
 
 #include <map>
@@ -10,14 +10,14 @@
 
 namespace patchfold::tiling {
 
-/// The sizes in bytes that a Ledger counts with.
+/// The sizes in bytes with which a Ledger counts.
 struct Sizes {
   std::int64_t tile_element = 0;    ///< all channels at one place of a tile
   std::int64_t output_element = 0;  ///< all channels at one place of the output; 0 if the merge holds no rows
   bool copy = false;                ///< the waiting parts of a tile are copied cell by cell; else the whole tile is kept
 };
 
-/// The changes that the arrival of a tile makes. A Ledger computes them and later counts them; the Merger carries them out.
+/// The changes that the arrival of a tile makes. A Ledger computes an Arrival and later counts it; the Merger makes the changes.
 struct Arrival {
   std::int64_t tile = 0;
   std::vector<Cell> finished{};      ///< cells of the tile whose tiles have now all come
@@ -28,16 +28,17 @@ struct Arrival {
   std::int64_t weight_bytes = 0;     ///< bytes of the tile's own weights, if it begins to wait; set by the Merger
 };
 
-/// Counts, for each cell, the tiles that have not come yet, and adds up the bytes that wait. The Merger asks it for the
-/// next steps and moves the elements; the Ledger holds none. merge_memory() runs all arrivals through a Ledger alone, so
-/// the memory that it announces is that of a real merge.
+/// Counts the missing tiles of each cell, and adds up the waiting bytes. The Merger asks the Ledger for the next steps and computes
+/// the elements; the Ledger holds no elements. merge_memory() runs all arrivals through a Ledger without a Merger, so it returns
+/// exactly the memory of a real merge.
 ///
-/// Two kinds of bytes wait. Tiles with their weights wait until every cell that they contribute to is finished. Bands wait
-/// from the first finished cell of their slabs until the last of these slabs leaves, in ascending order.
+/// Waiting bytes are bytes of tiles or of bands. A tile with its weights waits until every cell to which it contributes is
+/// finished. A band waits from the first finished cell of its slabs until its last slab is written to the sink; slabs are written
+/// in ascending order.
 ///
 /// For each tile the Merger calls preview, which changes nothing; accept, once the elements of the finished cells are made;
-/// and settle, which releases the tiles that no cell needs any more. Then it calls next_left() while next_is_finished().
-/// Only one thread at a time may use a Ledger.
+/// and settle, which releases the tiles that no cell needs any more. After settle the Merger calls next_left() while
+/// next_is_finished(). Only one thread at a time may use a Ledger.
 class Ledger {
  public:
   Ledger(const Cells& cells, const Sizes& sizes);
@@ -46,16 +47,16 @@ class Ledger {
   bool has_come(std::int64_t tile) const { return come_[static_cast<std::size_t>(tile)]; }
   /// Returns the changes that the arrival of a tile would make, without making them.
   Arrival preview(std::int64_t tile) const;
-  /// Counts the tile as arrived. Changes nothing if it throws.
+  /// Counts the tile as added. Changes nothing if it throws.
   void accept(const Arrival& arrival);
   /// Counts the finished cells as made. Returns the tiles that no cell needs any more.
   std::vector<std::int64_t> settle(const Arrival& arrival);
-  /// Returns whether every cell of the next slab is finished. `is_held` becomes false for a slab that no tile contributes
-  /// to, which has no memory yet.
+  /// Returns whether every cell of the next slab is finished. `is_held` becomes false for a slab without contributing tiles, which
+  /// has no memory yet.
   bool next_is_finished(bool& is_held);
   /// Counts the memory of a next slab for which next_is_finished() set `is_held` to false.
   void hold_next();
-  /// Counts the next slab, and its memory, as gone.
+  /// Counts the next slab as written to the sink, and its memory as freed.
   void next_left();
 
   std::int64_t next() const noexcept { return next_; }  ///< the slab that leaves next; after the last one cells.slabs()
@@ -63,12 +64,12 @@ class Ledger {
   std::int64_t band_bytes(std::int64_t slab) const;
   /// Returns whether the band that holds a slab has memory.
   bool is_band_held(std::int64_t slab) const { return held_bands_[static_cast<std::size_t>(cells_.band(slab).begin)]; }
-  /// Returns the number of bytes that wait.
+  /// Returns the number of waiting bytes.
   std::int64_t bytes() const noexcept { return tile_bytes_ + row_bytes_; }
   /// Returns the waiting bytes that are weights of tiles.
   std::int64_t weight_bytes() const noexcept { return weight_bytes_; }
   const MergeMemory& peak() const noexcept { return peak_; }
-  /// Returns the first tiles that have not come, at most `most`; `count` gets the number of all.
+  /// Returns the first missing tiles, at most `most`; `count` gets the number of all missing tiles.
   std::vector<std::int64_t> missing(std::size_t most, std::int64_t& count) const;
 
  private:
@@ -96,7 +97,7 @@ class Ledger {
   MergeMemory peak_{};
 };
 
-/// Returns the most bytes that wait if the tiles come in ascending order.
+/// Returns the largest number of waiting bytes in a merge whose tiles are added in ascending order.
 MergeMemory forecast(const Cells& cells, const Sizes& sizes);
 
 }  // namespace patchfold::tiling

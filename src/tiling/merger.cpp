@@ -14,7 +14,7 @@ using namespace tiling;
 
 namespace {
 
-/// Returns whether elements may be labels; a mean of labels is no label.
+/// Returns whether elements may be labels, whose mean would be meaningless.
 bool is_countable(DType dtype) {
   const ElementKind kind = kind_of(dtype);
   return kind == ElementKind::boolean || kind == ElementKind::signed_integer || kind == ElementKind::unsigned_integer;
@@ -45,7 +45,7 @@ void Merger::add(std::int64_t index, const ConstTensorView& tile, std::shared_pt
 
 void Merger::add(std::int64_t index, const ConstTensorView& tile, const TileWeights& weights,
                  std::shared_ptr<const void> owner) {
-  // Owners are released after the mutex: their code may call the merger.
+  // Owners are released after the mutex is unlocked, since their code may call the merger.
   std::vector<std::unique_ptr<Held>> done;
   const std::lock_guard lock(state_->mutex);
   state_->add(index, tile, weights, owner, done);

@@ -50,18 +50,18 @@ ConstTensorView Merger::State::checked(std::int64_t index, const ConstTensorView
   return checks.checked_view(index, tile, output);
 }
 
-/// Returns the address, in a tile at that position, of the element at `place` of the output.
+/// Returns the address of the element at `place` of the output in the tile at position `position`.
 const std::byte* Merger::State::address(const ConstTensorView& tile, const Dims& position, const Dims& place) const {
   return static_cast<const std::byte*>(tile.data) + rules.offset(rules.cells.start_of(position), place, tile.strides);
 }
 
-/// Returns the own weights of a tile at that position, from the element at `place` of the output on.
+/// Returns the own weights of the tile at position `position`, beginning with the element at `place` of the output.
 Factors Merger::State::factors_of(const OwnWeights* own, const Dims& position, const Dims& place) const {
   if (own == nullptr) return {};
   return {own->values.data() + rules.offset(rules.cells.start_of(position), place, own->strides), own};
 }
 
-/// Plans to write a cell to the output, or to the memory of its slab's band.
+/// Returns the plan to write a cell to the output, or to the memory of its slab's band.
 CellPlan Merger::State::plan_into(Cell cell, const Dims& segments, Sources sources) {
   const Dims begin = rules.first_of(segments);
   Dims origin = Dims::filled(begin.size(), 0);
@@ -74,7 +74,7 @@ CellPlan Merger::State::plan_into(Cell cell, const Dims& segments, Sources sourc
   return plan_cell(rules, weights, segments, std::move(sources), band + rules.offset(origin, begin, strides), strides);
 }
 
-/// Plans a cell that the arriving tile finishes; its other tiles are those that wait.
+/// Returns the plan of a cell that the arriving tile finishes; the cell's other tiles are waiting tiles.
 CellPlan Merger::State::plan_finished(Cell cell, std::int64_t arriving, const ConstTensorView& tile, const OwnWeights* own) {
   const Dims segments = rules.cells.segments_of(cell);
   Sources sources(tile.shape.size(), static_cast<std::size_t>(rules.cells.contributor_count(segments)));
@@ -93,7 +93,7 @@ CellPlan Merger::State::plan_finished(Cell cell, std::int64_t arriving, const Co
   return plan_into(cell, segments, std::move(sources));
 }
 
-/// Refuses a cell that holds elements to which no tile contributes. Cells without a tile are refused before any tile comes.
+/// Throws for a cell with elements to which no tile contributes. Cells without a tile are refused before any tile is added.
 void Merger::State::check_covered(const CellPlan& cell) const {
   Dims at;
   if (!rules.has_fill && find_uncovered(cell, at))
@@ -108,7 +108,7 @@ Dims Merger::State::band_shape(std::int64_t slab) const {
   return rules.box(extents);
 }
 
-/// Allocates the memory of a slab's band if it has none, and plans to fill the cells that no tile contributes to.
+/// Allocates the memory of a slab's band if it has none, and plans to fill the cells without contributing tiles.
 void Merger::State::hold_rows(std::int64_t slab, std::vector<CellPlan>& work) {
   if (sink != nullptr) {
     Memory& memory = rows[rules.cells.band(slab).begin];
@@ -144,8 +144,8 @@ void Merger::State::send_rows() {
   }
 }
 
-/// Returns the most bytes that a tile which comes early may take until its turn: its own bytes, and those of all bands that
-/// it contributes to.
+/// Returns the largest number of bytes that an early tile may take until its turn: its own bytes, and the bytes of all bands to
+/// which it contributes.
 std::int64_t Merger::State::early_bytes_of(const Arrival& arrival) const {
   std::int64_t bytes = arrival.tile_bytes;
   std::int64_t last = -1;
@@ -155,8 +155,8 @@ std::int64_t Merger::State::early_bytes_of(const Arrival& arrival) const {
   return bytes;
 }
 
-/// Refuses a tile that would leave too little room for the tiles before it: a tile that comes early, or whose weights take
-/// room.
+/// Throws for a tile that would leave too little memory for earlier tiles: a tile that is added before its turn, or that has
+/// weights of its own.
 void Merger::State::check_room(const Arrival& arrival) const {
   const bool is_early = arrival.tile != next_tile;
   if (!is_early && arrival.weight_bytes == 0) return;
@@ -200,13 +200,13 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
       waiting->view = tile;
       waiting->owner = owner;
     }
-    waiting->weights = std::move(own);  // the values stay at their address, which the plans of cells point to
+    waiting->weights = std::move(own);  // the values keep their address, to which the plans of cells point
     if (!arrival.waiting.empty()) held.set(index, std::move(waiting));
     if (limit && index != next_tile) early[index] = early_bytes_of(arrival);
     run_cells(work, executor);
     ledger.accept(arrival);
   } catch (...) {
-    // The elements that were written to the output are written again when the tile comes again.
+    // Elements that were already written to the output are written again when the tile is added again.
     early.erase(index);
     held.take(index);
     for (const std::int64_t slab : arrival.held)

@@ -23,8 +23,8 @@ namespace tiling {
 
 using Memory = std::unique_ptr<std::byte[]>;
 
-/// A tile that waits, since some of its cells still miss other tiles. Its elements are either the given view, kept alive by
-/// the owner, or copies.
+/// A waiting tile: some of its cells still need other tiles. The elements of the tile are either the given view, kept alive by the
+/// owner, or copies.
 struct Held {
   ConstTensorView view{};
   std::shared_ptr<const void> owner{};
@@ -34,16 +34,16 @@ struct Held {
 
 }  // namespace tiling
 
-/// Does the work of a Merger: holds the rules, the ledger, the waiting tiles, and the bands that are being filled. `mutex`
-/// guards all of it: Merger's functions lock it and call the functions below, which lock nothing.
+/// Does the work of a Merger: holds the rules, the ledger, the waiting tiles, and the bands that are being filled. `mutex` guards
+/// all members: the functions of Merger lock it and call the functions of State, which lock nothing.
 ///
-/// A tile that arrives finishes some cells, which are made at once, and waits for the others. `add` first computes and
-/// allocates everything, then makes the elements, then lets the ledger accept the tile. A failure before the last step
-/// leaves no trace, and a later call writes the output's elements again. After it the tile counts as come, and a failure
-/// (of a sink, or of memory) closes the merger: it takes no more tiles.
+/// An added tile finishes some cells, which are made at once, and waits until its other cells can be made. `add` first computes and
+/// allocates everything, then makes the elements, then lets the ledger accept the tile. If `add` fails before the ledger accepts,
+/// nothing has changed, except output elements that a later call writes again. An accepted tile counts as added, and a later
+/// failure (of a sink, or of memory) closes the merger: it takes no more tiles.
 ///
-/// With a memory_limit the next tile in order always has room. A tile that comes early is taken only if the bytes that it
-/// may need until its turn fit beside the most that tiles in order need.
+/// With a memory_limit the next tile in order is always accepted. A tile before its turn is accepted only if the limit has room for
+/// the bytes that it may need until its turn, in addition to the most bytes that tiles in order need.
 struct Merger::State {
   using Cell = tiling::Cell;
   using CellPlan = tiling::CellPlan;
@@ -51,13 +51,13 @@ struct Merger::State {
 
   State(const Tiling& tiling, const MergeSpec& spec, Executor& executor, bool to_sink);
 
-  /// Takes a tile. Held tiles that no cell needs any more go to `done`, so that the caller releases their owners when
-  /// nothing is locked.
+  /// Takes a tile. Moves waiting tiles that no cell needs any more to `done`, so that the caller releases their owners after
+  /// unlocking the mutex.
   void add(std::int64_t index, const ConstTensorView& given, const TileWeights& given_weights,
            const std::shared_ptr<const void>& owner, std::vector<std::unique_ptr<Held>>& done);
-  /// Lets finished slabs leave, in order.
+  /// Writes finished slabs to the sink, in order.
   void send_rows();
-  /// Calls f. If it throws, no more tiles are taken, and what() returns the name of the failed part.
+  /// Calls f. If f throws, closes the merger; what() returns the name of the failed part.
   template <class What, class F>
   void or_close(What&& what, F&& f) {
     const auto close = [&](std::string_view why) noexcept {
@@ -84,7 +84,7 @@ struct Merger::State {
   }
 
   const Tiling& tiles() const { return rules.cells.tiling(); }
-  /// Returns a tile that has come, checked, with strides of 0 along axes of at most one element.
+  /// Checks a given tile. Returns the tile's view, with strides of 0 along axes of at most one element.
   ConstTensorView checked(std::int64_t index, const ConstTensorView& tile) const;
   void hold_rows(std::int64_t slab, std::vector<CellPlan>& work);
   const std::byte* address(const ConstTensorView& tile, const Dims& position, const Dims& place) const;

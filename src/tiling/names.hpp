@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of errors, and boxes of the output, for all files of this room.
+// Words of errors, and functions for boxes of the output, for all files of src/tiling.
 #pragma once
 
 #include <span>
@@ -24,7 +24,7 @@ ErrorValue missing_text(const Tiling& tiling, std::span<const std::int64_t> firs
 
 /// Throws Error(value) for a tile that is longer than the array along tiled axis i, with a hint.
 [[noreturn]] void refuse_long_tile(const TilingSpec& spec, const Dims& axes, int i);
-/// Throws Error(shape) for the result of a tile, with the scale or the border of the tiling that would fit it.
+/// Throws Error(shape) for the result of a tile, with the scale or the border of the tiling that would fit the result.
 [[noreturn]] void refuse_shape(const Tiling& tiling, std::string_view op, std::string_view argument, std::int64_t index,
                                const Dims& given, const Dims& expected);
 
@@ -34,7 +34,7 @@ Box whole_output(const Tiling& tiling);
 void check_box(const Tiling& tiling, const Box& box);
 /// Returns the tiles along tiled axis i that touch a span of the output. The span is not checked.
 Span tiles_touching(const Tiling& tiling, int i, Span span) noexcept;
-/// Returns the elements that lie in both spans, or a span of no elements.
+/// Returns the elements that lie in both spans; an empty span if there are none.
 Span shared_part(Span a, Span b) noexcept;
 
 /// Returns the shape with the extents `tiled` along the tiled axes and `channels` along the other axes, in order.

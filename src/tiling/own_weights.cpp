@@ -12,7 +12,7 @@
 namespace patchfold::tiling {
 namespace {
 
-/// The largest weight; its inverse is the least weight above 0. So products with weights of a window fit float64.
+/// The largest weight; its inverse is the least weight above 0. With these limits, products with weights of a window fit float64.
 constexpr double most = 0x1p300;
 
 /// Reads the weights of one tile; errors name the tile.
@@ -34,7 +34,7 @@ class Reader {
       own->has_zero |= weight == 0;
       is_ones &= weight == 1;
     }
-    if (is_ones && !given.array && !own->has_zero) return nullptr;  // weights of 1 are as good as none
+    if (is_ones && !given.array && !own->has_zero) return nullptr;  // weights of 1 have no effect
     if (rules_.is_selecting)
       refuse(ErrorCode::value, "must not be given where one tile gives each element", text(word_of(rules_.reduce)),
              "the reduction mean or sum, or a mask that leaves out whole tiles");

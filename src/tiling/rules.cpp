@@ -16,7 +16,7 @@
 namespace patchfold::tiling {
 namespace {
 
-/// The most tiles of a merge of the whole output, since the ledger keeps some bits for each.
+/// The most tiles of a merge of the whole output, since the ledger keeps some bits for each tile.
 constexpr std::int64_t most_tiles_at_all = std::int64_t{1} << 32;
 
 bool is_complex(DType dtype) {
@@ -25,7 +25,7 @@ bool is_complex(DType dtype) {
 bool is_integer64(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) { return std::integral<T> && sizeof(T) == 8; });
 }
-/// Returns the type of the real and imaginary parts of complex numbers; other types as they are.
+/// Returns the type of the real and imaginary parts for a complex type, and any other type itself.
 DType part_of(DType dtype) {
   return visit(dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (ComplexNumber<T>)
@@ -120,7 +120,7 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec, std::shared_ptr<const 
   is_selecting = selects(reduce);
   blend = blend_for(reduce, dtype, output_dtype, weights.is_ones());
   is_weighted = (reduce == Reduce::mean || reduce == Reduce::sum) && !is_integer64(dtype);
-  // float32 often cannot decide means of weights of 1: many lie in the middle between two integers.
+  // float32 is often too rough for means of weights of 1, because many of them lie in the middle between two integers.
   has_rough_weights = is_weighted && reduce == Reduce::mean && !converts && element == 1 && !weights.is_ones();
   parts = is_complex(dtype) ? 2 : 1;
   axes = tiling.axes_in(rank_of(channels, tiling));
@@ -148,7 +148,7 @@ void Rules::check_bytes() const {
   check("channels", std::max(element, output_element), channels);
   if (tiling.size() == 0) return;
   check("output", output_element, tiling.output_shape(channels));
-  Dims longest;  // the result of the first tile is
+  Dims longest;  // the result of the first tile is the longest
   for (int i = 0; i < tiling.grid().size(); ++i) longest.push_back(tiling.span(i, 0).result);
   check("tiles", Checked(element) * tiling.size(), box(longest));
 }
@@ -191,8 +191,8 @@ void Rules::check_holes() const {
   if (cells.find_hole(segments)) refuse_hole(first_of(segments), "tile");
 }
 
-/// Returns true if the weights along single axes show that each element of a cell has a weight above 0. If every
-/// combination of tiles contributes, one weight above 0 along each axis is enough. False leaves the question open.
+/// Returns true if the weights along single axes show that each element of a cell has a weight above 0. If every combination of
+/// tiles contributes, one weight above 0 along each axis is enough. Returns false if the weights along single axes do not tell.
 bool Rules::is_covered_along_axes(const Dims& segments) const {
   if (!weights.is_separable() || !cells.is_whole(segments)) return false;
   for (int axis = 0; axis < segments.size(); ++axis) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checked MergeSpec, and the facts that follow from it for all cells of a merge.
+// A checked MergeSpec, and the facts that it determines for all cells of a merge.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@
 namespace patchfold::tiling {
 
 /// Holds the large parts of a spec: the sampled window, with a weight for each element of a tile, and the mask, with an
-/// entry for each tile. They do not depend on the box, so a BoxMerger makes them once, and all its merges share them. They
-/// never change.
+/// entry for each tile. TileFacts do not depend on the box and never change, so a BoxMerger makes them once, and all its merges
+/// share them.
 struct TileFacts {
   /// Checks and samples the window. Throws Error(value, length).
   TileFacts(const Tiling& tiling, const MergeSpec& spec);
@@ -28,19 +28,19 @@ struct TileFacts {
   std::vector<std::uint8_t> mask;
 };
 
-/// A MergeSpec that has been checked against its tiling, with the facts that follow from both: the cells, the sampled
-/// window, the kernels for the element type, and the fill as bytes. Every way to merge begins with it (Merger, BoxMerger,
-/// merge_memory, check_merge), so each mistake in a spec has one error. It never changes.
+/// A MergeSpec that has been checked against its tiling, with the facts that both determine: the cells, the sampled window, the
+/// kernels for the element type, and the fill as bytes. Merger, BoxMerger, merge_memory and check_merge all begin by making Rules,
+/// so each mistake in a spec has one error. Rules never change.
 struct Rules {
-  /// Checks the spec for a merge of the whole output. Throws Error(value, dtype, ..), also for elements that no tile gives
+  /// Checks the spec for a merge of the whole output. Throws Error(value, dtype, ..), also for elements without a contributing tile
   /// if there is no fill.
   Rules(const Tiling& tiling, const MergeSpec& spec, bool to_sink);
   /// Checks the spec for a merge of a box of the output, whose bands are multiples of `rows`. Window and mask come from the
   /// facts, not from the spec.
   Rules(const Tiling& tiling, const MergeSpec& spec, std::shared_ptr<const TileFacts> facts, const Box& box,
         std::int64_t rows = 1);
-  /// Throws Error(value) if all weights of an element of the box are 0 and there is no fill. Looks at every element if the
-  /// mask leaves out tiles, or the window is an array.
+  /// Throws Error(value) if all weights of an element of the box are 0 and there is no fill. Examines every element if the mask
+  /// leaves out tiles, or if the window is an array.
   void check_weights() const;
 
   std::shared_ptr<const TileFacts> facts;
@@ -64,14 +64,14 @@ struct Rules {
 
   /// The tiled axes in the shape of a result, and in the shape of the output.
   Dims axes;
-  /// Returns the number of the tiled axis that an axis of the result is, or -1.
+  /// Returns the number of an axis of the result among the tiled axes; -1 if it is not tiled.
   int tiled(int axis) const noexcept;
   /// Returns a cell's first element along the tiled axes of the output.
   Dims first_of(const Dims& segments) const;
   /// Returns a cell's first element along the tiled axes of a tile's result.
   Dims inside_tile(std::int64_t tile, const Dims& segments) const;
-  /// Returns the distance between two elements of the same channels, given by their places along the tiled axes. `strides`,
-  /// along all axes of a result, give its unit.
+  /// Returns the distance between two elements with the same channels, given by their indices along the tiled axes. `strides` are
+  /// the strides along all axes of a result, and the distance has their unit.
   std::int64_t offset(const Dims& from, const Dims& to, const Dims& strides) const noexcept;
   /// Returns the shape with these extents along the tiled axes, and the channels along the other axes.
   Dims box(const Dims& tiled_extents) const;

@@ -11,8 +11,8 @@
 namespace patchfold::tiling {
 namespace {
 
-/// The most rows, and bytes of the longest cell's rows, that are made at a time of cells that lie beside each other. Single
-/// rows take as long to call as to make; many rows leave the cache before the next cell continues them.
+/// The most rows of neighbouring cells that are made at a time, and the most bytes of the longest cell's rows. Calling a function
+/// for each row takes as long as making the row; too many rows are evicted from the cache before the next cell continues them.
 constexpr std::int64_t rows_together = 8;
 constexpr std::int64_t bytes_together = 8192;
 

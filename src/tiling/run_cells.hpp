@@ -8,7 +8,7 @@
 
 namespace patchfold::tiling {
 
-/// Makes the elements of all cells; threads share out the rows. Throws Error(out_of_memory, executor), and std::bad_alloc.
+/// Makes the elements of all cells; the rows are divided among threads. Throws Error(out_of_memory, executor), and std::bad_alloc.
 void run_cells(const std::vector<CellPlan>& work, Executor& executor);
 
 }  // namespace patchfold::tiling

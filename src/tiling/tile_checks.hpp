@@ -10,18 +10,18 @@
 
 namespace patchfold::tiling {
 
-/// The output of a merge after its checks. In a merge into a sink it spans no bytes, so no tile shares memory with it.
+/// The checked output of a merge. In a merge into a sink the output spans no bytes, so no tile shares memory with it.
 struct CheckedOutput {
   std::byte* data = nullptr;
   Dims strides{};             ///< in bytes; 0 along axes of one element or none
   engine::ByteRange range{};  ///< the bytes that it spans
 };
 
-/// Checks an output as an operator's output; errors call its sources `sources`. Throws Error(shape, dtype, strides,
+/// Checks an output like the output of an operator; errors call its sources `sources`. Throws Error(shape, dtype, strides,
 /// null_data, ..).
 CheckedOutput check_output(const Rules& rules, std::string_view sources, const TensorView& output, const Dims& shape);
 
-/// The words in errors about the array for a tile.
+/// The words with which errors name the array for a tile.
 struct TileWords {
   std::string_view tile;        ///< before the tile's index and position
   std::string_view index;       ///< the argument that holds the index
@@ -29,9 +29,9 @@ struct TileWords {
   std::string_view view;        ///< in errors of strides; empty: as `tile`
 };
 
-/// Checks arrays for tiles: whole results for a Merger, pieces for a BoxMerger. Both make the same checks; only the words
-/// above and the shape differ, which each compares itself between check_index and checked_view. Names of tiles take time to
-/// write, so they are written only for errors.
+/// Checks arrays for tiles: whole results for a Merger, pieces for a BoxMerger. Merger and BoxMerger make the same checks with
+/// different TileWords. Merger and BoxMerger compare shapes themselves, between check_index and checked_view. Writing the name of a
+/// tile takes time, so names are written only for errors.
 class TileChecks {
  public:
   TileChecks(const Rules& rules, const TileWords& words) : rules_(rules), words_(words) {}
@@ -41,10 +41,10 @@ class TileChecks {
   [[noreturn]] void refuse(std::int64_t tile, ErrorCode code, std::string_view rule, ErrorValue given = {},
                            ErrorValue expected = {}) const;
   [[noreturn]] void refuse_second(std::int64_t tile) const;
-  /// Throws Error(value) unless it is the index of a tile that the mask does not leave out.
+  /// Throws Error(value) unless `tile` is the index of a tile that the mask does not leave out.
   void check_index(std::int64_t tile) const;
-  /// Returns an array of the right shape, checked, with strides of 0 along axes of at most one element. Throws Error(dtype,
-  /// null_data, strides, overlap).
+  /// Checks an array of the right shape. Returns the array's view, with strides of 0 along axes of at most one element. Throws
+  /// Error(dtype, null_data, strides, overlap).
   ConstTensorView checked_view(std::int64_t tile, const ConstTensorView& view, const CheckedOutput& output) const;
 
  private:

@@ -10,9 +10,9 @@
 
 namespace patchfold::tiling {
 
-/// Holds a value for some tiles, by the tile's index; T() stands for none. A page of 64 values exists while one of them is
-/// set, so a tile on an empty page takes one bit. Finding a value takes two loads, fewer than in a map: a merge looks up
-/// every tile of every cell.
+/// Holds a value for some tiles, by the tile's index; T() stands for none. A page of 64 values exists while one of its values is
+/// set, so a tile on an empty page takes one bit. Finding a value takes two loads, fewer than in a map: a merge looks up every tile
+/// of every cell.
 template <class T>
 class TileTable {
  public:
@@ -21,7 +21,7 @@ class TileTable {
   /// Returns the value of a tile that has one.
   T& operator[](std::int64_t tile) noexcept { return page_of(tile)->values[slot_of(tile)]; }
   const T& operator[](std::int64_t tile) const noexcept { return page_of(tile)->values[slot_of(tile)]; }
-  /// Sets the value of a tile that has none. Changes nothing if it throws.
+  /// Sets the value of a tile without a value. Changes nothing if it throws.
   void set(std::int64_t tile, T value) {
     auto& page = page_of(tile);
     if (!page) page = std::make_unique<Page>();

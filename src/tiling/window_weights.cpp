@@ -75,7 +75,7 @@ namespace {
 /// The most weights of a window with a formula, on all axes together.
 constexpr std::int64_t most_samples = std::int64_t{1} << 26;
 
-/// Checks given weights. They must be so near 1 that the product over all axes neither overflows nor becomes 0.
+/// Checks given weights, which must be so near 1 that the product over all axes neither overflows nor becomes 0.
 void check_weights(const std::vector<double>& weights, int factors, std::int64_t expected) {
   if (static_cast<std::int64_t>(weights.size()) != expected)
     fail(ErrorCode::length, op_merge, "window", "must have a weight for each element of a whole tile's result",
@@ -107,7 +107,8 @@ Weights::Weights(const Tiling& tiling, const WeightWindow& window) {
   } else {
     if (!is_enumerator(window.kind))
       fail(ErrorCode::value, op_merge, "window", "must be " + listed_words<Kind>(), static_cast<int>(window.kind));
-    // Samples as many as the first tile has, the longest one: a single partial tile may be much shorter than a whole one.
+    // The window has as many samples as the first tile, which is the longest: a single partial tile may be much shorter than a
+    // whole tile.
     Dims lengths;
     for (int i = 0; i < result.size(); ++i) lengths.push_back(tiling.grid()[i] > 0 ? tiling.span(i, 0).result : 0);
     Checked samples = 0;

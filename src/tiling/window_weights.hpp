@@ -9,8 +9,8 @@
 
 namespace patchfold::tiling {
 
-/// A number of about 106 bits: the sum of two float64, of which `high` is the rounded value. Products of a few weights, and
-/// sums of such products, are so exact that they round to float64 as exact numbers do.
+/// A number of about 106 bits: the sum of two float64, of which `high` is the rounded value. Products of a few weights, and sums of
+/// such products, are so exact that rounding them to float64 gives the correctly rounded result.
 struct Pair {
   double high = 0;
   double low = 0;
@@ -21,9 +21,9 @@ Pair operator+(Pair a, Pair b) noexcept;
 double quotient(Pair a, Pair b) noexcept;
 
 /// Holds a window sampled over the result of a whole tile: one list for each tiled axis, whose product is the weight, or
-/// one array. The elements of a shorter tile have the first weights of the window, so slopes are the same in all tiles. The
-/// weights are not normalised, since the tiles that share an element depend on the cell (AxisWeights, GivenWriter,
-/// PairWriter). It never changes.
+/// one array. The elements of a shorter tile have the first weights of the window, so slopes are the same in all tiles. The weights
+/// are not normalised, since the tiles of an element depend on the cell (AxisWeights, GivenWriter, PairWriter normalise them).
+/// Weights never change.
 class Weights {
  public:
   /// Throws Error(value, length) for weights that are negative, not finite, too many or too few.
@@ -34,8 +34,8 @@ class Weights {
   bool is_ones() const noexcept { return is_ones_; }
   /// Returns the list along tiled axis i of a separable window.
   const std::vector<double>& axis(int i) const { return axes_[static_cast<std::size_t>(i)]; }
-  /// Returns the address of the weight of the element at `begin`, for windows that are not separable. `strides` gets those
-  /// of the array at `axes`, the tiled axes of a result.
+  /// Returns the address of the weight of the element at `begin`, for windows that are not separable. Writes the strides of the
+  /// array to `strides` at `axes`, the tiled axes of a result.
   const double* place(const Dims& begin, const Dims& axes, Dims& strides) const noexcept;
   /// Returns the weight of the element at begin + at of a whole result.
   Pair at(const Dims& begin, const Dims& at) const noexcept;

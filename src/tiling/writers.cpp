@@ -21,8 +21,8 @@ class FillWriter final : public CellWriter {
   }
 };
 
-/// Copies rows of one tile, and prefetches the rows after them: rows of several tiles are short and far apart, so the
-/// processor does not predict the next ones.
+/// Copies rows of one tile, and prefetches the next rows: rows of several tiles are short and far apart, so the processor does not
+/// predict their addresses.
 class CopyWriter final : public CellWriter {
  public:
   CopyWriter(const CellPlan& plan, std::int64_t piece) : CellWriter(plan, piece) { most_rows_ = any_rows; }
@@ -59,7 +59,7 @@ class ProductWriter final : public BlendWriter {
   }
 
  private:
-  /// Returns the most rows of a call. If a tiled axis runs from row to row, rows have their own factors, and the kernel
+  /// Returns the most rows of a call. If rows differ in their index along a tiled axis, each row has its own factor, and the kernel
   /// takes a list of factors only for the axis that is multiplied last.
   static std::int64_t most_rows(const CellPlan& plan, const ProductWeights& products) {
     if (products.is_late) return 0;
@@ -84,7 +84,7 @@ class ProductWriter final : public BlendWriter {
     }
   }
 
-  /// Multiplies the weights of axes after the one along the row, in the order of the axes, by the weights before them.
+  /// Multiplies the weights along the row by the weights of later axes, in the order of the axes.
   void multiply_late(std::size_t source, const double* const* along, std::int64_t count) noexcept {
     kernels::BlendTerm& term = terms_[source];
     double* weights = late_.get() + static_cast<std::int64_t>(source) * part_ * plan_.rules.parts;
@@ -101,7 +101,7 @@ class ProductWriter final : public BlendWriter {
   std::unique_ptr<double[]> late_{};
 };
 
-/// Reads weights at their place, or gathers them if they do not lie side by side, and normalises them for means.
+/// Reads weights without copying them, or gathers them if they do not lie side by side, and normalises them for means.
 class GivenWriter final : public BlendWriter {
  public:
   GivenWriter(const CellPlan& plan, std::int64_t piece, const GivenWeights& given)
@@ -112,8 +112,8 @@ class GivenWriter final : public BlendWriter {
   }
 
  private:
-  /// The most elements, of all sources together, whose weights are normalised at a time: they stay in the first-level cache
-  /// beside the elements and the given weights.
+  /// The most elements, of all sources together, whose weights are normalised at a time, so that elements, given weights and
+  /// normalised weights fit into the first-level cache.
   static constexpr std::int64_t most_elements = 1536;
 
   /// Returns whether the weights of a row lie side by side in all sources.

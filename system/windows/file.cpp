@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptors are those of the C runtime, so errors are in errno. Files are opened so that other programs may read, rename
-// and remove them meanwhile, as on other systems.
+// Descriptors are descriptors of the C runtime, so errors are in errno. Files are opened so that other programs may read, rename
+// and remove open files, as on other systems.
 #include "system/file.hpp"
 
 #include <fcntl.h>
@@ -44,7 +44,7 @@ bool status_of(HANDLE file, FileStatus& status) noexcept {
   return true;
 }
 
-/// Restores the file's position: unlike pread, Windows' calls with a place move it.
+/// Restores the file's position, which Windows' calls with an offset move, unlike pread.
 class KeptPosition {
  public:
   explicit KeptPosition(int descriptor) noexcept
@@ -68,7 +68,7 @@ OVERLAPPED at(std::int64_t offset) noexcept {
   return place;
 }
 
-/// Reads at `place`, or at the stream's position.
+/// Reads at the offset `place`, or at the stream's position.
 std::int64_t read(int descriptor, void* dst, std::size_t bytes, OVERLAPPED* place) noexcept {
   DWORD count = 0;
   if (::ReadFile(handle_of(descriptor), dst, static_cast<DWORD>(std::min(bytes, most)), &count, place) != 0) return count;
@@ -86,7 +86,7 @@ std::int64_t write(int descriptor, const void* src, std::size_t bytes, OVERLAPPE
 }  // namespace
 
 int open_to_read(const std::filesystem::path& path) noexcept {
-  // Folders can be opened only with this flag; it does not matter for files.
+  // Folders can be opened only with FILE_FLAG_BACKUP_SEMANTICS, which has no effect on files.
   return open(path, GENERIC_READ, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, _O_RDONLY);
 }
 
@@ -118,7 +118,7 @@ int create_unnamed(const std::string& folder) {
 }
 
 int duplicate(int descriptor) noexcept {
-  // Descriptors pass to other programs by their handles.
+  // Other programs inherit handles, not descriptors.
   const int copy = ::_dup(descriptor);
   if (copy >= 0) ::SetHandleInformation(handle_of(copy), HANDLE_FLAG_INHERIT, 0);
   return copy;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handle of a descriptor, errors of Windows as errno, and texts of Windows as UTF-8.
+// Converts descriptors to handles, errors of Windows to errno, and texts of Windows to UTF-8.
 #pragma once
 
 #include <windows.h>
@@ -13,7 +13,7 @@ namespace patchfold::system {
 HANDLE handle_of(int descriptor) noexcept;
 /// Sets errno to the meaning of GetLastError().
 void set_errno() noexcept;
-/// Returns UTF-16 as UTF-8. Halves of pairs that stand alone become U+FFFD.
+/// Returns UTF-16 as UTF-8. Surrogates without their other half become U+FFFD.
 std::string utf8_of(std::wstring_view text);
 
 }  // namespace patchfold::system

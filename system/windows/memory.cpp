@@ -7,7 +7,7 @@
 
 namespace patchfold::system {
 
-/// Returns nullptr: a mapped file could not be replaced by a result that is made of it. Callers read the file instead.
+/// Returns nullptr, so that callers read the file: while a file is mapped, the result of a command could not replace it.
 const void* map_to_read(int, std::size_t) noexcept {
   return nullptr;
 }

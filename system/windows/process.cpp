@@ -17,10 +17,10 @@ namespace {
 
 std::atomic<bool> received = false;
 
-/// Handles a request on a thread of its own. FALSE leaves the request to the next handler, which ends the process.
+/// Handles a request on a thread of its own. The result FALSE passes the request to the next handler, which ends the process.
 BOOL WINAPI receive(DWORD request) {
   if (received.exchange(true)) return FALSE;
-  // Windows ends the process when this function returns, or after a few seconds; meanwhile the other threads clean up.
+  // Windows ends the process when this function returns, or after a few seconds; so it waits while the other threads clean up.
   if (request != CTRL_C_EVENT && request != CTRL_BREAK_EVENT) ::Sleep(INFINITE);
   return TRUE;
 }
@@ -29,7 +29,7 @@ BOOL WINAPI receive(DWORD request) {
 
 void prepare_process() noexcept {
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
-    // If a program lacks a stream, its descriptor is missing or leads nowhere.
+    // If a program has no such stream, its descriptor does not exist or has no handle.
     if (::_get_osfhandle(descriptor) < 0) {
       const int none = ::_open("NUL", (descriptor == 0 ? _O_RDONLY : _O_WRONLY) | _O_BINARY);
       if (none >= 0 && none != descriptor) {
@@ -39,7 +39,7 @@ void prepare_process() noexcept {
     }
     ::_setmode(descriptor, _O_BINARY);
   }
-  // All text is UTF-8.
+  // The program writes all text in UTF-8.
   if (is_terminal(1) || is_terminal(2)) ::SetConsoleOutputCP(CP_UTF8);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A terminal is a console here; NUL, also a character device, is none.
+// Tells about terminals, which are consoles on Windows; NUL is a character device too, but no console.
 #include "system/terminal.hpp"
 
 #include <cstdlib>

@@ -20,7 +20,7 @@ void* allocate_or_throw(std::size_t size) {
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
-/// Allocates aligned memory with malloc's pointer in front of it: some systems cannot free aligned memory.
+/// Returns aligned memory with malloc's pointer in front of it, since some systems cannot free aligned memory.
 void* allocate_aligned(std::size_t size, std::size_t alignment) {
   largest = std::max(largest, size);
   alignment = std::max(alignment, sizeof(void*));
@@ -49,7 +49,8 @@ void reset_allocations() noexcept {
 
 }  // namespace patchfold::limits
 
-// The other forms of the standard library call these. delete is not inlined: without its new, g++ 14 would take it for a mismatch.
+// The other forms of new and delete in the standard library call these functions. delete is not inlined, since g++ 14 would warn of
+// a mismatch with new.
 void* operator new(std::size_t size) {
   return allocate_or_throw(size);
 }
@@ -71,7 +72,7 @@ void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
 [[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
   free_aligned(memory);
 }
-// AddressSanitizer has its own forms for arrays and for nothrow.
+// AddressSanitizer has its own forms for arrays and for nothrow, so these forms are replaced too.
 void* operator new[](std::size_t size) {
   return allocate_or_throw(size);
 }

@@ -20,7 +20,7 @@ class CCall {
 
   explicit CCall(const ProblemText& problem);
   Outcome output_shape(Dims& shape) const;
-  /// Makes and discards a plan for row-major tensors without data.
+  /// Makes and destroys a plan for row-major tensors without data.
   Outcome plan(const Dims& output) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checked arithmetic against 128 bits, on all pairs of edges.
+// Compares checked arithmetic with 128-bit arithmetic, on all pairs of edges.
 #include "base/checked.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t highest = std::numeric_limits<std::int64_t>::max();
 
-/// Returns the number in 63 bits and a sign, if it fits.
+/// Returns the number as 64 bits; nothing if its magnitude does not fit into 63 bits.
 std::optional<std::int64_t> narrow(Wide value) {
   if (value < lowest || value > highest) return std::nullopt;
   return static_cast<std::int64_t>(value);

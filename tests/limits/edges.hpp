@@ -27,7 +27,7 @@ inline const std::vector<std::int64_t>& edges() {
   return all;
 }
 
-/// The bound below which every size that counts must stay.
+/// The bound below which every size must stay.
 inline constexpr Wide size_limit = Wide{1} << 60;
 
 }  // namespace patchfold::limits

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operator with numbers near the limits of arithmetic: refusals and shapes agree with formulas in 128 bits, in C++ and in C.
-// Planning needs no data and little memory.
+// Tests every operator with numbers near the limits of arithmetic: refusals and shapes agree with formulas in 128 bits, in C++ and
+// in C. Planning needs no data and little memory.
 //   PATCHFOLD_SEED    another seed           PATCHFOLD_CASES   a factor of the number of cases
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ Dims narrow(const std::vector<Wide>& shape) {
   return dims;
 }
 
-/// Returns the error of a call that must not fail in another way; nothing if it succeeds.
+/// Returns the Error of a call; nothing if the call succeeds. Any other exception is a failure.
 template <class F>
 std::optional<Error> error_of(F&& f) {
   try {
@@ -61,7 +61,7 @@ class Limits : public ::testing::Test {
         }
       for (int pair = 0; pair < pairs; ++pair) {
         ProblemText problem = legal;
-        // Changes two numbers, now and then three: products that wrap to small numbers need three.
+        // Changes two numbers, sometimes three, since products that wrap to small numbers need three factors.
         for (int i = random.chance(30) ? 3 : 2; i > 0; --i) random.pick(slots)(problem, random.pick(edges()));
         check(problem);
       }
@@ -76,7 +76,7 @@ class Limits : public ::testing::Test {
  private:
   void check(const ProblemText& problem) {
     SCOPED_TRACE(to_string(problem));
-    // An operator without facts is only compared between C++ and C.
+    // For an operator without facts, only C++ and C are compared.
     std::optional<facts::Formula> formula;
     if (facts_ != nullptr) {
       facts::Work work(problem);
@@ -112,7 +112,7 @@ class Limits : public ::testing::Test {
     EXPECT_LT(largest_allocation(), most_bytes);
   }
 
-  /// Plans without data.
+  /// Makes a plan without data, and checks whether it fails as expected.
   void plan(const ProblemText& problem, const Dims& shape, bool must_fail) {
     Plan made;
     const auto error = error_of([&] {
@@ -138,7 +138,7 @@ class Limits : public ::testing::Test {
 
   template <class View>
   static View view(const ProblemText& problem, const Dims& shape) {
-    // Strides modulo 2^64 where the size in bytes does not fit: the operator must notice.
+    // Strides are computed modulo 2^64, so the operator must notice a size in bytes that does not fit.
     View made{nullptr, shape, shape, problem.dtype, problem.element_size};
     std::uint64_t stride = problem.element_size;
     for (int axis = shape.size() - 1; axis >= 0; --axis) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The integers of a problem, one by one: extents of the data and the numbers of all arguments.
+// Lists the integers of a problem: extents of the data and the numbers of all arguments.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace patchfold::limits {
 
-/// Sets one integer of a problem of the same form.
+/// A function that sets one integer of a problem of the same form.
 using Slot = std::function<void(ProblemText&, std::int64_t)>;
 
 inline std::vector<Slot> slots_of(const ProblemText& problem) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views whose strides and sizes lead outside of all memory: refused where 128 bits say so, or planned without data.
+// Tests views whose strides and sizes reach outside of all memory: they are refused if the result in 128 bits says so, otherwise
+// planned without data.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 using namespace patchfold::testing;
 
-/// Returns whether all offsets in bytes stay below 2^60; empty tensors have none.
+/// Returns whether all offsets in bytes are below 2^60; true for empty tensors.
 bool stays_below_limit(const ConstTensorView& view) {
   Wide begin = 0;
   Wide end = static_cast<Wide>(view.element_size);
@@ -51,7 +52,7 @@ struct Case {
   TensorView dst{};
 };
 
-/// Plans; returns the error, or nothing if there is none.
+/// Makes the plan of a case. Returns the error of a call; nothing if the call succeeds.
 std::optional<ErrorCode> refusal(const Case& c, Plan* made = nullptr) {
   constexpr std::size_t most_bytes = std::size_t{16} << 20;
   reset_allocations();
@@ -112,7 +113,7 @@ TEST(Strides, OfTheOutputAreRefusedWhereTheyLeadOutOfMemoryOrMeet) {
   EXPECT_GT(planned, 500);
 }
 
-/// Tests few elements of very many bytes.
+/// Tests tensors of few elements that have very many bytes each.
 TEST(ElementSizes, AreRefusedWhereTheBytesAreTooMany) {
   int refused = 0, planned = 0;
   for (const Subject& subject : subjects()) {
@@ -139,7 +140,7 @@ TEST(ElementSizes, AreRefusedWhereTheBytesAreTooMany) {
   EXPECT_GT(planned, 100);
 }
 
-/// Tests axes without elements beside long ones: there is nothing to do, and no data is needed.
+/// Tests tensors with an empty axis and a very long axis: a run does nothing and needs no data.
 TEST(EmptyAxes, BesideLongOnesRunOnNothing) {
   int refused = 0, planned = 0;
   for (const Subject& subject : subjects()) {
@@ -174,7 +175,7 @@ TEST(EmptyAxes, BesideLongOnesRunOnNothing) {
   EXPECT_GT(planned, 1000);
 }
 
-/// Tests that a missing block does not let the shape pass unchecked.
+/// Tests that an empty list of blocks does not skip the check of the shape.
 TEST(EmptyBlocks, OfTensorFlowDoNotHideWrongExtents) {
   for (const std::string_view op : {"tensorflow.SpaceToBatchND", "tensorflow.BatchToSpaceND"}) {
     const std::string pads = op == "tensorflow.SpaceToBatchND" ? "paddings" : "crops";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tilings and merges with numbers near the limits of arithmetic: refused, or with spans that 128 bits confirm.
+// Tests tilings and merges with numbers near the limits of arithmetic: they are refused, or their spans agree with 128-bit
+// arithmetic.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -67,7 +68,7 @@ Wide clamp(Wide value, Wide low, Wide high) {
   return std::min(std::max(value, low), high);
 }
 
-/// Expects tile k of an axis by the definition at the head of the header, in 128 bits.
+/// Compares tile k of an axis with the definition at the beginning of tiling.hpp, in 128 bits.
 void expect_span(const Tiling& tiling, int i, std::int64_t k) {
   const TilingSpec& spec = tiling.spec();
   const Wide extent = spec.shape[static_cast<int>(tiling.axes()[i])];
@@ -106,10 +107,9 @@ struct Counts {
   int made = 0, refused = 0, mergers = 0, merges_refused = 0;
 };
 
-/// Makes a merger of the tiling, and a cut, without memory for tensors.
+/// Makes a merger of the tiling and cuts a tile, without memory for tensors.
 void check_merge(const Tiling& tiling, const MergeSpec& spec, Counts& counts) {
-  // A merger keeps lists for each tile along an axis, and weights for each element of a tile along it, so its memory grows with
-  // both.
+  // The memory of a merger grows with the number of tiles along an axis, and with the elements of a tile along it.
   constexpr std::int64_t few_tiles = 4096, short_results = 1 << 20;
   for (int i = 0; i < 2; ++i) {
     const bool is_listed = tiling.result()[i] > short_results && tiling.result()[i] <= 1 << 26;
@@ -214,7 +214,7 @@ TEST(Merges, WithWrongSizesAreRefusedOrMade) {
   EXPECT_GT(counts.merges_refused, 20);
 }
 
-/// Returns the message of a merge that is refused.
+/// Returns the error message of a merge; "made" if the merge is accepted.
 std::string refusal_of(const TilingSpec& spec, const MergeSpec& merge) {
   NoRows rows;
   try {
@@ -228,7 +228,7 @@ std::string refusal_of(const TilingSpec& spec, const MergeSpec& merge) {
 
 TEST(Merges, OfMoreThanTheirListsHoldAreRefused) {
   const MergeSpec plain{.window = {WeightWindow::Kind::ones, 0.125, {}, {}}};
-  // Each of about 2^15 segments lies in 2^14 tiles: more than 2^28 in all.
+  // About 2^15 segments lie in 2^14 tiles each, together more than 2^28.
   EXPECT_EQ(
       refusal_of({.shape = {3 << 14}, .tile = {1 << 14}, .stride = 1}, plain),
       "merge: tiling: must have fewer overlapping tiles for a merge; given 16384, expected shorter results, or a stride "
@@ -240,7 +240,7 @@ TEST(Merges, OfMoreThanTheirListsHoldAreRefused) {
 }
 
 TEST(Boxes, TakeNoMoreThanWhatTouchesThem) {
-  // 2^46 tiles: too many for a list of all tiles, of the tiles along an axis, or of the output's elements.
+  // There are 2^46 tiles: too many for a list of all tiles, of the tiles along an axis, or of the output's elements.
   const Tiling tiling({.shape = {1LL << 28, 1LL << 28}, .tile = {64, 64}, .overlap = 32});
   const MergeSpec spec{.dtype = DType::uint8, .element_size = 1};
   const BoxMerger merger(tiling, spec);

@@ -6,7 +6,7 @@
 
 namespace patchfold::testing {
 
-/// Undoes forced strategies and settings at its end, also where a check ends early.
+/// A scope that undoes forced strategies and settings at its end, even if a check returns early.
 struct AsAlways {
   AsAlways() = default;
   AsAlways(const AsAlways&) = delete;

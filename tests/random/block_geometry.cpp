@@ -22,7 +22,7 @@ BlockAxis random_axis(Random& random, int rank, const BlockRules& rules) {
   return axis;
 }
 
-/// Draws image and blocks of one axis, and pads where a rule gives them. Returns false if the axis has no image.
+/// Draws image and blocks of one axis, and pads if a rule gives pads. Returns false if the axis would have no image.
 bool extend(Random& random, int rank, bool last, bool longest, BlockAxis& axis, BlockGeometry& g, const Request& request) {
   const std::int64_t usual = std::max<std::int64_t>(usual_extent(rank, request.big) / axis.block, 1);
   std::int64_t blocks =

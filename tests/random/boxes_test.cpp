@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random boxes of random merges, and random bands of rows, have the bits of the whole merge.
+// Tests that random boxes of random merges, and random bands of rows, have the bits of the whole merge.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace patchfold::testing {
 namespace {
 
-/// The number of boxes without PATCHFOLD_CASES.
+/// The number of boxes if PATCHFOLD_CASES is not set.
 constexpr int boxes_of_a_day = 2000;
 constexpr int boxes_of_a_merge = 8;
 
@@ -28,7 +28,7 @@ TilingSpec draw_tiling(Random& random) {
   const int tiled = static_cast<int>(random.between(1, 4));
   const int channels = static_cast<int>(random.between(0, tiled < 4 ? 2 : 1));
   const int rank = tiled + channels;
-  // Longer axes where there are few of them, so that rows are long enough for every kernel.
+  // With fewer axes, axes are longer, so that rows are long enough for every kernel.
   const std::array<std::int64_t, 4> longest = {300, 60, 20, 10};
   const std::int64_t most = longest[static_cast<std::size_t>(tiled - 1)];
   std::vector<int> axes(static_cast<std::size_t>(rank));
@@ -83,7 +83,7 @@ MergeSpec draw_merge(Random& random, const Tiling& tiling) {
   return spec;
 }
 
-/// Returns elements of any bits, except for booleans; or small elements, of which many are equal.
+/// Returns random elements: of any bits, or of bytes 0 and 1, so that many are equal. Booleans are always bytes 0 and 1.
 Bytes draw_elements(Random& random, std::int64_t count, DType dtype, std::size_t size) {
   Bytes bytes(static_cast<std::size_t>(count) * size);
   const bool is_any = random.chance(40);
@@ -92,7 +92,7 @@ Bytes draw_elements(Random& random, std::int64_t count, DType dtype, std::size_t
   return bytes;
 }
 
-/// An array in a random order of its axes, with room between its rows.
+/// An array whose axes have a random order in memory, with gaps between its rows.
 struct Array {
   Bytes bytes{};
   Dims shape{};
@@ -183,7 +183,7 @@ Box draw_box(Random& random, const Tiling& tiling) {
   return box;
 }
 
-/// Returns `full` with the entries of `part` along each tiled axis.
+/// Returns the extents `full` with the sizes of `part` along each tiled axis.
 Dims with_tiled(const Whole& whole, Dims full, const std::vector<Span>& part) {
   for (std::size_t i = 0; i < part.size(); ++i) full[static_cast<int>(whole.axes[static_cast<int>(i)])] = part[i].size();
   return full;
@@ -214,7 +214,7 @@ std::string text_of(const Whole& whole, const Box& box) {
   return text;
 }
 
-/// Returns the number of elements of a box whose bits differ from those of the whole merge.
+/// Returns the number of elements of a box whose bits differ from the whole merge.
 std::int64_t wrong_elements(Random& random, const Whole& whole, const BoxMerger& merger, const Box& box) {
   std::vector<Array> arrays;
   std::vector<Piece> pieces;
@@ -278,7 +278,7 @@ TEST(Boxes, HaveTheBitsOfTheWholeMerge) {
   std::printf("%d boxes\n", boxes);
 }
 
-/// Puts the bands of a merge together, and checks where they begin and end.
+/// Puts the bands of a merge together, and checks their beginnings and ends.
 class Bands : public RowSink {
  public:
   Bands(const Whole& whole, std::int64_t rows) : whole_(whole), rows_(rows), output(whole.output.size()) {}

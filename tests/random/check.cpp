@@ -38,7 +38,7 @@ DType index_type(Random& random, IndexTypes allowed) {
   return random.chance(50) ? DType::int32 : DType::int64;
 }
 
-/// Returns the arguments with those lists as tensors that are inputs of the operator, as a model passes them.
+/// Returns the arguments with the lists that are inputs of the operator replaced by tensors, the form in models.
 std::vector<Argument> with_index_tensors(Random& random, const OperatorSpec& spec, std::vector<Argument> arguments) {
   const bool same = spec.index_types == IndexTypes::same_int32_or_int64 || spec.index_types == IndexTypes::same_integral;
   const DType common = index_type(random, spec.index_types);
@@ -90,7 +90,7 @@ std::vector<std::byte> random_bytes(Random& random, std::size_t count) {
   return bytes;
 }
 
-/// A caller's floating-point environment: rounds upwards and takes subnormals as zero.
+/// A scope with a caller's unusual floating-point environment, which rounds upwards and treats subnormals as zero.
 class OddFloats {
  public:
   OddFloats() : control_(float_control()) {
@@ -114,7 +114,7 @@ class OddFloats {
   std::fenv_t saved_;
 };
 
-/// One run of a plan into fresh memory.
+/// Runs a plan into new memory and compares the result.
 struct Runner {
   const Plan& plan;
   const std::byte* src;
@@ -189,7 +189,7 @@ std::optional<std::string> check(Problem& problem, bool sums, Random& random) {
   if (has_index_tensor(arguments)) features.insert("index tensor");
   const BoundOperator op = spec.bind(arguments);
 
-  // The source, between pages that cannot be touched.
+  // The source lies between pages that cannot be touched.
   const Arrangement src = random_arrangement(random, text.shape, type.size, true, features);
   const kernels::Fenced src_memory(src.bytes, random.chance(75));
   const auto src_noise = random_bytes(random, src.bytes);
@@ -201,7 +201,7 @@ std::optional<std::string> check(Problem& problem, bool sums, Random& random) {
   reference::Array data{reference::List(text.shape.begin(), text.shape.end()), reference_type(type.dtype), type.size,
                         has_data ? gather(src, src_before) : std::vector<std::byte>()};
 
-  // The destination, with bytes around and between its elements that must stay as they are.
+  // The destination has bytes around and between its elements that must not change.
   const Dims shape = op.output_shape(text.shape);
   note_extents(shape, features);
   const Arrangement dst = random_arrangement(random, shape, type.size, false, features);
@@ -221,7 +221,7 @@ std::optional<std::string> check(Problem& problem, bool sums, Random& random) {
   const Plan plan = op.plan(src_view, dst_view);
   if (plan.describe().empty()) return std::string("the plan does not describe itself");
 
-  // Runs the reference only now: it knows no errors, and the library may refuse the problem.
+  // The reference runs after the library has accepted the problem, since the reference has no checks.
   const reference::Array result = reference::run(text.op, data, reference_arguments(text.arguments), &held_array);
   if (result.shape != held_array.shape)
     return "output shape: got " + to_string(shape) + ", expected " + text_of(result.shape);

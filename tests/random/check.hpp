@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One problem: the library, run in every way, against the reference.
+// Compares the library, run in every way, with the reference for one problem.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,8 @@
 
 namespace patchfold::testing {
 
-/// Returns nothing if every run agrees with the reference, otherwise the fault. Adds the case's features to those of the problem.
+/// Returns nothing if every run agrees with the reference, otherwise the fault. Adds the features of the case to the problem's
+/// features.
 std::optional<std::string> check(Problem& problem, bool sums, Random& random);
 
 reference::Arguments reference_arguments(const std::vector<Argument>& arguments);

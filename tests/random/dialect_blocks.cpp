@@ -11,7 +11,7 @@ Dims channels_first(const BlockGeometry& g, bool deep) {
   return shape;
 }
 
-/// Two axes with one block size, as most depth operators have them.
+/// Returns random blocks of two axes with one block size, the form of most depth operators.
 BlockGeometry square(Random& random, const Request& request, std::int64_t lowest_block, bool pads = false) {
   BlockRules rules;
   rules.pads = pads;
@@ -62,7 +62,7 @@ Problem make_openvino_batch(Random& random, const Request& request) {
   const BlockGeometry g = random_blocks(random, random_rank(random, request), rules, request);
   describe(g, problem.features);
   const Ends ends = ends_of(g.pads);
-  // An entry for every axis, the batch axis included.
+  // Returns a list with an entry for every axis, the batch axis included.
   const auto with_batch = [](std::int64_t first, const Dims& list) {
     Dims all = {first};
     all.append(list);

@@ -83,7 +83,7 @@ Problem make_torch_unfold(Random& random, const Request& request) {
   return make_torch(random, request, false);
 }
 
-/// Returns the rules of extracts, whose only pads are those of the padding rule.
+/// Returns the rules of extracts, which have pads only from a padding rule.
 Rules extract_rules() {
   Rules rules;
   rules.zero_extents = true;
@@ -108,7 +108,7 @@ Problem make_tensorflow_extract(Random& random, const Request& request, bool vol
   const int rank = volume ? 3 : 2;
   Rules rules = extract_rules();
   rules.dilation = !volume;
-  // A kernel far too large for VALID is an error: extent - effective + stride must be greater than -stride.
+  // A kernel that is much too large for VALID is an error: extent - effective + stride must be greater than -stride.
   Geometry g;
   bool legal = false;
   while (!legal) {

@@ -12,7 +12,7 @@
 namespace patchfold::testing {
 namespace {
 
-/// A floating-point format with infinities; complex types have two parts of it.
+/// A floating-point format with infinities; complex types have two parts of this format.
 struct Ieee {
   int exponent_bits;
   int mantissa_bits;
@@ -160,7 +160,7 @@ Scalar random_scalar(Random& random, DType dtype) {
   const bool small = size_of(dtype) == 1;
   if (dtype == DType::complex64 || dtype == DType::complex128) {
     if (random.chance(70))
-      // Braces fix the order of evaluation: a seed gives the same numbers with every compiler.
+      // Braces fix the order of evaluation, so that a seed gives the same numbers with every compiler.
       return std::complex<double>{random.pick(std::vector{0.1, -2.0, -0.0}), random.pick(std::vector{7.5, -0.0})};
   }
   switch (random.between(0, small ? 1 : 3)) {

@@ -29,8 +29,8 @@ std::string name_of(const ElementType& type);
 
 reference::DType reference_type(DType dtype);
 
-/// Returns elements of one mood: small integers, any bits, extremes or special values. Adds "-0.0", "NaN" and "Inf" to the
-/// features.
+/// Returns elements of one kind: small integers, any bits, extremes or special values. Adds the features "-0.0", "NaN" and "Inf" if
+/// such elements occur.
 std::vector<std::byte> random_elements(Random& random, const ElementType& type, std::int64_t count, Features& features);
 
 /// Returns a value that the type can hold.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executors that reveal mistakes of sharing.
+// Executors that reveal mistakes in the division of work among threads.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace patchfold::testing {
 
-/// Threads that live as long as a run and take pieces in turn. Several threads may run it at once.
+/// An executor whose threads live as long as a run and take pieces in turn. Several threads may call one executor at once.
 class PlainThreads : public Executor {
  public:
   explicit PlainThreads(int threads) : threads_(threads) {}
@@ -34,7 +34,7 @@ class PlainThreads : public Executor {
   int threads_;
 };
 
-/// Two threads that count the pieces.
+/// An executor with two threads that records the number of pieces.
 class TwoThreads final : public PlainThreads {
  public:
   TwoThreads() : PlainThreads(2) {}

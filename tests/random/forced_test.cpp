@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every strategy that fits a random problem, with stores through the cache and past it, on every instruction set, against
-// the reference. Sizes alone would let a plan choose few of these: stores past the cache only where tensors exceed it.
+// Compares every strategy that fits a random problem, with stores through the cache and past it, on every instruction set, with the
+// reference. Without forcing, plans would use few of these combinations, since stores past the cache need tensors that exceed the
+// cache.
 //   PATCHFOLD_SEED    another seed           PATCHFOLD_CASES   a factor of the number of cases
 #include <gtest/gtest.h>
 
@@ -28,10 +29,10 @@ constexpr int big_cases = 10;
 constexpr int most_failures = 3;
 constexpr std::size_t guard = 192;
 
-/// Widths around the bytes and the lanes of vectors, and of as many vectors as a kernel takes at once.
+/// Widths around the numbers of bytes and lanes in a vector, and in as many vectors as a kernel takes at once.
 constexpr std::int64_t widths[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 112, 130, 600, 1100};
 
-/// Returns how often each strategy ran with each store on each instruction set.
+/// Returns the number of runs for each strategy, store and instruction set.
 std::map<std::string, int>& runs() {
   static std::map<std::string, int> counts;
   return counts;
@@ -41,7 +42,7 @@ std::string name_of(std::string_view strategy, Store store, const std::string& s
   return std::string(strategy) + (store == Store::plain ? ", plain, " : ", past cache, ") + set;
 }
 
-/// Returns whether a strategy is one of the table's last rows, which take any problem; other tests run these often.
+/// Returns whether a strategy takes any copy or any sum; other tests run such strategies often.
 bool is_fallback(std::string_view strategy) {
   return strategy == "move" || strategy == "sum rows";
 }
@@ -62,7 +63,7 @@ Arrangement contiguous(const Dims& shape, std::size_t element_size) {
   return {shape, contiguous_strides(shape, element_size), element_size, 0, std::max(bytes, element_size)};
 }
 
-/// The first axis, a batch as a rule, lies innermost: what moves in one piece is then several elements.
+/// Returns a layout with the first axis (usually a batch) innermost, so that units of several elements are copied.
 Arrangement first_axis_innermost(const Dims& shape, std::size_t element_size) {
   Arrangement result = contiguous(shape, element_size);
   if (shape.empty() || element_count(shape) == 0) return result;
@@ -105,7 +106,7 @@ class Case {
     scatter(src_, random_elements(random, type, element_count(text_.shape), ignored), source);
     src_before_.assign(source.begin(), source.end());
 
-    // The destination begins anywhere within a line, mostly an element behind its start.
+    // The destination begins anywhere within a line, most often one element behind the start of the line.
     const auto size = static_cast<std::int64_t>(type.size);
     shift_ = static_cast<std::size_t>(random.chance(30) ? 0 : random.chance(60) ? size % 64 : random.between(1, 63));
     before_.resize(dst_.bytes + 2 * guard + shift_);
@@ -162,12 +163,13 @@ class Case {
     });
     if (threads > 1 && text_.element_size * static_cast<std::size_t>(element_count(shape_)) < (64u << 10))
       return std::nullopt;  // one piece
-    // Fills scratch memory with garbage, and guards the bytes behind it.
+    // Scratch memory is filled with garbage, and bytes behind it cannot be written.
     const std::size_t size = plan.scratch_bytes(threads);
     const kernels::Fenced scratch(size, (++scratch_seed_ & 1) != 0);
     std::fill(scratch.bytes().begin(), scratch.bytes().end(), std::byte{0xff});
 
-    // Memory begins at a page, so the guard of whole lines keeps the shift.
+    // The memory begins at a page, and the guard consists of whole cache lines, so the destination begins `shift_` bytes behind the
+    // start of a line.
     const std::span<std::byte> memory = memory_->bytes().first(before_.size());
     std::copy(before_.begin(), before_.end(), memory.begin());
     const Status status = plan.run(src_memory_.bytes().data() + src_.origin, memory.data() + guard + shift_ + dst_.origin,
@@ -176,7 +178,7 @@ class Case {
     Arrangement placed = dst_;
     placed.origin += guard + shift_;
     if (auto wrong = difference(placed, text_.dtype, any_nan_, memory, expected_)) return wrong;
-    // Scratch memory that starts at a line has a line to spare, which stays as it was.
+    // If scratch memory begins at a line, its last line is not needed and must not change.
     if (size > 64 && reinterpret_cast<std::uintptr_t>(scratch.bytes().data()) % 64 == 0)
       for (const std::byte byte : scratch.bytes().last(64))
         if (byte != std::byte{0xff}) return "more scratch memory was written than asked for";
@@ -203,7 +205,7 @@ class Case {
   std::uint64_t scratch_seed_ = 0;
 };
 
-/// Folds have strategies of their own; for those of blocks the reference takes long.
+/// Folds have strategies of their own and get more cases; folds of blocks get fewer, since the reference takes long.
 double weight_of(std::string_view op) {
   return op == "fold" ? 3 : op == "fold, blocks" ? 0.3 : 1;
 }
@@ -226,7 +228,7 @@ class Forced : public ::testing::Test {
         request.big = random.chance(3);
       }
       Problem problem = subject_.make(random, request);
-      // Every second case needs a strategy that fits few problems.
+      // In every second case the problem must fit a strategy that fits few problems.
       for (int tries = 0; number % 2 == 0 && number < wide && tries < 20 && is_common(problem.text); ++tries)
         problem = subject_.make(random, request);
       const std::string label = to_string(problem.text) + "  (PATCHFOLD_SEED=" + std::to_string(seed_of_run()) + ", case " +
@@ -270,7 +272,7 @@ class Coverage : public ::testing::Test {
   }
 };
 
-/// Returns blocks that tile the image, as windows: random windows rarely do.
+/// Returns a window problem whose patches are blocks that tile the image, since random windows rarely do.
 Problem make_partition(Random& random, const Request& request, std::string op) {
   Problem problem = problem_of(op, request);
   const bool fold = op == "fold";
@@ -311,7 +313,7 @@ Problem make_partition_unfold(Random& random, const Request& request) {
   return make_partition(random, request, "unfold");
 }
 
-/// Returns the neutral operators: operators of dialects become the same problems.
+/// Returns the neutral operators only, since operators of dialects become the same problems.
 const std::vector<Subject>& neutral_subjects() {
   static const std::vector<Subject> all = [] {
     std::vector<Subject> list = {{"fold, blocks", make_partition_fold, true},

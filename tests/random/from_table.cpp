@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random problems of operators that have no generator of their own: the example of the row of the operator table, changed at
-// random. Where the operator refuses a change, its error says what to take back or to fit. A new operator is tested by its
-// row alone.
+// random. If the operator refuses a change, the error tells which argument to restore or which extent to change. So a new operator
+// needs only its row to be tested.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -29,7 +29,7 @@ class Maker {
       Draw draw{.random = random, .request = request, .text = example_};
       draw.text.dtype = request.type.dtype;
       draw.text.element_size = request.type.size;
-      // Now and then one spatial axis more or less.
+      // In some cases there is one spatial axis more or less.
       draw.rank = rank() + (random.chance(25) ? static_cast<int>(random.between(-1, 1)) : 0);
       change(draw);
       const auto geometry = repair(draw);
@@ -56,7 +56,7 @@ class Maker {
     int rank = 0;
   };
 
-  /// Returns whether the operator's name of the argument is among `names`; it may name several as one: "pads_begin, pads_end".
+  /// Returns whether the argument is among `names`, which may be several names in one text: "pads_begin, pads_end".
   static bool is_called(std::string_view argument, std::string_view names) {
     return (", " + std::string(names) + ",").find(", " + std::string(argument) + ",") != std::string::npos;
   }
@@ -88,7 +88,7 @@ class Maker {
     change_shape(draw);
   }
 
-  /// Sets the example's shape, with the last axis repeated or left out for another rank.
+  /// Sets the shape of the example, with the last axis repeated or left out for another rank.
   void take_shape(Draw& draw) const {
     Dims& shape = draw.text.shape;
     shape = example_.shape;
@@ -102,7 +102,7 @@ class Maker {
     take_shape(draw);
     Dims& shape = draw.text.shape;
     if (shape.empty()) return;
-    // One axis less in front, or one more behind.
+    // In some cases the first axis is left out, or the last axis is repeated.
     if (random.chance(15)) shape = shape.slice(shape.size() > 1 ? 1 : 0, shape.size());
     if (random.chance(10) && shape.size() < max_rank) shape.push_back(shape.back());
     for (std::int64_t& extent : shape)
@@ -116,7 +116,7 @@ class Maker {
     }
   }
 
-  /// Returns a number of the argument, near that of the example.
+  /// Returns a random number for the argument, similar to the number in the example.
   std::int64_t draw_number(Draw& draw, std::string_view argument, std::optional<std::int64_t> shown) const {
     Random& random = draw.random;
     const bool is_image = is_called(argument, lowering_.names.output_size) && !is_called(argument, lowering_.names.stride);
@@ -130,7 +130,7 @@ class Maker {
   /// Returns the length of a list for the drawn rank, from its length in the example.
   int draw_length(Draw& draw, int shown) const {
     if (draw.rank == rank() || rank() == 0) return shown;
-    // Lists of begins and ends grow by two for each axis, lists with other axes by one.
+    // Lists of begins and ends grow by two entries for each axis, other lists by one.
     if (shown == 2 * rank() && draw.random.chance(50)) return 2 * draw.rank;
     return std::max(0, shown + draw.rank - rank());
   }
@@ -138,7 +138,7 @@ class Maker {
   Dims draw_list(Draw& draw, std::string_view argument, const Dims& shown) const {
     Dims list;
     const int length = draw_length(draw, shown.size());
-    // Entries of the batch and the channels stay where they are, at the ends.
+    // Entries for the batch and the channels remain at the ends of the list.
     for (int i = 0; i < length && i < max_rank; ++i) {
       const int like = i < shown.size() / 2 ? i : std::max(0, shown.size() - (length - i));
       list.push_back(draw_number(draw, argument, like < shown.size() ? std::optional(shown[like]) : std::nullopt));
@@ -175,7 +175,7 @@ class Maker {
     return draw_list(draw, argument.name, list == nullptr ? Dims::filled(rank(), 1) : *list);
   }
 
-  /// Returns the geometry, after a repair of the arguments that errors name; nothing if the repair fails.
+  /// Returns the geometry, after repairing the arguments that errors name; nothing if the repair fails.
   std::optional<patchfold::Geometry> repair(Draw& draw) const {
     for (int repairs = 0; repairs < most_repairs; ++repairs) {
       try {
@@ -187,7 +187,7 @@ class Maker {
     return std::nullopt;
   }
 
-  /// Gives the arguments that an error names their values in the example.
+  /// Restores the example's values of the arguments that an error names. Returns whether there are any.
   bool take_back(Draw& draw, const Error& error) const {
     bool found = false;
     for (const ArgumentSpec& argument : op_.arguments) {
@@ -196,7 +196,7 @@ class Maker {
       std::erase_if(draw.text.arguments, [&](const Argument& each) { return each.name == argument.name; });
       if (const Argument* shown = of_example(argument.name)) draw.text.arguments.push_back(*shown);
     }
-    // The example's lists are too short or too long for another rank.
+    // For another rank the example's lists are too short or too long, so the example's rank is restored too.
     if (found && draw.rank != rank() && (error.code() == ErrorCode::length || error.code() == ErrorCode::rank)) {
       draw.rank = rank();
       change(draw);

@@ -102,7 +102,7 @@ Axis random_axis(Random& random, int rank, bool last, bool longest, const Rules&
   return axis;
 }
 
-/// Pads by the rule same.
+/// Returns the pads of the rule same_upper or same_lower.
 Pads same_pads(const Axis& axis, const std::string& rule) {
   const std::int64_t positions = axis.image / axis.stride + (axis.image % axis.stride != 0 ? 1 : 0);
   const std::int64_t effective = (axis.kernel - 1) * axis.dilation + 1;
@@ -140,7 +140,7 @@ Geometry draw(Random& random, int rank, const Rules& rules, const Request& reque
 }
 
 bool fits(Random& random, const Geometry& g, const Rules& rules, const Request& request) {
-  // Empty tensors have an ordinary size along their other axes.
+  // The limit also applies to the other axes of an empty tensor.
   const double others = std::max(1.0, static_cast<double>(g.channels) * product(g.batches));
   const double image = product(g.image) * others;
   const double columns = product(g.positions) * product(g.kernel) * others;

@@ -38,9 +38,9 @@ struct Geometry {
   std::int64_t all_positions() const { return element_count(positions); }
 };
 
-/// Draws until sizes and rules hold.
+/// Draws geometries until one satisfies the limits of size and the rules.
 Geometry random_geometry(Random& random, int rank, const Rules& rules, const Request& request);
-/// Features that follow from the geometry alone.
+/// Adds the features that depend only on the geometry.
 void describe(const Geometry& geometry, Features& features);
 
 /// The blocks that a dialect allows.
@@ -53,7 +53,7 @@ struct BlockRules {
   std::int64_t lowest_block = 1;
 };
 
-/// image + pads = blocks * block on every axis.
+/// A random geometry of blocks: image + pads = blocks * block on every axis.
 struct BlockGeometry {
   int rank = 0;
   Dims image{};
@@ -77,32 +77,32 @@ struct Ends {
 };
 Ends ends_of(const PadsList& pads);
 
-/// Most elements of one tensor of a small problem, and of a big one.
+/// The most elements of one tensor of a small problem, and of a big problem.
 inline constexpr std::int64_t small_elements = 5000;
 inline constexpr std::int64_t big_elements = 250000;
-/// Most elements of a tensor of a problem with a given width.
+/// The most elements of a tensor in a problem with a given width.
 inline constexpr std::int64_t wide_elements = 30000;
 inline std::int64_t most_elements(const Request& request) {
   return request.big ? big_elements : request.width != 0 ? wide_elements : small_elements;
 }
-/// Channels of a problem of a given width: around the lanes of vectors.
+/// Returns a number of channels, near the number of lanes of a vector, for a problem with a given width.
 std::int64_t wide_channels(Random& random);
 
-/// Largest usual extent for so many axes.
+/// Returns the largest usual extent for `rank` spatial axes.
 std::int64_t usual_extent(int rank, bool big);
-/// Product without overflow.
+/// Returns the product of a list, as a double so that it cannot overflow.
 double product(const Dims& list);
-/// R, evenly from 1 to 6.
+/// Returns a random number of spatial axes, evenly from 1 to 6.
 int random_rank(Random& random, const Request& request);
-/// `axes` batch extents.
+/// Returns the extents of `axes` batch axes.
 Dims random_batches(Random& random, int axes, bool zero);
 void note_extents(const Dims& shape, Features& features);
 
-/// (N, C, spatial) or, channels last, (N, spatial, C).
+/// Returns the shape (N, C, spatial) or, with channels last, (N, spatial, C).
 Dims image_shape(const Geometry& geometry, bool channels_last);
 
 void add(Problem& problem, std::string name, ArgumentValue value);
-/// Leaves the argument out now and then if it has its default.
+/// Adds an argument; an argument with its default is sometimes left out.
 void add(Random& random, Problem& problem, std::string name, ArgumentValue value, bool is_default);
 
 inline Problem problem_of(std::string_view op, const Request& request) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public Geometry of a problem agrees with the operator: each element of the output is the element of the data, the fill, the
-// sum, or the mean, that its indices name.
+// Tests that the public Geometry of a problem agrees with the operator: each output element is the data element, fill, sum or mean
+// that the Geometry gives.
 #include <gtest/gtest.h>
 
 #include "patchfold/plan.hpp"
@@ -50,7 +50,7 @@ void for_each_tap(const Geometry& geometry, F f) {
   }
 }
 
-/// Rounded to nearest even.
+/// Returns sum / count, rounded to nearest even.
 std::uint64_t mean_of(Wide sum, int count) {
   const auto n = static_cast<unsigned>(count);
   const auto quotient = static_cast<std::uint64_t>(sum / n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every pair of memory layouts, of the source and of the destination, against the reference: as planned, and with each
-// strategy that takes any layout.
+// Compares problems in every pair of memory layouts of source and destination with the reference: with the planned strategy, and
+// with each strategy that takes any layout.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,12 +26,12 @@ constexpr std::string_view layouts[] = {
     "swapped",        // H and W are exchanged in memory
     "flipped",        // the last row comes first
     "mirrored",       // the last element of each row comes first
-    "cropped",        // rows are parts of longer ones
+    "cropped",        // rows are parts of longer rows
     "every second",   // after each element one is skipped
     "batch last",     // axis 0 is the last one in memory
 };
 
-/// Without their types. Kernels that equal the stride, overlap, are dilated, leave gaps; with borders and without.
+/// Problems without element types: patches side by side, overlapping, dilated and with gaps, with and without borders.
 constexpr std::string_view problems[] = {
     "unfold 2x3x20x37 kernel_size=5,4 stride=5,4",
     "unfold 1x17x9x21 kernel_size=3 stride=2 dilation=2 padding=3",
@@ -73,7 +73,7 @@ Arrangement arranged(std::string_view layout, const Dims& shape, std::size_t ele
   return result;
 }
 
-/// Returns small whole numbers: their sums are exact in every type.
+/// Returns small whole numbers, whose sums are exact in every type.
 std::vector<std::byte> whole_numbers(DType dtype, std::size_t element_size, std::int64_t count) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(count) * element_size);
   for (std::int64_t i = 0; i < count; ++i) {

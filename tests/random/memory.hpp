@@ -25,14 +25,14 @@ struct Arrangement {
   void for_each(F f) const;
 };
 
-/// Returns a contiguous, permuted, gapped or mirrored layout; sources also broadcast. Adds its choice to the features, as "src ..".
+/// Returns a contiguous, permuted, gapped or mirrored layout; a source may also broadcast. Adds a feature such as "src permuted".
 Arrangement random_arrangement(Random& random, const Dims& shape, std::size_t element_size, bool source, Features& features);
 
-/// Copies contiguous elements to their places in the arrangement, and back.
+/// Copy contiguous elements to their places in the arrangement, and back.
 void scatter(const Arrangement& arrangement, std::span<const std::byte> elements, std::span<std::byte> range);
 std::vector<std::byte> gather(const Arrangement& arrangement, std::span<const std::byte> range);
 
-/// Returns nothing if `actual` equals `expected`, elements and the bytes between them; NaN equals NaN where `sums`.
+/// Returns nothing if `actual` equals `expected`, elements and the bytes between them; with `sums`, all NaNs are equal.
 std::optional<std::string> difference(const Arrangement& arrangement, DType dtype, bool sums,
                                       std::span<const std::byte> actual, std::span<const std::byte> expected);
 

@@ -12,12 +12,12 @@
 
 namespace patchfold::testing {
 
-/// The wishes of a case to a generator.
+/// The request for one problem from a generator.
 struct Request {
   ElementType type{};
   bool big = false;  ///< large enough that threads share it
-  /// Extent of the image's last axis, rounded up to a multiple of the block; 0 allows any extent. A width above 0 asks for
-  /// problems of middling size without empty axes, most of them with more than one row.
+  /// The extent of the image's last axis, rounded up to a multiple of the block; 0 allows any extent. Problems with a width above 0
+  /// have a medium size and no empty axes, and most have more than one row.
   std::int64_t width = 0;
 };
 
@@ -28,7 +28,7 @@ struct Problem {
   std::uint64_t digest = 0;         ///< of the problem and its result, once it was checked; all NaNs of a sum count as one
 };
 
-/// Returns whether the NaNs of a problem's result have specified bits; those of a sum have not.
+/// Returns whether NaNs in a problem's result have specified bits; NaNs of a sum do not.
 inline bool has_certain_nans(const ProblemText& text, bool sums) {
   return !sums || std::ranges::any_of(text.arguments, [](const Argument& argument) {
     const auto* word = std::get_if<std::string>(&argument.value);
@@ -53,14 +53,14 @@ struct Subject {
   Names features{};  ///< beside those that every operator must show
 };
 
-/// Every operator.
+/// Returns a generator for every operator.
 std::span<const Subject> subjects();
 
 std::vector<Subject> window_subjects();
 std::vector<Subject> block_subjects();
 /// Returns generators from the table's rows for operators that are not among `known`.
 std::vector<Subject> subjects_from_table(std::span<const Subject> known);
-/// The feature of problems from a row that are its example, because every change of it was refused.
+/// The feature of problems that are the example of a row, because every change of the example was refused.
 inline constexpr std::string_view unchanged_example = "unchanged example";
 
 }  // namespace patchfold::testing

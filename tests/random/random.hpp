@@ -13,15 +13,15 @@
 
 namespace patchfold::testing {
 
-/// A generator: SplitMix64, or numbers from given bytes first. Each number takes only as many bytes as its range needs, so that one
-/// changed byte changes one decision. After the last byte, SplitMix64 goes on from a fixed seed.
+/// A generator of random numbers: SplitMix64, or first numbers from given bytes. Each number uses only as many bytes as its range
+/// needs, so that one changed byte changes one decision. After the last byte, SplitMix64 continues from a fixed seed.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
   explicit Random(std::span<const std::uint8_t> bytes) : state_(0), bytes_(bytes) {}
 
   std::uint64_t next() { return draw(sizeof(std::uint64_t)); }
-  /// From first to last, both included.
+  /// Returns a number from first to last, both included.
   std::int64_t between(std::int64_t first, std::int64_t last) {
     const auto count = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first) + 1;
     if (count == 0) return static_cast<std::int64_t>(next());
@@ -35,7 +35,7 @@ class Random {
   }
 
  private:
-  /// Returns a number of this many bytes, or, without given bytes, of 64 bits.
+  /// Returns a number of `size` bytes from the given bytes; after the last byte, a number of 64 bits.
   std::uint64_t draw(std::size_t size) {
     if (!bytes_.empty()) {
       std::uint64_t value = 0;
@@ -54,13 +54,13 @@ class Random {
   std::span<const std::uint8_t> bytes_{};
 };
 
-/// PATCHFOLD_SEED, or a fixed number.
+/// Returns PATCHFOLD_SEED, or a fixed number.
 inline std::uint64_t seed_of_run() {
   const char* text = std::getenv("PATCHFOLD_SEED");
   return text == nullptr ? 20240607u : std::strtoull(text, nullptr, 10);
 }
 
-/// PATCHFOLD_CASES, a factor of the number of cases: 10 runs ten times as many, 0.1 a tenth.
+/// Returns PATCHFOLD_CASES, a factor for the number of cases: 10 runs ten times as many cases, 0.1 a tenth.
 inline double scale_of_run() {
   const char* text = std::getenv("PATCHFOLD_CASES");
   return text == nullptr ? 1.0 : std::strtod(text, nullptr);
@@ -72,7 +72,7 @@ inline std::uint64_t hash_of(std::string_view bytes, std::uint64_t before = 0xCB
   return before;
 }
 
-/// The seed of one case: it depends on no other case.
+/// Returns the seed of one case, which depends on no other case.
 inline std::uint64_t seed_of_case(std::uint64_t run, std::string_view name, int number) {
   return Random(run ^ hash_of(name) ^ (static_cast<std::uint64_t>(number) << 40)).next();
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library against the reference on random problems. One test for each operator, then one that counts what they showed.
+// Compares the library with the reference on random problems. There is one test for each operator, and a last test that counts the
+// features of all problems.
 //   PATCHFOLD_SEED    another seed           PATCHFOLD_CASES   a factor of the number of cases
-//   PATCHFOLD_DIGESTS a file that gets one line for each problem: operator, number, digest of the result. Two builds that
-//                     compute the same write the same file, whatever the arguments are called.
+//   PATCHFOLD_DIGESTS a file that gets one line for each problem: operator, number, digest of the result. Two builds with equal
+//   results write the same file, even if arguments have other names.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -108,7 +109,7 @@ TEST(Table, EveryOperatorIsTested) {
   EXPECT_EQ(tested, reference::operators());
 }
 
-/// Tests that a new operator without a generator gets other problems than its example.
+/// Tests that a new operator without a generator is tested with more problems than its example.
 TEST(Table, ExamplesOfAllRowsCanBeChanged) {
   constexpr int draws = 200;
   for (const Subject& subject : subjects_from_table({})) {
@@ -131,7 +132,7 @@ TEST(Table, ExamplesOfAllRowsCanBeChanged) {
   }
 }
 
-/// Prints how many cases of every operator showed each feature, and fails for a missing one. Runs last.
+/// Prints the number of cases with each feature for every operator, and fails for a missing feature. Runs last.
 class Coverage : public ::testing::Test {
  public:
   void TestBody() override {

@@ -19,7 +19,7 @@ ArgumentValue axes_value(Random& random, const Dims& list, bool scalar) {
   return list;
 }
 
-/// Pads as a rule, a number, a number for each axis, or pairs.
+/// Returns the padding of a geometry as a rule, a number, a number for each axis, or pairs.
 ArgumentValue padding_value(Random& random, const Geometry& g, bool scalar) {
   if (!g.rule.empty()) return g.rule;
   Dims begins;
@@ -33,7 +33,7 @@ ArgumentValue padding_value(Random& random, const Geometry& g, bool scalar) {
   return g.pads;
 }
 
-/// kernel_size, stride, dilation and padding; numbers only if `scalars`.
+/// Adds kernel_size, stride, dilation and padding; with `scalars`, only single numbers.
 void add_windows(Random& random, Problem& problem, const Geometry& g, bool scalars, bool list_elsewhere) {
   const Dims ones = Dims::filled(g.rank, 1);
   if (scalars) problem.features.insert("numbers only");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan with data and its expected result, for tests that run it often and from many threads. The first source is compared with
-// the reference, unless it is too large. The other sources only tell calls apart, and are compared with a run on one thread.
+// A plan with data and its expected result, for tests that run it often and from many threads. The result for the first source is
+// compared with the reference, unless the problem is too large. Results for other sources, which only distinguish calls, are
+// compared with a run on one thread.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,7 @@ namespace patchfold::testing {
 
 class Work {
  public:
-  /// Row-major tensors; `sources` inputs of different content.
+  /// Makes row-major tensors; `sources` is the number of inputs, which have different content.
   Work(const ProblemText& text, std::uint64_t seed, int sources = 1);
 
   const Plan& plan() const { return plan_; }
@@ -23,8 +24,8 @@ class Work {
   std::int64_t bytes() const;
   /// Returns a new plan for the tensors.
   Plan plan_anew() const;
-  /// Runs a plan on a source into its own memory, `shift` bytes behind a line. Returns nothing for the right result, else the
-  /// fault. Any number of threads may call this at once.
+  /// Runs a plan on a source, with a new destination `shift` bytes behind a line. Returns nothing for the right result, else the
+  /// fault. Any number of threads may call run() at once.
   std::optional<std::string> run(const Plan& plan, int source, Executor& executor, std::size_t shift = 0) const;
   std::optional<std::string> run(int source, Executor& executor, std::size_t shift = 0) const {
     return run(plan_, source, executor, shift);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and means of given contributions, on images of several ranks.
+// Tests sums and means of given contributions, on images of several ranks.
 #pragma once
 
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {
 
-/// Folds columns in which every pixel of each image below receives the contributions in this order; elements in the pads are
+/// Folds columns in which every pixel of each listed image receives the contributions in their order; elements in the pads are
 /// dropped.
 template <class T>
 void expect_folded(FoldReduce reduce, DType dtype, const std::vector<T>& contributions, T expected) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rulings where a dialect departs from its implementation or its text: batch entries of OpenVINO's lists, SAME padding, element
-// types, fills; tensorflow.cpp has those of TensorFlow. Expected values of the data 1, 2, 3, .. (0 is padding) come from a separate
-// index-by-index program in Python.
+// types, fills; tensorflow.cpp has the rulings for TensorFlow. Expected values, for data that counts 1, 2, 3 with 0 for padding,
+// come from a separate index-by-index program in Python.
 #include <tuple>
 
 #include "vectors/support.hpp"
@@ -66,7 +66,7 @@ TEST(Same, IsExactForExtentsThatFloat32CannotHold) {
                {1, 1, extent, 1}, {1, 1, extent, 1});
 }
 
-// Every dialect moves every type; padding gives zero bytes whatever the type.
+// Tests that every dialect copies every type, with zero bytes as padding.
 TEST(ElementTypes, EveryMovementOperatorTakesAll) {
   const Ints patches = {1, 3, 7, 9, 10, 12, 16, 18, 2, 0, 8, 0, 11, 0, 17, 0,
                         4, 6, 0, 0, 13, 15, 0,  0,  5, 0, 0, 0, 14, 0, 0,  0};

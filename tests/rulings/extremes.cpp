@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters near 2^40 and 2^63 with few positions: right, at once, and without overflow; sizes that do not fit are refused.
+// Parameters near 2^40 and 2^63 with few positions: results are right and immediate, nothing overflows, and sizes that do not fit
+// are refused.
 #include <limits>
 
 #include "vectors/support.hpp"
@@ -12,7 +13,7 @@ constexpr std::int64_t limit = std::numeric_limits<std::int64_t>::max();
 
 TEST(FarStrides, ReachTheImageOnce) {
   const PadsList pads = {{far, far}};
-  // 3 + 2 * 2^40 - 1 = slack, so positions at -2^40, 0 and 2^40.
+  // The slack is 3 + 2 * 2^40 - 1, so the positions are at -2^40, 0 and 2^40.
   expect_iota(Unfold{.kernel_size = {1}, .stride = far, .padding = pads}, {1, 1, 3}, {1, 1, 3}, {0, 1, 0});
   expect_iota(Fold{.output_size = {3}, .kernel_size = {1}, .stride = far, .padding = pads}, {1, 1, 3}, {1, 1, 3}, {2, 0, 0});
   expect_values(Coverage{.output_size = {3}, .kernel_size = 1, .stride = far, .padding = pads}, {}, {0}, {3}, {1, 0, 0});
@@ -38,7 +39,7 @@ TEST(FarDilations, InTwoDimensions) {
               {9, 10, 11, 12});
 }
 
-/// Counts without adding a one for each tap, which would never end.
+/// Tests that coverage does not add a one for each tap, which would take too long.
 TEST(FarKernels, AreCountedByCoverageAtOnce) {
   const auto counts = [](const Coverage& op) {
     std::vector<std::int64_t> counted(static_cast<std::size_t>(element_count(op.output_size)));
@@ -52,7 +53,7 @@ TEST(FarKernels, AreCountedByCoverageAtOnce) {
   EXPECT_EQ(counts({.output_size = {3}, .kernel_size = far, .padding = far}), Counts(3, far));
 }
 
-/// Gives the result of adding this many ones one by one.
+/// Tests that counts equal a sum of ones, added one by one in the element's type.
 TEST(FarKernels, AreCountedInTheElementsType) {
   const struct {
     DType dtype;
@@ -87,7 +88,7 @@ TEST(FarKernels, AreCountedInTheElementsType) {
 }
 
 TEST(FarPads, OnePositionFarOutside) {
-  // slack = 2 + 2^40 - 1, stride the same: two positions, at -2^40 and 1.
+  // The slack is 2 + 2^40 - 1, and the stride is the same, so there are two positions, at -2^40 and 1.
   const Unfold op = {.kernel_size = {1}, .stride = far + 1, .padding = {{far, 0}}};
   expect_iota(op, {1, 1, 2}, {1, 1, 2}, {0, 2});
   expect_iota(Fold{.output_size = {2}, .kernel_size = {1}, .stride = far + 1, .padding = {{far, 0}}}, {1, 1, 2}, {1, 1, 2},
@@ -96,7 +97,7 @@ TEST(FarPads, OnePositionFarOutside) {
 
 TEST(FarStrides, InEveryFoldDialect) {
   const Dims k = {1, 1}, s = {far, far}, p = {far, far};
-  const Ints expected = {5, 0, 0, 0};  // the middle one of 3 x 3 positions
+  const Ints expected = {5, 0, 0, 0};  // the middle of 3 x 3 positions
   expect_iota(openvino::Col2Im{{2, 2}, k, s, {1, 1}, p, p}, {1, 1, 9}, {1, 1, 2, 2}, expected);
   expect_iota(onnx::Col2Im{.image_shape = {2, 2}, .block_shape = k, .pads = {far, far, far, far}, .strides = s}, {1, 1, 9},
               {1, 1, 2, 2}, expected);
@@ -107,13 +108,13 @@ TEST(FarStrides, InEveryFoldDialect) {
 }
 
 TEST(FarPads, OfEveryPaddingMode) {
-  // Positions -3 * 2^40, 0 and 3 * 2^40 of an image of three.
+  // The positions are -3 * 2^40, 0 and 3 * 2^40, in an image of three elements.
   const auto columns = [](PaddingMode mode) {
     return Unfold{.kernel_size = {1}, .stride = 3 * far, .padding = {{3 * far, 3 * far}}, .padding_mode = mode};
   };
   expect_iota(columns(PaddingMode::edge), {1, 1, 3}, {1, 1, 3}, {1, 1, 3});
   expect_iota(columns(PaddingMode::wrap), {1, 1, 3}, {1, 1, 3}, {1, 1, 1});
-  // Symmetric repeats every 6 elements and 3 * 2^40 is a multiple of 6; reflect repeats every 4, and so is 3 * 2^40.
+  // The mode symmetric repeats every 6 elements and reflect every 4; 3 * 2^40 is a multiple of both.
   expect_iota(columns(PaddingMode::symmetric), {1, 1, 3}, {1, 1, 3}, {1, 1, 1});
   expect_iota(columns(PaddingMode::reflect), {1, 1, 3}, {1, 1, 3}, {1, 1, 1});
 }
@@ -157,9 +158,9 @@ TEST(Sizes, BeyondSixtyThreeBitsAreRefused) {
 TEST(Sizes, OfHugeImages) {
   const torch::Fold op = {
       .output_size = {far / 2048, far / 2048}, .kernel_size = 2, .dilation = far, .padding = far, .stride = far};
-  // 2^58 elements make a shape, although no memory holds them.
+  // A shape of 2^58 elements is computed, although no memory can hold it.
   expect_shape(op, {1, 4, 4}, {1, 1, far / 2048, far / 2048});
-  // 2^61 elements make one or are refused; 2^64 are refused.
+  // A shape of 2^61 elements is computed or refused; a shape of 2^64 elements is refused.
   try {
     EXPECT_TRUE(op.output_shape({1, 4 * 8, 4}) == Dims({1, 8, far / 2048, far / 2048}));
   } catch (const Error& error) {
@@ -170,7 +171,7 @@ TEST(Sizes, OfHugeImages) {
 }
 
 TEST(Sizes, OfViewsWhoseElementsShareMemory) {
-  // One element stands for 2^40 elements, of which two are needed.
+  // A broadcast view with one element in memory has 2^40 elements, of which two are read.
   const float value = 3;
   std::vector<float> columns(2, 0);
   const ConstTensorView image = {&value, {1, 1, 1, far}, {0, 0, 0, 0}, DType::float32, 4};

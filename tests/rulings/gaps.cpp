@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of no other suite: asymmetric pads with values, holes, empty results, dilation with more than two axes, kernels larger than
-// the image on two axes, mixes of rates, channels and SAME. The data is 1, 2, 3, ..; expected values come from a separate
+// Cases that other suites lack: asymmetric pads with values, holes, empty results, dilation with more than two axes, kernels larger
+// than the image on two axes, mixes of rates, channels and SAME. The data is 1, 2, 3, ..; expected values come from a separate
 // index-by-index program in Python.
 #include "vectors/support.hpp"
 

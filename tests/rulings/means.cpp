@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Means of fold: summed in wider numbers, divided by how many elements meet, rounded once to nearest even; equal bits stay.
-// Expected values were worked out with Python's fractions.
+// Means of fold: summed in wider numbers, divided by the number of elements, rounded once to nearest even; the mean of equal bits
+// has these bits. Expected values were computed with Python's module fractions.
 #include <bit>
 #include <complex>
 #include <limits>
@@ -93,7 +93,7 @@ TEST(Means, OfEqualBitsAreTheseBits) {
                                            0xfff0000000000000, 0x7ff8000000000123, 0xfff4000000000001})
       expect_mean<U64>(DType::float64, std::vector<U64>(count, bits), bits);
   }
-  // A part of a complex number stays although the other one differs.
+  // Equal real or imaginary parts keep their bits even if the other parts differ.
   expect_mean<U64>(DType::complex64, {0x7fc0012300000000, 0x7fc001233f800000}, 0x7fc001233f000000);
 }
 
@@ -105,7 +105,7 @@ TEST(Means, OfWhatIsNotFinite) {
   expect_mean<U32>(DType::float32, {0xffa00001, one}, nan);
   expect_mean<U32>(DType::float32, {0x7fc00123, 0x7fc00124}, nan);
   const U64 inf64 = 0x7ff0000000000000, most = 0xffefffffffffffff;
-  expect_mean<U64>(DType::float64, {most, most, inf64}, inf64);  // the finite ones alone overflow to -infinity
+  expect_mean<U64>(DType::float64, {most, most, inf64}, inf64);  // the finite elements alone would overflow
   expect_mean<U64>(DType::float64, {inf64, 0xfff0000000000000}, 0x7ff8000000000000);
   expect_mean<U64>(DType::float64, {0xfff4000000000001, 0}, 0x7ff8000000000000);
   expect_mean<U16>(DType::float16, {0x7c00, 0x3c00}, 0x7c00);
@@ -122,12 +122,12 @@ TEST(Means, FillWhatNothingTouches) {
   expect_same<std::uint8_t>(filled, DType::uint8, {1, 2, 2}, columns, {1, 1, 7}, {10, 20, 255, 30, 40, 255, 255});
   filled.fill = -0.0;
   expect_same<U32>(filled, DType::float32, {1, 2, 2}, {1, 3, 2, 4}, {1, 1, 7}, {1, 2, 1u << 31, 3, 4, 1u << 31, 1u << 31});
-  // Without positions, every element is filled.
+  // If there are no positions, every element is the fill.
   expect_same<U32>(Fold{.output_size = {2}, .kernel_size = {5}, .reduce = FoldReduce::mean, .fill = 1.0}, DType::float32,
                    {1, 5, 0}, {}, {1, 1, 2}, {0x3f800000, 0x3f800000});
 }
 
-// More elements than a sum of float64 holds exactly.
+// Tests means of so many elements that their sum in float64 is not exact.
 TEST(Means, OfVeryManyElements) {
   constexpr std::int64_t taps = (std::int64_t{1} << 20) + 3;
   const Fold op = {.output_size = {2}, .kernel_size = {taps}, .dilation = 0, .reduce = FoldReduce::mean};
@@ -138,7 +138,7 @@ TEST(Means, OfVeryManyElements) {
   expect_same<double>(op, DType::float64, {1, taps, 2}, std::vector<double>(2 * taps, 0.1), {1, 1, 2}, {0.1, 0.1});
 }
 
-/// An image of arbitrary bits.
+/// Returns an image of arbitrary bits.
 std::vector<std::byte> noise(std::int64_t bytes, unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<std::byte> noise(static_cast<std::size_t>(bytes));

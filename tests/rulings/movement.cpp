@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Movement copies bits: NaN payloads, signalling NaNs, -0.0, denormals, and bytes that are no number, for every element
-// size. Which input element each output element must equal comes from a separate index-by-index program in Python (1 + the
+// Operators that move elements copy their bits: NaN payloads, signalling NaNs, -0.0, denormals, and bytes that are not numbers, for
+// every element size. A separate index-by-index program in Python computed the expected source of each output element (1 + the
 // index; 0 is padding).
 #include <bit>
 
@@ -36,7 +36,7 @@ void expect_special(const Problem& problem, DType dtype, const std::vector<T>& b
   expect_same(problem, dtype, in, data, out, expected);
 }
 
-// Special values of every type, then arbitrary bits of every type and size.
+// Tests a problem with special values of every type, then with arbitrary bits of every type and size.
 void expect_bits(const Problem& problem, const Dims& in, const Dims& out, const Ints& source) {
   expect_special(problem, DType::float16, float16_bits, in, out, source);
   expect_special(problem, DType::bfloat16, bfloat16_bits, in, out, source);
@@ -171,7 +171,7 @@ TEST(Bits, PassThroughCopy) {
   expect_bits(Copy{}, {}, {}, {1});
 }
 
-// Fold adds, so it is not movement even where each pixel has one contribution: -0.0 becomes +0.0 and NaN stays NaN, but
+// Fold adds, so it does not copy bits even if each pixel has one contribution: -0.0 becomes +0.0 and NaN may change its bits, but
 // every other number keeps its bits.
 template <class T>
 void expect_fold(const Fold& op, DType dtype, const Dims& in, const std::vector<T>& bits, const Dims& out,
@@ -220,7 +220,7 @@ TEST(FoldOfSingleContributions, BooleansBecomeZeroOrOne) {
                             {1, 1, 6}, {0, 1, 1, 1, 1, 0});
 }
 
-// Overlap is judged by elements: buffers whose elements are interleaved share none.
+// Tests that interleaved buffers, whose elements do not overlap, are accepted.
 TEST(InterleavedBuffers, AreDistinct) {
   std::vector<float> buffer{0, -1, 1, -1, 2, -1, 3, -1};
   const ConstTensorView src{buffer.data(), {1, 1, 4}, {32, 32, 8}, DType::float32, 4};

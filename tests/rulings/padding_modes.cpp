@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The padding modes of unfold are those of numpy.pad, also for pads larger than the extent. With a kernel of 1 the columns
-// are the padded image; the expected numbers are what numpy.pad 2.4 gives for 1, 2, 3, ..
+// The padding modes of unfold equal the modes of numpy.pad, also for pads larger than the extent. With a kernel of 1 the columns
+// are the padded image; the expected numbers are the result of numpy.pad 2.4 for 1, 2, 3, ..
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {
@@ -104,7 +104,7 @@ TEST(PaddingModes, NeedData) {
 }
 
 TEST(PaddingModes, SymmetricAndWrapOfSamePadding) {
-  // ceil(4 / 1) positions, a total of 2: one cell at each end.
+  // There are ceil(4 / 1) positions, so the total padding is 2: one element at each end.
   const auto op = [](PaddingMode mode) {
     return Unfold{.kernel_size = {3}, .padding = Padding::same_upper, .padding_mode = mode};
   };

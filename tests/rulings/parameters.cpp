@@ -179,7 +179,7 @@ TEST(NoPositions, AreRefusedByUnfoldUnlessAllowed) {
   expect_error(Unfold{.kernel_size = {1, 1}, .padding = Padding::same_upper}, {1, 1, 0, 2}, {wrong}, {"image of [0, 2]"});
   expect_error(Unfold{.kernel_size = {8, 8}}, {480, 640, 3}, {wrong}, {"channels last? layout=channels_last"});
   expect_error(Unfold{.kernel_size = {8, 8}, .layout = Layout::channels_last}, {3, 480, 640}, {wrong}, {"allow_empty"});
-  // A result that is empty for another reason is no mistake.
+  // A result that is empty because the batch or the channels are empty is not an error.
   expect_iota(Unfold{.kernel_size = {2, 2}}, {0, 3, 4, 4}, {0, 12, 9}, {});
   expect_iota(Unfold{.kernel_size = {2, 2}}, {2, 0, 4, 4}, {2, 0, 9}, {});
 }
@@ -195,11 +195,11 @@ TEST(SingleNumbers, StandForTheTwoSpatialAxesOfRankFour) {
     expect_error(BatchToSpace{.block = 2}, shape, rank, {"block" + two, "block" + other});
     expect_error(Reorder{.kernel_size = 2, .positions = Positions::grid}, shape, rank, {"kernel_size" + two});
   }
-  // Lists that would be refused, too, are not proposed.
+  // The error does not propose lists that would be refused too.
   expect_error(DepthToSpace{.block = 2}, {1, 4, 4, 4, 4}, rank, {"expected block=2,2 for two spatial axes"});
   expect_error(BatchToSpace{.block = 2}, {1, 4, 4, 4, 4}, rank, {"a list with one entry for each spatial axis"});
   expect_error(Unfold{.kernel_size = 2}, {4, 4}, rank, {"rank 4", "a grey picture: image with shape [1, 4, 4]"});
-  // A list decides the number of axes, whichever argument has it.
+  // A list as any of the arguments decides the number of axes.
   expect_iota(Unfold{.kernel_size = 2, .stride = {1, 1}}, {1, 2, 2}, {4, 1}, {1, 2, 3, 4});
   expect_iota(Unfold{.kernel_size = 2, .padding = {0}}, {1, 1, 2}, {1, 2, 1}, {1, 2});
   expect_iota(SpaceToBatch{.block = 2, .padding = {0, 0}}, {1, 2, 2}, {4, 1, 1}, {1, 2, 3, 4});

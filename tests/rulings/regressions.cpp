@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases that users of other libraries reported as broken. Expected values of the data 1, 2, 3, .. come from a separate
-// index-by-index program in Python unless the data itself must come back.
+// index-by-index program in Python unless the result must equal the data.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -23,14 +23,14 @@ TEST(Regressions, TwoNegativePositionCountsDoNotCancel) {
   }
 }
 
-// torch wrapped around and read outside its tensors.
+// In torch, pads and strides near 2^63 wrapped around, and torch read outside its tensors.
 TEST(Regressions, PadsAndStridesNearTheLargestInteger) {
   const std::int64_t large = 9223372036854775807;
   expect_error(torch::Unfold{.kernel_size = {2, 2}, .padding = large}, {1, 1, 4, 4}, {ErrorCode::overflow});
   expect_error(torch::Unfold{.kernel_size = {2, 2}, .padding = large, .stride = large}, {1, 1, 4, 4}, {ErrorCode::overflow});
   expect_error(torch::Fold{.output_size = {4, 4}, .kernel_size = {2, 2}, .padding = large / 2 + 1, .stride = large},
                {1, 4, 4}, {ErrorCode::overflow});
-  // Here everything fits: pads of 2^59 and a stride that leads past the image.
+  // Pads of 2^59 and a stride beyond the image fit, so this call is accepted.
   const std::int64_t pad = std::int64_t{1} << 59;
   expect_iota(torch::Unfold{.kernel_size = {1, 1}, .padding = pad, .stride = large}, {1, 1, 4, 4}, {1, 1, 1}, {0});
 }
@@ -54,7 +54,7 @@ TEST(Regressions, PadsOfFoldAreDropped) {
               {1, 1, 2, 2, 2}, {32, 90, 36, 98, 31, 75, 33, 79});
 }
 
-// float16 sums lie within the stated bound of the exact sum.
+// Tests that float16 sums differ from the exact sum by at most the stated bound.
 TEST(Regressions, Float16SumsKeepTheirBound) {
   const std::int64_t taps = 9, extent = 200, positions = extent + taps - 1;
   const auto value = [](std::uint16_t bits) {
@@ -85,7 +85,7 @@ TEST(Regressions, Float16SumsKeepTheirBound) {
   }
 }
 
-// Compilers got the depth-first order wrong for blocks of 3 and more.
+// Model compilers computed a wrong depth-first order for blocks of 3 and more.
 TEST(Regressions, DepthToSpaceDepthFirstWithBlocks3And4) {
   expect_iota(onnx::DepthToSpace{3, onnx::Mode::CRD}, {1, 18, 1, 2}, {1, 2, 3, 6},
               {1,  3,  5,  2,  4,  6,  7,  9,  11, 8,  10, 12, 13, 15, 17, 14, 16, 18,
@@ -103,7 +103,7 @@ TEST(Regressions, DepthToSpaceDepthFirstWithBlocks3And4) {
                42, 44, 46, 48, 49, 51, 53, 55, 50, 52, 54, 56, 57, 59, 61, 63, 58, 60, 62, 64});
 }
 
-// Converters knew square blocks, two blocked axes and rank 4 only.
+// Converters accepted only square blocks, two blocked axes and rank 4.
 TEST(Regressions, SpaceToBatchWithAnisotropicBlock) {
   expect_iota(tensorflow::SpaceToBatchND{{3, 2}, {{1, 1}, {0, 1}}}, {1, 4, 3, 2}, {6, 2, 2, 2},
               {0, 0, 0, 0, 13, 14, 17, 18, 0, 0, 0,  0,  15, 16, 0, 0, 1, 2,  5, 6, 19, 20, 23, 24,
@@ -128,7 +128,7 @@ TEST(Regressions, SpaceToBatchOfThreeAxesInRankFour) {
               {1, 3, 2, 4, 5, 7, 6, 8, 9, 11, 10, 12, 13, 15, 14, 16});
 }
 
-// Patches that neither overlap nor leave gaps: fold(unfold(x)) == x, bit for bit.
+// Tests that fold(unfold(x)) == x, bit for bit, for patches that neither overlap nor leave gaps.
 template <class T>
 void expect_round_trip(const Dims& image, const Axes& window, const Padding& padding, const Dims& columns) {
   const Unfold unfold = {.kernel_size = window, .stride = window, .padding = padding};
@@ -143,7 +143,7 @@ void expect_round_trip(const Dims& image, const Axes& window, const Padding& pad
   EXPECT_TRUE(x == back) << to_string(image) << ' ' << to_string(window);
 }
 
-// kornia lost the rest of images that are no multiple of the window.
+// kornia dropped the rest of images that are not a multiple of the window.
 TEST(Regressions, RoundTripOf1200x2040WithWindow256) {
   const Padding centred = {{40, 40}, {4, 4}}, at_the_end = {{0, 80}, {0, 8}};
   expect_round_trip<std::uint8_t>({1, 3, 1200, 2040}, 256, centred, {1, 196608, 40});
@@ -166,7 +166,7 @@ TEST(Regressions, KernelOfTheWholeImage) {
   expect_iota(Fold{.output_size = {3, 4}, .kernel_size = {3, 4}}, {1, 24, 1}, {1, 2, 3, 4}, iota({24}));
 }
 
-// <unfold(x), y> == <x, fold(y)> in integers, and fold(unfold(1)) is the coverage.
+// Tests that <unfold(x), y> == <x, fold(y)> in integers, and that fold(unfold(1)) is the coverage.
 TEST(Regressions, FoldIsTheAdjointOfUnfold) {
   const struct {
     Dims image, kernel, stride, dilation;

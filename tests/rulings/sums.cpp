@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of fold: start from +0, ascending tap, float16 and bfloat16 in float32 and rounded once, integers wrap, booleans OR.
-// Every expected bit pattern was worked out with numpy's float32 and integer scalars, one addition after the other.
+// Sums of fold: they start from +0 and add taps in ascending order; float16 and bfloat16 are added in float32 and rounded once,
+// integers wrap, booleans are combined with OR. Every expected bit pattern was computed with numpy's float32 and integer scalars,
+// one addition after the other.
 #include <bit>
 #include <cmath>
 #include <complex>
@@ -20,14 +21,14 @@ TEST(Float16Sums, AreRoundedOnce) {
   expect_sum<std::uint16_t>(DType::float16, {0x6800, 0x3c00, 0x3c00}, 0x6801);  // 2050; rounding every step gives 2048
   expect_sum<std::uint16_t>(DType::float16, {0x3c00, 0x3c00, 0x6800}, 0x6801);
   expect_sum<std::uint16_t>(DType::float16, {0x6800, 0x3c00, 0x0400, 0x0400, 0x0400, 0x0400, 0x0400, 0x0400, 0x0400, 0x0400},
-                            0x6800);  // in float32 the small ones are lost one by one: 2048
+                            0x6800);  // in float32 each small number is lost: 2048
   expect_sum<std::uint16_t>(DType::float16, {0x0400, 0x0400, 0x0400, 0x0400, 0x0400, 0x0400, 0x0400, 0x0400, 0x3c00, 0x6800},
                             0x6801);  // 2050
   expect_sum<std::uint16_t>(DType::float16, {0x6800, 0x3c00, 0x0c00}, 0x6801);
   expect_sum<std::uint16_t>(DType::float16, {0x6400, 0x3800, 0x3400}, 0x6401);
   expect_sum<std::uint16_t>(DType::float16, {0x7bff, 0x4800}, 0x7bff);
   expect_sum<std::uint16_t>(DType::float16, {0x7bff, 0x4c00}, 0x7c00);          // halfway to 65536: infinity
-  expect_sum<std::uint16_t>(DType::float16, {0x7bff, 0x7bff, 0xfbff}, 0x7bff);  // float32 holds what float16 does not
+  expect_sum<std::uint16_t>(DType::float16, {0x7bff, 0x7bff, 0xfbff}, 0x7bff);  // float32 holds sums beyond float16
   expect_sum<std::uint16_t>(DType::float16, {0x0001, 0x0001}, 0x0002);
   expect_sum<std::uint16_t>(DType::float16, {0x0001, 0x0001, 0x0001, 0x0001, 0x0001, 0x0001, 0x0001, 0x8001}, 0x0006);
 }
@@ -63,7 +64,8 @@ TEST(Float32Sums, RunInAscendingOrderOfTheTap) {
   expect_sum<std::uint32_t>(DType::float32, {0x00800000, 0x80000001}, 0x007fffff);
 }
 
-// 2 x 3 x 17 x 19, kernel 3, pad 1, with numbers of very different sizes; fingerprints of the results' bits.
+// Sums of an image 2 x 3 x 17 x 19 with kernel 3 and pad 1, of numbers of very different sizes, with fingerprints of the results'
+// bits.
 std::uint32_t float_bits(std::uint32_t i) {
   auto x = i * 2654435761u + 12345u;
   x ^= x >> 15;
@@ -135,7 +137,7 @@ TEST(FloatSums, AgreeInEveryDialect) {
   }
 }
 
-// Sums of one memory, described with channels last and a grid of positions; then images one at a time; then reversed rows.
+// Sums the same memory with channels last and a grid of positions, then one image at a time, then with reversed rows.
 TEST(FloatSums, DoNotDependOnTheMemoryLayout) {
   for (const auto& test : wide) {
     const auto dtype = test.dtype;
@@ -223,7 +225,7 @@ TEST(InfiniteSums, FollowIeee) {
   expect_sum<std::uint16_t>(DType::bfloat16, {0xff80, 0x3f80}, 0xff80);
 }
 
-// It is specified whether a result is NaN, but not its bits.
+// Tests that a result is NaN; the bits of a NaN are not specified.
 template <class T>
 void expect_nan(DType dtype, const std::vector<T>& contributions, T exponent, T mantissa) {
   const auto taps = static_cast<std::int64_t>(contributions.size());
@@ -249,7 +251,7 @@ TEST(NanSums, StayNan) {
                             0x000fffffffffffff);
 }
 
-// Elements in the pads are dropped, whatever their value.
+// Tests that elements in the pads are dropped, even NaNs.
 TEST(DroppedContributions, LeaveNoTrace) {
   const std::uint32_t one = 0x3f800000, two = 0x40000000, nan = 0x7fc00000;
   const Fold op = {.output_size = {2}, .kernel_size = {2}, .stride = 2, .padding = 1};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rulings where TensorFlow's operators depart from their texts or from each other: SAME and VALID of images and volumes, blocks of
-// many axes, vectorised channels. Expected values of the data 1, 2, 3, .. (0 is padding) come from a separate index-by-index
-// program in Python.
+// many axes, vectorised channels. Expected values, for data that counts 1, 2, 3 with 0 for padding, come from a separate
+// index-by-index program in Python.
 #include <cstring>
 #include <tuple>
 
@@ -54,7 +54,7 @@ TEST(TensorflowDepth, RefusesVectorisedChannels) {
   expect_error(tensorflow::DepthToSpace{2, format}, {1, 4, 2, 2, 4}, {ErrorCode::value}, {"NCHW_VECT_C"});
 }
 
-// Where strides exceed the kernel, volumes start inside the image, images do not.
+// If strides exceed the kernel, the first patch starts inside a volume, but not inside an image.
 const struct {
   std::int64_t extent, kernel, stride, patches;
   Ints volume, image;
@@ -86,7 +86,7 @@ TEST(TensorflowSame, VolumesDoNotClampThePadding) {
   }
 }
 
-// Tests the reference itself.
+// Tests that the reference gives the expected values too.
 TEST(TensorflowSame, IsThatOfTheReference) {
   for (const auto& test : cases_of_same) {
     const reference::Arguments volume = {
@@ -113,7 +113,8 @@ TEST(TensorflowSame, IsShownInExplanations) {
   expect("1x600x600x700x2", "\n    patches start at 1, 4, ");
 }
 
-// TensorFlow counts (extent - kernel + stride) / stride, rounded towards zero, and refuses a negative count only.
+// Tests TensorFlow's number of patches, (extent - kernel + stride) / stride, rounded towards zero; only a negative number is
+// refused.
 TEST(TensorflowValid, FollowsTheShapeFunctionOfTensorflow) {
   const struct {
     std::int64_t kernel, stride;

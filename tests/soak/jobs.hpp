@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The jobs of a soak: one after the other, each with a check of its result.
+// The jobs of a soak, each with a check of its result.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace patchfold::testing {
 
-/// Returns plans that all threads run for a while.
+/// Returns the plans that all threads share in one round.
 std::vector<Work> shared_works(std::uint64_t seed);
 
 struct Outcome {
@@ -29,7 +29,7 @@ inline constexpr std::string_view kinds[] = {"small problems against the referen
                                              "tilings and merges, against loops over all elements",
                                              "calls that must be refused"};
 
-/// Runs a job; its random numbers and the shared plans decide which.
+/// Runs a job that the random numbers choose; some jobs use the shared plans.
 Outcome run_job(Random random, const std::vector<Work>& shared);
 
 }  // namespace patchfold::testing

@@ -48,7 +48,7 @@ void keep_no_free_memory() {
   ::mallopt(M_ARENA_MAX, arenas);
 }
 #else
-// Other C libraries neither take such bounds nor tell the allocated bytes: for these only resident bytes are judged.
+// Other C libraries neither accept such bounds nor report allocated bytes, so only resident bytes are judged.
 void keep_no_free_memory() {}
 #endif
 

@@ -13,16 +13,16 @@ struct Held {
   std::int64_t allocated = 0;  ///< bytes that nobody has freed
 };
 
-/// Makes the C library return free memory to the system. Otherwise it raises its own bounds up to 64 MiB for each arena, which
-/// would look like growth. Must be called first.
+/// Makes the C library return free memory to the system. Without this call the C library keeps up to 64 MiB for each arena, which
+/// would look like growth. Call this function first.
 void keep_no_free_memory();
-/// Returns the memory in use; most meaningful while no other thread runs.
+/// Returns the memory in use; call it while no other thread runs.
 Held held_now();
 /// Returns the largest resident memory so far.
 std::int64_t peak_resident();
 
 /// The growth between two medians: of the second fifth of the samples, when caches are full, and of the last fifth. Allocated bytes
-/// may grow by 256 KiB, resident ones by 8 MiB and a tenth.
+/// may grow by 256 KiB, resident bytes by 8 MiB and a tenth.
 struct Growth {
   Held early{}, late{};
   bool is_judged = false;  ///< there were enough samples, and judges_memory()

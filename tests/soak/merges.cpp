@@ -14,7 +14,7 @@
 namespace patchfold::testing {
 namespace {
 
-/// The starts of the tiles along an axis, and how many elements of the array each has, by the definition of the tails.
+/// The starts of the tiles along an axis, and the number of array elements in each tile, by the definition of the tails.
 struct Axis {
   std::int64_t extent = 0, tile = 0, stride = 0;
   std::vector<std::int64_t> starts{}, reads{};
@@ -67,7 +67,7 @@ struct Given {
   }
 };
 
-/// Puts rows into an array of (channels, rows, width).
+/// A sink that writes rows into an array of (channels, rows, width).
 struct IntoArray : RowSink {
   IntoArray(std::byte* array, std::int64_t row_bytes, std::int64_t rows) : to(array), row_bytes(row_bytes), rows(rows) {}
   void write(Span span, const ConstTensorView& band) override {
@@ -129,7 +129,7 @@ std::optional<std::string> check_of_type(Random& random, std::int64_t& bytes) {
           const bool inside = i < y.reads[row] && j < x.reads[column];
           const std::size_t to = inside ? at(c, y.starts[row] + i, x.starts[column] + j) : 0;
           if (tile[next] != (inside ? array[to] : T(3))) return says("tile " + std::to_string(k) + " is cut wrongly");
-          // Values differ between tiles, so that mix-ups show; small ones, so that sums of integers are exact.
+          // Values differ between tiles, so that exchanged tiles are noticed, and are small, so that sums of integers are exact.
           result[next] = static_cast<T>(random.between(-1000, 1000) / (is_real ? 3.0 : 1.0));
           const double weight = weight_of(spec.window.kind, i, y.tile) * weight_of(spec.window.kind, j, x.tile);
           if (inside) given[to].add(weight, static_cast<double>(result[next]));

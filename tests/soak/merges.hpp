@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random tilings and merges against loops over every element of every tile.
+// Compares random tilings and merges with loops over every element of every tile.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace patchfold::testing {
 
-/// Cuts, merges and compares once. Returns the fault, and adds the bytes read and written to `bytes`.
+/// Cuts, merges and compares once. Returns the fault, if there is one, and adds the bytes read and written to `bytes`.
 std::optional<std::string> check_merge_once(Random& random, std::int64_t& bytes);
 
 }  // namespace patchfold::testing

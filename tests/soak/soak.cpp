@@ -47,7 +47,7 @@ class Soak {
                 static_cast<unsigned long long>(options_.seed));
     std::fflush(stdout);
     samples_.reserve(4096);
-    // Runs at least as many rounds as the judgement of memory needs, even on a slow machine.
+    // Even on a slow machine, there are at least as many rounds as the judgement of memory needs.
     while ((Clock::now() < end_ || samples_.size() < fewest_samples) && !is_interrupted && wrong_.empty())
       run_round(Clock::now() + round);
     return report();
@@ -58,10 +58,11 @@ class Soak {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(count));
   }
 
-  /// Runs a round with new threads; memory left after it belongs to the process.
+  /// Runs a round with new threads, and then measures the memory that remains.
   void run_round(Clock::time_point end) {
     {
-      // A thread keeps the scratch memory of its largest problem until it ends: this thread ends before memory is measured.
+      // A thread keeps the scratch memory of its largest problem until it ends, so another thread makes the plans and ends before
+      // memory is measured.
       const std::uint64_t seed = seed_of_case(options_.seed, "shared", static_cast<int>(samples_.size()));
       const std::vector<Work> shared = std::async(std::launch::async, shared_works, seed).get();
       std::vector<std::thread> threads;

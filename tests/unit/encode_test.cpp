@@ -66,7 +66,7 @@ TEST(Encode, RoundsSmallFloatsToNearestEven) {
 }
 
 TEST(Encode, KnowsTheFloat8Formats) {
-  // Values of the OCP 8-bit floating-point specification and of ml_dtypes.
+  // The expected bits are from the OCP 8-bit floating-point specification and from ml_dtypes.
   EXPECT_EQ(bits_of(1.0, DType::float8_e4m3fn), 0x38u);
   EXPECT_EQ(bits_of(448.0, DType::float8_e4m3fn), 0x7eu);
   EXPECT_TRUE(refused(480.0, DType::float8_e4m3fn));
@@ -122,7 +122,7 @@ TEST(Encode, KeepsTheSignAndThePayloadOfANaN) {
   EXPECT_EQ(bits_of(nan, DType::bfloat16), 0xffc0u);
 }
 
-/// Returns the bytes, or nothing if the number is refused.
+/// Returns the bytes of the element; nothing if the type cannot hold the number.
 std::optional<std::array<std::byte, 16>> outcome(const Scalar& scalar, DType dtype) {
   try {
     return encode(scalar, dtype, "op", "value");

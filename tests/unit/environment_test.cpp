@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environment variable PATCHFOLD_INSTRUCTION_SET, as the first kernel of a process meets it.
+// Tests the effect of the environment variable PATCHFOLD_INSTRUCTION_SET on the first kernel of a process.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
@@ -13,7 +13,7 @@
 namespace patchfold {
 namespace {
 
-/// Returns the set on which sums run in a process that finds the variable like this.
+/// Returns the instruction set of sums in a process that starts with `value` in the variable.
 std::string set_of_first_kernel(const std::string& value) {
   ::setenv("PATCHFOLD_INSTRUCTION_SET", value.c_str(), 1);
   hwy::GetChosenTarget().DeInit();

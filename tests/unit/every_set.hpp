@@ -35,11 +35,11 @@ inline std::set<std::pair<std::string_view, std::string>>& runs_of_kernels() {
   return runs;
 }
 
-/// Calls f for every instruction set that exists or must exist, and then restores the best set.
+/// Calls f on every instruction set that the build or the processor has, and then restores the best set.
 template <class F>
 void on_every_instruction_set(std::string_view kernel, F f) {
   for (const std::string& set : patchfold::testing::sets_to_run()) {
-    if (!use_instruction_set(set)) continue;  // the last test notices a missing set
+    if (!use_instruction_set(set)) continue;  // the last test fails for a missing set
     f(set);
     for (const auto& [name, target] : vector_kernels)
       if (name == kernel) runs_of_kernels().emplace(name, target());

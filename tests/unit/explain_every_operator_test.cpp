@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explanations of every operator: their statements about elements are compared with the reference.
+// Compares the statements about elements in explanations of every operator with the reference.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Problems with all layouts, orders and padding modes, taps that meet, one axis and three.
+/// Problems with all layouts, orders and padding modes, with overlapping patches, and with one and three axes.
 constexpr const char* more_problems[] = {
     ("unfold u8 2x7x6x3 kernel_size=3,2 padding=2:3,1:0 padding_mode=reflect layout=channels_last order=kernel "
      "positions=grid"),
@@ -42,7 +42,7 @@ constexpr const char* more_problems[] = {
     "depth_to_space f32 2x2x3x12 block=2,3 layout=channels_last",
 };
 
-/// Returns these problems, and the example of every operator.
+/// Returns more_problems and the example of every operator.
 const std::vector<std::string>& problems() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> list(std::begin(more_problems), std::end(more_problems));
@@ -221,7 +221,7 @@ TEST(ExplainEveryOperator, NamesTheSourcesThatTheReferenceReads) {
   }
 }
 
-/// Compares the counts of fold with the reference's fold of ones, and with the grid.
+/// Compares the counts in fold's explanation with the reference's fold of ones, and with the printed grid.
 TEST(ExplainEveryOperator, CountsAsTheReferenceDoes) {
   const char* problem = "fold f32 1x12x30 output_size=5,6 kernel_size=2,2 stride=1,1 padding=1:0,0:1";
   Reference reference(problem);

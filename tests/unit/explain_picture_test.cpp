@@ -63,7 +63,7 @@ TEST(ExplainPicture, CountsWithoutAWalkWhatTheWalkCounts) {
   }
 }
 
-/// Compares the operator's own order, as named, with the order of its elements.
+/// Compares the order that the picture names for the operator with the order of the operator's elements.
 TEST(ExplainPicture, OrdersAreThoseOfTheElements) {
   std::size_t seen = 0;
   for (const std::string& problem : every_example()) {
@@ -159,7 +159,7 @@ TEST(ExplainPicture, ShowsCountsOrdersAndColumns) {
   EXPECT_THAT(
       svg, AllOf(HasSubstr(">Patches over the padded image<"), HasSubstr(">Coverage<"), HasSubstr(">Order inside a patch<"),
                  HasSubstr(">MATLAB im2col<"), HasSubstr(">The columns<"), HasSubstr("4 * 4 (positions) = 16")));
-  // 4 x 4 elements: the corners are touched by 4 patches, the borders by 6, the middle by 9.
+  // Of 4 x 4 elements, the 4 corners are in 4 patches, the 8 other border elements in 6, and the 4 middle elements in 9.
   EXPECT_EQ(count_of(svg, "q5\">9</text>"), 4U);
   EXPECT_EQ(count_of(svg, "q3\">6</text>"), 8U);
   EXPECT_EQ(count_of(svg, "q2\">4</text>"), 4U);
@@ -210,7 +210,7 @@ TEST(ExplainError, SaysWhatWouldBeRight) {
   EXPECT_THAT(
       of("depth_to_space f32 1x7x2x2 block=2,2"),
       AllOf(HasSubstr("nearest first\n  deep [1, 8, 2, 2] instead of [1, 7, 2, 2]\n"), HasSubstr("\n  deep [1, 4, 2, 2]")));
-  // Both extents are wrong.
+  // Two extents are wrong in the first problem, one in the second.
   EXPECT_THAT(of("space_to_depth f32 1x3x5x7 block=2,2"), HasSubstr("[1, 3, 4, 6] instead of [1, 3, 5, 7]"));
   EXPECT_THAT(of("unfold f32 1x3x2x8 k3x3"), HasSubstr("[1, 3, 3, 8] instead of [1, 3, 2, 8]"));
   EXPECT_EQ(of("unfold f32 1x3x8x8 k3x3"), "");
@@ -218,7 +218,7 @@ TEST(ExplainError, SaysWhatWouldBeRight) {
   EXPECT_THROW(explain_error({.op = "unfodl"}), Error);
 }
 
-/// Every proposal is accepted.
+/// Tests that the operator accepts every proposed problem.
 TEST(ExplainError, ProposesOnlyWhatTheOperatorTakes) {
   std::size_t proposed = 0;
   for (const std::string& problem : every_example()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explanations: lines that follow from the formulas by hand, every form of the arguments, and the limits.
+// Tests explanations: lines that were computed by hand, every form of the arguments, and the limits.
 #include <gmock/gmock.h>
 
 #include "explain_problem.hpp"
@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(Explain, UnfoldByHand) {
-  // 7 / 2 + 1 = 4 patches on each axis, from -1 on; row 1 is touched by two of them, column 1 too.
+  // Each axis has 7 / 2 + 1 = 4 patches, which begin at -1; two of them touch row 1, and two touch column 1.
   const std::string text = explain_problem("unfold f32 1x3x8x8 k3x3 s2x2 p1x1");
   EXPECT_THAT(text, HasSubstr("unfold: Copies every patch of an image into columns (im2col).\n"
                               "  problem: unfold f32 1x3x8x8 kernel_size=3,3 stride=2,2 padding=1,1\n"));
@@ -29,7 +29,7 @@ TEST(Explain, UnfoldByHand) {
                       "    1 coordinate at the end of the padded image is in no patch: the stride of 2 does not divide 7\n"
                       "  axis 3 of image: the same\n"
                       "  3 * 3 = 9 taps in a patch, 4 * 4 = 16 positions\n"));
-  // Of the 12 taps on an axis 1 lies outside: 11 * 11 of 144 are inside, three times; 3 * (144 - 121) = 69.
+  // Of the 12 taps on an axis one lies outside, so 11 * 11 of 144 are inside, for each of 3 channels: 3 * (144 - 121) = 69.
   EXPECT_THAT(text, HasSubstr("  least 1, most 4, mean 1.891\n"
                               "  outside: 69 of 432 elements of output lie outside image and become 0\n"
                               "  image[0, 0, :, :]\n"
@@ -37,7 +37,7 @@ TEST(Explain, UnfoldByHand) {
                               "    2 4 2 4 2 4 2 2\n"));
   // Row 1 * 9 + 2 * 3 + 1 = 16: channel 1, tap (2, 1); position 2 * 4 + 2 = 10: (4 + 2 - 1, 4 + 1 - 1) = (5, 4).
   EXPECT_THAT(text, HasSubstr("    output[0, 0, 10]  <- image[0, 0, 3, 3]\n"));
-  // Row 26: channel 2, tap (2, 2). The rows between are cut short.
+  // Row 26 is channel 2, tap (2, 2). The explanation leaves out rows before row 26.
   EXPECT_THAT(text, HasSubstr("    ..\n    output[0, 26, 10] <- image[0, 2, 5, 5]\n"));
   EXPECT_THAT(text, HasSubstr("  first   output[0, 0, 0] <- outside: 0\n"));
   EXPECT_THAT(text, HasSubstr("  last    output[0, 26, 15] <- image[0, 2, 7, 7]\n"));
@@ -54,7 +54,7 @@ TEST(Explain, FoldWithHolesByHand) {
                               "    positions = floor((8 + 0 + 0 - 2) / 3) + 1 = floor(6 / 3) + 1 = 3\n"
                               "    patches start at 0, 3, 6; the last one ends at 7\n"
                               "    1 coordinate between patches is in none: the stride exceeds the effective kernel\n"));
-  // 6 of 8 coordinates are touched on each axis: 64 - 36 = 28 holes.
+  // Patches touch 6 of 8 coordinates on each axis, so there are 64 - 36 = 28 holes.
   EXPECT_THAT(text, HasSubstr("  least 0, most 1, mean 0.5625\n"
                               "  holes: 28 of 64 elements of output are met by none and become +0\n"
                               "  output[0, 0, :, :]\n"
@@ -92,12 +92,12 @@ TEST(Explain, SumsOfManyElementsAreCutShort) {
 
 TEST(Explain, SaysWhatAPaddingModeReads) {
   const std::string text = explain_problem("unfold f32 1x4 k2, p2, padding_mode=reflect");
-  // Coordinates -2 .. 5 read 2 1 0 1 2 3 2 1.
+  // In the mode reflect, coordinates -2 .. 5 read 2 1 0 1 2 3 2 1.
   EXPECT_THAT(text, HasSubstr("    output[0, 0] <- image[0, 2]  (outside: reflect)\n"
                               "    output[0, 1] <- image[0, 1]  (outside: reflect)\n"
                               "    output[0, 2] <- image[0, 0]\n"));
   EXPECT_THAT(text, HasSubstr("lie outside image and read it as padding_mode reflect says\n"));
-  // The end of the padding is shown, although the same element is read behind it.
+  // The explanation shows the end of the padding, although the first coordinate behind it reads the same element.
   EXPECT_THAT(explain_problem("unfold f32 1x4 k1, p5, padding_mode=edge"),
               HasSubstr("    .. and so on\n"
                         "    output[0, 4]  <- image[0, 0]  (outside: edge)\n"
@@ -125,7 +125,7 @@ TEST(Explain, ListsWithAnEntryForEveryAxis) {
                 "  2 * 3 = 6 taps in a block, 3 * 2 = 6 positions\n"));
 }
 
-/// Reads every form of pads: coverage alone does not tell all pads apart.
+/// Tests every form of pads by the printed axes, since coverage alone does not tell all pads apart.
 TEST(Explain, ReadsPadsInEveryForm) {
   const auto kernel = [](const char* axis, const char* rest) {
     return "  axis " + std::string(axis) + ": extent " + rest + "\n";
@@ -194,7 +194,7 @@ TEST(Explain, ShowsThePlanIfItIsAskedFor) {
   EXPECT_THAT(text, Not(HasSubstr("definition: ")));
   EXPECT_THAT(with_plan, HasSubstr("\nPlan: how this library runs it\n"));
   EXPECT_THAT(with_plan, HasSubstr("\n  definition: include/patchfold/operators.hpp\n"));
-  // A dialect's operator is defined by its system, which users know.
+  // The definition of a dialect's operator is the function of its system.
   EXPECT_THAT(explain_problem("torch.pixel_shuffle f32 1x4x2x2 upscale_factor=2"),
               HasSubstr("\n  definition: torch.nn.functional.pixel_shuffle\n"));
 }

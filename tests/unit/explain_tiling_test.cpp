@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explanations of tilings: lines by hand, and numbers from a merge.
+// Tests explanations of tilings: lines that were computed by hand, and numbers from a merge.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ TEST(ExplainTiling, TilesByHand) {
   const std::string text = explain(Tiling(TilingSpec{.shape = {3, 1000, 700}, .tile = {256, 256}, .overlap = 32}));
   EXPECT_THAT(text, HasSubstr("Tiling: 15 tiles of 256 x 256 elements, in a grid of 5 x 3\n"
                               "  array: [3, 1000, 700], output: [3, 1000, 700]\n"));
-  // 744 / 224 = 3.3: four tiles fit and end at 3 * 224 + 256 = 928; the fifth begins at 1000 - 256 = 744, 152 before 896.
+  // Since 744 / 224 = 3.3, four tiles fit and end at 3 * 224 + 256 = 928. Tile 5 begins at 1000 - 256 = 744, 152 before 896.
   EXPECT_THAT(text, HasSubstr("  axis 1: extent 1000, tile 256, stride 224, overlap 32\n"
                               "    floor((1000 - 256) / 224) + 1 = 4 tiles fit\n"
                               "    72 elements remain: one more tile, tail shift\n"
@@ -46,7 +46,7 @@ TEST(ExplainTiling, EveryTailIsTold) {
   EXPECT_THAT(of(Tail::shift, 12), HasSubstr("floor((12 - 4) / 4) + 1 = 3 tiles fit\n    tiles begin at 0, 4, 8;"));
 }
 
-/// A merge where one tile holds ones and the others zeros gives the parts of that tile.
+/// Compares the parts of each tile with a merge in which this tile holds ones and all others hold zeros.
 TEST(ExplainTiling, PartsAreThoseOfAMerge) {
   const Tiling tiling(TilingSpec{.shape = {23}, .tile = {8}, .stride = 5, .tail = Tail::shift});
   using Kind = WeightWindow::Kind;

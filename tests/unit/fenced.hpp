@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for tests that reveals every access outside of it, and random numbers.
+// Memory for tests in which every access outside of it is a fault, and random numbers.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace patchfold::kernels {
 
-/// Bytes that end right before a page that cannot be read, or begin right behind one.
+/// Bytes that end directly before a page that cannot be read, or begin directly behind such a page.
 class Fenced {
  public:
   explicit Fenced(std::size_t size, bool at_end = true) : size_(size) {
@@ -44,7 +44,7 @@ class Fenced {
   std::size_t size_;
 };
 
-/// A destination at a chosen distance from the start of a line, with bytes around it that must stay as they are.
+/// A destination at a chosen distance from the start of a line, with bytes around it that must not change.
 class Target {
  public:
   Target(std::int64_t size, std::int64_t shift)
@@ -57,7 +57,7 @@ class Target {
   /// Returns the expected final content of data().
   std::byte* expected() { return expected_.data() + origin_; }
   void reset() { std::fill(bytes_.begin(), bytes_.end(), std::byte{0xa5}); }
-  /// Returns nothing if all is as expected, otherwise the place of the fault.
+  /// Returns an empty text if all bytes are as expected, otherwise the place of the first wrong byte.
   std::string wrong() const {
     for (std::size_t i = 0; i < bytes_.size(); ++i)
       if (bytes_[i] != expected_[i])
@@ -73,7 +73,7 @@ class Target {
   std::int64_t origin_ = 0;
 };
 
-/// Random numbers, equal on every machine.
+/// A generator of random numbers that are equal on every machine.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : generator_(seed) {}

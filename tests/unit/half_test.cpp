@@ -12,7 +12,7 @@
 namespace patchfold::kernels {
 namespace {
 
-/// Returns the value of a float16, from its definition.
+/// Returns the value of a float16 by its definition.
 double value_of(std::uint16_t bits) {
   const int exponent = bits >> 10 & 31;
   const int mantissa = bits & 1023;
@@ -51,7 +51,7 @@ TEST(Float16, RoundsToNearestEvenBetweenEveryTwoNeighbours) {
   EXPECT_EQ(float_to_float16(INFINITY), 0x7c00);
   EXPECT_EQ(float_to_float16(3e38f), 0x7c00);
   EXPECT_GT(float_to_float16(std::nanf("")) & 0x7fff, 0x7c00);
-  // A NaN whose payload lies in the bits that are cut off must not become infinity.
+  // A NaN whose payload is only in the discarded bits must not become infinity.
   EXPECT_GT(float_to_float16(std::bit_cast<float>(0x7f800001u)) & 0x7fff, 0x7c00);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of several tiles merged into one: vectors equal single elements bit for bit, and both equal this file's own loop.
+// Tests merges of rows of several tiles: vectors and single elements give the bits of this file's own loop.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -27,7 +27,7 @@ double number(T element) {
   else
     return static_cast<double>(element);
 }
-/// Returns elements that reach every path: all bits, numbers near each other, zeros of both signs, infinities and NaN.
+/// Returns random elements that reach every path: all bits, similar numbers, zeros of both signs, infinities and NaN.
 template <class T>
 T random_element(Dice& dice) {
   if constexpr (SmallFloat<T>) {  // all patterns, and numbers of one size
@@ -54,7 +54,7 @@ T random_element(Dice& dice) {
   }
 }
 
-/// Computes the header's definition, element by element.
+/// Returns the expected element, by the definition in the header.
 template <class From, class To>
 To expected(const std::vector<BlendTerm>& terms, std::size_t r, std::size_t j, bool keep_equal) {
   double sum = 0;
@@ -191,12 +191,12 @@ TEST(KernelBlend, NormalisedWeightsAreThoseOfAPlainLoop) {
   });
 }
 
-/// Tests means of 8-bit elements with weights that add up to 1: sums of float32 decide where they can.
+/// Tests means of 8-bit elements with weights that add up to 1, which use sums of float32 where these are exact enough.
 template <class T>
 void check_mean(DType dtype, const std::string& set, Dice& dice) {
   const auto terms_count = static_cast<std::size_t>(dice.chance(2) ? dice.between(250, 260) : dice.between(1, 9));
   const auto count = static_cast<std::size_t>(dice.between(1, 150));
-  // Eighths and the like put sums into the middle between two integers.
+  // With coarse weights, such as eighths, sums lie in the middle between two integers.
   const bool is_coarse = dice.chance(50);
   std::vector<std::vector<double>> weights(terms_count);
   std::vector<std::vector<float>> rough(terms_count);

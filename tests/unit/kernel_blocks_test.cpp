@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splitting and joining, against plain loops.
+// Compares split and join with plain loops.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t all_units[] = {1, 2, 4, 8};
 constexpr std::int64_t all_ways[] = {2, 3, 4, 8, 16};
 
-/// The places of the matrix and its streams, each within its own range.
+/// The places of the rows and of the streams, each in its own range of bytes.
 struct Shape {
   std::int64_t unit = 1;
   Streams streams{};
@@ -48,7 +48,7 @@ Shape random_shape(Dice& dice, std::int64_t unit, std::int64_t ways) {
   return shape;
 }
 
-/// Calls f(offset together, offset apart) for every element.
+/// Calls f(offset in the row, offset in the streams) for every element.
 template <class F>
 void for_elements(const Shape& shape, F f) {
   const Streams& s = shape.streams;
@@ -89,7 +89,7 @@ TEST(Split, SplitsMatricesOfEveryShape) {
       }
 }
 
-/// Fills memory with elements of which many are special.
+/// Fills memory with elements, many of them special values.
 void fill_with_numbers(Dice& dice, std::span<std::byte> bytes, Finish finish) {
   dice.fill(bytes);
   const auto put = [&](auto special, std::size_t at) { std::memcpy(bytes.data() + at, &special, sizeof special); };
@@ -109,7 +109,7 @@ void fill_with_numbers(Dice& dice, std::span<std::byte> bytes, Finish finish) {
   }
 }
 
-/// Returns one element added to +0.
+/// Replaces an element by the element added to +0.
 template <class T>
 void add_to_zero(std::byte* at) {
   T value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns by programs equal those of a plain loop, byte for byte.
+// Compares the columns that programs make with a plain loop, byte for byte.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every instruction set from AVX3 on has the fast paths, even sets that no build has yet.
+// Tests that every instruction set from AVX3 on has the fast paths, even sets that no build has yet.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of every summable type as bits, random ones, and their sums by a plain loop.
+// Random numbers of every summable type as bits, and their sums by a plain loop.
 #pragma once
 
 #include <bit>
@@ -73,7 +73,7 @@ inline std::uint64_t random_lane(Dice& dice, Lane lane, Mood mood) {
       case 5: return sign | f.smallest_exponent;
       default: break;
     }
-  // Powers of two and their neighbours, so far apart that sums lie half way between two numbers of the format.
+  // Powers of two and their neighbours, whose sums often lie half way between two numbers of the format.
   const std::uint64_t places = static_cast<std::uint64_t>(std::countr_zero(f.smallest_exponent)) + 1;
   const std::uint64_t top = mood == Mood::ties && dice.chance(20) ? f.infinity - f.smallest_exponent
                                                                   : (f.infinity / 2 & f.infinity) + f.smallest_exponent;
@@ -82,7 +82,7 @@ inline std::uint64_t random_lane(Dice& dice, Lane lane, Mood mood) {
   return sign | (top - std::min(below * f.smallest_exponent, top) + low % f.smallest_exponent);
 }
 
-/// Terms of one lane, added as a plain loop adds them.
+/// The sum of the terms of one lane, added one after the other.
 struct Sum {
   std::uint64_t bits = 0;
   int nans = 0;  ///< terms or results that are NaN: of two payloads the compiler chooses one

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of means: vectors agree with the loop over single elements, which tests/rulings and tests/random compare with the
-// definition. Elements that a sum cannot decide are found.
+// Compares vectors that make rows of means with the loop over single elements, which tests/rulings and tests/random compare with
+// the definition. Tests that needs_care() finds the elements that careful_mean() must make.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ Means means_of(DType dtype, const std::vector<std::vector<std::byte>>& rows, con
   }
   std::vector<std::byte> result(static_cast<std::size_t>(count * step));
   Means means;
-  // Rows side by side are made in the memory of their sums, as is allowed for a row no wider than its sums.
+  // Means side by side are written to the memory of their sums, which is allowed if elements are no wider than sums.
   std::byte* to = apart ? result.data() : at;
   means.certain = kernel.store(to, step, at, count, {met.data(), others, &fill});
   means.elements.resize(static_cast<std::size_t>(count * size));
@@ -62,7 +62,7 @@ TEST(Means, OfVectorsAreThoseOfSingleElements) {
         const std::size_t parts = dtype == DType::complex64 || dtype == DType::complex128 ? 2 : 1;
         std::vector<double> met;
         for (std::size_t i = 0; i < count; ++i) {
-          // Fewer would make means beyond the largest element.
+          // With a smaller count, means could exceed the largest element.
           const auto number =
               static_cast<double>(rows.size()) + (dice.chance(80) ? 0 : static_cast<double>(dice.between(0, 2)));
           met.insert(met.end(), parts, dice.chance(10) ? 0 : number);
@@ -72,14 +72,14 @@ TEST(Means, OfVectorsAreThoseOfSingleElements) {
         for (std::size_t i = 0; i < fill.size(); ++i) fill[i] = static_cast<std::byte>(i % size + 1);
         const Means side_by_side = means_of(dtype, rows, met, others, fill, false);
         const Means apart = means_of(dtype, rows, met, others, fill, true);
-        // A mean that needs care may be any NaN here: it is computed again.
+        // Elements for which needs_care() is true may differ, since careful_mean() computes them again.
         for (std::size_t at = 0; at < count * size; at += size) {
           const std::byte *one = &side_by_side.elements[at], *other = &apart.elements[at];
           ASSERT_TRUE(std::equal(one, one + size, other) || (needs_care(dtype, one) && needs_care(dtype, other)))
               << set << ", " << name_of(dtype) << ", element " << at / size << " of " << count;
         }
         ASSERT_EQ(side_by_side.certain, apart.certain) << set << ", " << name_of(dtype);
-        // Elements that need care are reported; filled elements need none.
+        // If the kernel reports no such element, needs_care() is false for all elements except filled ones.
         for (std::size_t i = 0; i < count && apart.certain; ++i)
           ASSERT_TRUE(met[i * parts] * others == 0 || !needs_care(dtype, &apart.elements[i * size]))
               << set << name_of(dtype);
@@ -100,7 +100,7 @@ TEST(Means, OfNanAndInfinityNeedCare) {
         for (std::size_t i = 0; i < 37; ++i)
           EXPECT_EQ(needs_care(DType::float32, &means.elements[4 * i]), i == at) << set << ", " << i;
       }
-    // A byte that is no boolean.
+    // A byte of 2 is not a boolean, so its mean is not certain.
     std::vector<std::byte> bytes(40, std::byte{1});
     EXPECT_TRUE(means_of(DType::boolean, {bytes}, std::vector<double>(40, 1), 1, {}, false).certain) << set;
     bytes[3] = std::byte{2};

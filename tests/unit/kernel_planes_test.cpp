@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planes of any strides, against plain loops.
+// Compares planes of any strides with plain loops.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t plane_units[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 72};
 
-/// Two axes of one side.
+/// One side of a plane, with strides of both axes.
 struct Side {
   std::int64_t row = 0;
   std::int64_t column = 0;
@@ -37,7 +37,7 @@ Side random_side(Dice& dice, std::int64_t unit, std::int64_t rows, std::int64_t 
   return side;
 }
 
-/// Units in equal steps.
+/// A list of offsets in equal steps.
 struct Listed {
   Listed(std::int64_t stride, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) offsets.push_back(i * stride);
@@ -106,7 +106,7 @@ Side side_of(std::int64_t unit, std::int64_t rows, std::int64_t row, std::int64_
           std::max<std::int64_t>(0, -row_way) + std::max<std::int64_t>(0, -column_way)};
 }
 
-/// Tests sizes around those of blocks and of vectors, where units of every second place end with the memory.
+/// Tests sizes around the sizes of blocks and of vectors, with units two places apart that reach the end of the memory.
 TEST(KernelPlanes, ExchangeAndStraightenUpToTheEnd) {
   Dice dice(20261126);
   constexpr std::int64_t lengths[] = {2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 65};
@@ -123,7 +123,7 @@ TEST(KernelPlanes, ExchangeAndStraightenUpToTheEnd) {
         }
 }
 
-/// Tests more columns than can be near at a time: with distances of many lines, or very many columns.
+/// Tests more columns than the first-level cache holds: columns many lines apart, or very many columns.
 TEST(KernelPlanes, ExchangeColumnsInGroups) {
   Dice dice(20261127);
   for (const std::int64_t unit : {1, 2, 4, 8})
@@ -148,7 +148,7 @@ TEST(KernelPlanes, FollowAnyOffsets) {
       const Fenced source(static_cast<std::size_t>(rows * columns * unit));
       dice.fill(source.bytes());
       Target target(rows * columns * unit, dice.between(0, 63));
-      // Rows side by side in the source, and columns in the destination; their other sides in any order.
+      // Rows lie side by side in the source, and columns in the destination; on the other side they are in any order.
       std::vector<std::int64_t> row_order, column_order, row_offsets, column_offsets;
       for (std::int64_t r = 0; r < rows; ++r) row_order.insert(row_order.begin() + dice.between(0, r), r * columns * unit);
       for (std::int64_t c = 0; c < columns; ++c)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows and pieces copied through the cache and past it, against plain loops.
+// Compares copies of rows and pieces, through the cache and past it, with plain loops.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace patchfold::kernels {
 namespace {
 
-/// Returns any fetches ahead: their addresses must not matter.
+/// Returns random lines to prefetch, since the addresses of prefetches must not affect results.
 Ahead some_ahead(Dice& dice, const std::byte* src) {
   Ahead ahead;
   if (dice.chance(50)) return ahead;
@@ -32,7 +32,7 @@ struct Rows {
 };
 
 void check_rows(Dice& dice, const Rows& r) {
-  // The last row that memory holds ends where memory ends.
+  // The row with the highest address ends where the memory ends.
   const std::int64_t src_span = std::abs(r.src_pitch) * (r.rows - 1) + r.row_bytes;
   const std::int64_t dst_span = std::abs(r.dst_pitch) * (r.rows - 1) + r.row_bytes;
   const Fenced source(static_cast<std::size_t>(src_span), dice.chance(80));
@@ -85,7 +85,7 @@ struct Pieces {
 };
 
 void check_gather(Dice& dice, const Pieces& p) {
-  // Rows lie anywhere in one range; one of them ends where it ends and one begins where it begins.
+  // Rows lie anywhere in one range; one row ends at the end of the range, and one begins at its beginning.
   const std::int64_t reach = std::abs(p.step) * (p.count - 1) + p.unit;
   const std::int64_t slack = dice.chance(30) ? 0 : dice.between(0, 500);
   const Fenced source(static_cast<std::size_t>(reach + slack), dice.chance(80));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums by programs equal those of a plain loop, bit for bit.
+// Compares sums by programs with a plain loop, bit for bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,19 +29,19 @@ class RandomProgram {
 
   SumProgram program() const { return {steps_, runs_, terms_.data(), masks_.data(), lanes(), counts_.data()}; }
   std::int64_t lanes() const { return std::ssize(met_); }
-  /// Offsets in the columns, in the order in which they are added.
+  /// Returns the offsets of a lane's terms in the columns, in the order in which they are added.
   const std::vector<std::int64_t>& met(std::int64_t lane) const { return met_[static_cast<std::size_t>(lane)]; }
 
  private:
   std::int64_t random_offset(Dice& dice, std::int64_t width) const {
-    // Mostly within the columns; lanes that a term lacks may lie beyond them.
+    // Most offsets are within the columns; lanes without a term may lie beyond the columns.
     const std::int64_t size = kernel_.lane_size;
     return dice.between(dice.chance(20) ? -width : 0,
                         std::max<std::int64_t>(0, bytes_ / size - (dice.chance(20) ? 0 : width))) *
            size;
   }
 
-  /// Lanes of `vectors` vectors; -1 for all. Lanes outside of the columns are never among them.
+  /// Returns a random choice of the lanes of `vectors` vectors, without lanes outside of the columns.
   std::vector<bool> random_lanes(Dice& dice, std::int64_t offset, std::int64_t vectors) const {
     std::vector<bool> has(static_cast<std::size_t>(vectors * kernel_.lanes));
     for (std::size_t i = 0; i < has.size(); ++i) {
@@ -51,7 +51,7 @@ class RandomProgram {
     return has;
   }
 
-  /// Adds room for the masks of one vector, whose bits follow.
+  /// Adds a mask of zeros for one vector, and returns its offset.
   std::size_t add_mask() {
     masks_.resize(masks_.size() + static_cast<std::size_t>(kernel_.mask_bytes));
     return masks_.size() - static_cast<std::size_t>(kernel_.mask_bytes);
@@ -66,7 +66,7 @@ class RandomProgram {
     run.first = std::ssize(terms_);
     run.vectors = 1 << dice.between(0, 2);
     const std::int64_t width = run.vectors * kernel_.lanes;
-    // The next run may write behind the last lane of this one.
+    // The next run may begin before the end of this run's last vector.
     met_.resize(met_.size() + static_cast<std::size_t>(width - dice.between(0, kernel_.lanes - 1)));
     run.count = static_cast<std::int32_t>(dice.between(0, 5));
     for (std::int32_t t = 0; t < run.count; ++t) {
@@ -128,7 +128,7 @@ class RandomProgram {
   void meet(std::size_t mask, const std::vector<bool>& has, std::int64_t to, std::int64_t vector, std::int64_t lane,
             std::int64_t offset) {
     const std::int64_t at = vector * kernel_.lanes + lane;
-    // Steps add to the existing value, so a lane beyond the map must have none.
+    // Steps add to the existing value, so lanes beyond the map must have no terms.
     if (!has[static_cast<std::size_t>(at)] || (has_steps_ && to + at >= lanes())) return;
     set(mask, lane);
     if (to + at < lanes()) met_[static_cast<std::size_t>(to + at)].push_back(offset + at * kernel_.lane_size);
@@ -145,7 +145,7 @@ class RandomProgram {
   std::vector<double> counts_{};
 };
 
-/// Random columns, and a kernel's results by a random program.
+/// Random columns, a random program, and the kernel's results.
 struct Made {
   Made(Dice& dice, const SumMapKernel& kernel, const Lane& lane, bool has_steps)
       : columns(static_cast<std::size_t>(dice.between(1, 20 * kernel.lanes) * kernel.lane_size), dice.chance(50)),
@@ -189,7 +189,7 @@ void check_map(Dice& dice, DType dtype, bool has_steps, const std::string& set) 
   }
 }
 
-/// Returns whether -0 * 1 + -0, fused, is -0. Valgrind 3.19 makes +0 of it.
+/// Returns whether the fused -0 * 1 + -0 is -0; under Valgrind 3.19 it is +0.
 bool keeps_signs_of_zero() {
   volatile double zero = -0.0;
   return std::signbit(std::fma(zero, 1.0, zero));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kernel on every instruction set of this machine, against plain loops, with guards around what it writes.
+// Compares every kernel on every instruction set of this machine with plain loops, with guards around written memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::vector<std::byte> random_bytes(std::size_t count, unsigned seed) {
   return bytes;
 }
 
-/// Returns numbers whose sums are exact, so that one loop serves every type.
+/// Writes a number whose sums are exact, so that one loop serves every type.
 template <class T>
 void put_number(std::byte* at, DType dtype, int number) {
   T value{};
@@ -62,7 +62,7 @@ void put(std::byte* at, DType dtype, int number) {
   }
 }
 
-/// Returns the sum of `rounds` equal elements; halves hold these sums exactly.
+/// Returns the sum of `rounds` equal elements; 16-bit floats hold these sums exactly.
 int total(DType dtype, int number, int rounds) {
   if (dtype == DType::boolean) return number % 3 != 0;
   if (dtype == DType::float16 || dtype == DType::bfloat16) return number % 5 * rounds;
@@ -146,7 +146,7 @@ TEST(InstructionSets, AreDistinctFunctions) {
   EXPECT_EQ(kernels.size(), sets.size());
   ASSERT_TRUE(use_instruction_set(sets.back()));
   const SumKernel* chosen = &sum_kernel(DType::float32);
-  patchfold::instruction_sets();  // asking changes nothing
+  patchfold::instruction_sets();  // the call must not change the set
   EXPECT_EQ(&sum_kernel(DType::float32), chosen);
   ASSERT_TRUE(use_instruction_set(""));
   EXPECT_FALSE(use_instruction_set("no such set"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All refusals of tilings and merges, by their messages.
+// Tests all errors of tilings and merges, by their messages.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges that take each element from one tile: the choice of the tile.
+// Tests the choice of the tile in merges that take each element from one tile.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -23,7 +23,7 @@ TEST(MergeSelection, AnElementBetweenTwoMiddlesBelongsToTheFormerTile) {
 TEST(MergeSelection, ATileWithoutWeightIsNotSelected) {
   const Tiling tiling(TilingSpec{.shape = {9}, .tile = {5}, .overlap = 1});
   const std::vector<float> left(5, 1), right(5, 3);
-  // Two tiles give the element, but only the tile with a weight there counts.
+  // Two tiles cover the element, but only a tile whose weight there is above 0 counts.
   const struct {
     Reduce reduce;
     std::vector<double> weights;

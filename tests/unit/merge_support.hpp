@@ -14,7 +14,7 @@
 
 namespace patchfold {
 
-/// A sink that keeps its rows, and fails when told to.
+/// A sink that stores its rows, and throws at row `fail_at`.
 class Rows : public RowSink {
  public:
   explicit Rows(std::size_t row_bytes) : row_bytes_(row_bytes) {}

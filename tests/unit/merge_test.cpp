@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tilings and mergers from C++: round trips, announced and actual memory, and refusals.
+// Tests tilings and mergers in C++: round trips, predicted and actual memory, and refusals.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -212,7 +212,8 @@ TEST(Merge, MergesAlongOneAxisAreSharedOut) {
   }
   EXPECT_EQ(std::memcmp(alone.data(), shared.data(), alone.size() * sizeof(float)), 0);
   EXPECT_EQ(calls.size(), static_cast<std::size_t>(tiling.size()));
-  // A tile of 1 MB fills 192 K elements of the output: three pieces for each of four threads are wanted, and eight at least.
+  // A tile of 1 MB finishes 192 K elements of the output, enough for three pieces for each of four threads. At least eight are
+  // required.
   for (const std::int64_t pieces : calls) EXPECT_GE(pieces, 8);
 }
 
@@ -331,7 +332,7 @@ TEST(Merge, TilesMayLieAnywhereButInTheOutput) {
   merger.finish();
 }
 
-/// Forces the way to write outputs while it lives.
+/// A scope that forces the way to write outputs.
 class Forced {
  public:
   explicit Forced(kernels::Store store) { engine::force_store(store); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights of single tiles, against the definition; and the reduction that means none.
+// Compares weights of single tiles with the definition, and tests the reduction of a spec without reduction.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 /// Tiles of random values with random weights, and the expected merge.
 class Weighed {
  public:
-  /// The weights of tiles: random ones, some of them 0; ones above 0, for every element; or none.
+  /// The weights of tiles: random weights, some of them 0; weights above 0 for every element; or no weights.
   enum class Own { some_zero, above_zero, none };
 
   Weighed(const TilingSpec& spec, const Dims& channels, MergeSpec merge, std::uint32_t seed, Own given = Own::some_zero)
@@ -89,7 +89,7 @@ class Weighed {
     return list;
   }
 
-  /// Adds a tile's contributions by the definition.
+  /// Adds a tile's contributions to the expected merge, by the definition.
   void count(const Tile& tile, const Dims& extents) {
     const Dims axes = tiling.axes_in(extents.size());
     const Dims shape = tiling.output_shape(merge_.channels);
@@ -165,7 +165,7 @@ TEST(TileWeights, MultiplyThoseOfTheWindow) {
       }
 }
 
-/// A merge of two tiles of four that overlap by two, with these weights.
+/// A merge of two tiles of four elements that overlap by two.
 struct Two {
   explicit Two(MergeSpec spec = {}) : merger(tiling, spec, view(output.data(), {6})) {}
   void add(std::int64_t index, const TileWeights& weights) {
@@ -215,7 +215,7 @@ TEST(TileWeights, ZeroLeavesElementsOut) {
     two.merger.finish();
     EXPECT_EQ(two.output[2], 30) << word_of(reduce);
   }
-  // The last tile is refused if an element would stay without a value; the tile may come again.
+  // The last tile is refused if an element would have no value; the tile may be added again.
   for (const bool is_left_last : {false, true}) {
     Two two(spec_of(Reduce::mean));
     const std::int64_t last = is_left_last ? 0 : 1;
@@ -272,7 +272,7 @@ TEST(TileWeights, ThatCannotBeUsedAreRefused) {
     EXPECT_EQ(error_of([&, &weights = weights] { two.add(1, weights); }),
               std::string("merge: weight of tile 1 at position [1]: ") + message);
     two.add(0, {});
-    two.add(1, {});  // the refused call has decided nothing
+    two.add(1, {});  // the refused call has changed nothing
     two.merger.finish();
   }
 }
@@ -318,7 +318,7 @@ TEST(TileWeights, CountWhileTheirTileWaits) {
                   std::to_string(plain + 31) + " bytes, expected a number as weight, or " + std::to_string(plain + 32) +
                   " bytes");
     tight.add(0, {.number = 2});
-    tight.add(1, weights);  // nothing waits for it
+    tight.add(1, weights);  // no element waits for this tile
     tight.merger.finish();
   }
 }
@@ -340,7 +340,7 @@ TEST(MergeDefaults, IntegersAreNotBlendedUnlessThatIsAsked) {
   }
   for (const DType dtype : {DType::float16, DType::bfloat16, DType::float32, DType::complex64, DType::opaque})
     EXPECT_EQ(reduction_of(of(dtype)), Reduce::mean) << name_of(dtype);
-  // Labels 0 and 4 that two tiles give differently: no other label comes.
+  // Two tiles have the labels 0 and 4, and the merge must have no other label.
   const Tiling tiling(TilingSpec{.shape = {6}, .tile = {4}, .stride = 2});
   const std::vector<std::uint8_t> zeros(4, 0), fours(4, 4);
   std::vector<std::uint8_t> output(6);
@@ -360,7 +360,7 @@ TEST(MergeDefaults, SumsHaveNoWindow) {
 }
 
 TEST(MergeRows, WeightsEndWithTheTiledAxis) {
-  // One tile that is as long as the axis: its channels lie side by side in the output and in the tile.
+  // With one tile as long as the axis, channels lie side by side in the output and in the tile.
   const Tiling tiling(TilingSpec{.shape = {3, 50}, .tile = {50}});
   std::vector<float> tile(150);
   std::iota(tile.begin(), tile.end(), 1.0F);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges and tilings against their definitions, element by element: selections, types of numbers, counts.
+// Compares merges and tilings with their definitions, element by element: selections, types of numbers, counts.
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -11,7 +11,7 @@
 namespace patchfold {
 namespace {
 
-/// Returns the merge of tiles of two axes that hold their index everywhere.
+/// Returns the merge of tiles of two axes whose elements are the index of the tile.
 std::vector<float> merge_of_indices(const Tiling& tiling, const MergeSpec& spec) {
   std::vector<float> output(static_cast<std::size_t>(element_count(tiling.output())));
   Merger merger(tiling, spec, view(output.data(), tiling.output()));
@@ -26,7 +26,7 @@ std::vector<float> merge_of_indices(const Tiling& tiling, const MergeSpec& spec)
   return output;
 }
 
-/// Returns the tile from which a selection takes an element of two axes, by the definition; -1: none.
+/// Returns the tile from which a selection takes the element (y, x), by the definition; -1 if there is none.
 std::int64_t selected_tile(const Tiling& tiling, const MergeSpec& spec, std::int64_t y, std::int64_t x) {
   const std::int64_t at[] = {y, x};
   const auto covers = [&](const Tile& tile) {
@@ -34,7 +34,7 @@ std::int64_t selected_tile(const Tiling& tiling, const MergeSpec& spec, std::int
       if (at[i] < tile.spans[i].write.begin || at[i] >= tile.spans[i].write.end) return false;
     return true;
   };
-  // Twice the distance from the middle of the element to that of the whole tile, along each axis.
+  // Twice the distance along an axis between the middle of the element and the middle of the whole tile.
   const auto distance = [&](const Tile& tile, int i) {
     return std::abs(2 * at[i] + 1 - 2 * tile.spans[static_cast<std::size_t>(i)].start - tiling.result()[i]);
   };
@@ -57,7 +57,7 @@ std::int64_t selected_tile(const Tiling& tiling, const MergeSpec& spec, std::int
 }
 
 TEST(MergeValues, SelectionsTakeTheTileThatTheDefinitionNames) {
-  // Up to 4 x 3 tiles meet at an element.
+  // Up to 4 x 3 tiles cover an element.
   const Tiling tiling(TilingSpec{.shape = {29, 23}, .tile = {13, 9}, .stride = {4, 4}});
   for (const Reduce reduce : {Reduce::first, Reduce::last, Reduce::center})
     for (const std::int64_t every : {0, 2, 3, 5, 7}) {
@@ -100,7 +100,7 @@ TEST(MergeValues, CoverageCountsTheTilesOfEachElement) {
   }
 }
 
-/// Returns the mean of an element that two tiles give, each with the weight 1.
+/// Returns the mean of an element that two tiles cover, each with the weight 1.
 std::uint16_t mean_of_two(DType dtype, std::uint16_t a, std::uint16_t b) {
   const Tiling tiling(TilingSpec{.shape = {40}, .tile = {30}, .overlap = 20});
   MergeSpec spec;
@@ -127,7 +127,7 @@ TEST(MergeValues, MeansOfShortFloatsAreRoundedToNearestEven) {
         Case{DType::float16, 0x3C00, 0x3C01, 0x3C00},   // in the middle: the even one, below
         Case{DType::float16, 0x3C01, 0x3C02, 0x3C02},   // above
         Case{DType::float16, 0x0001, 0x0002, 0x0002},   // subnormal
-        Case{DType::float16, 0x7BFF, 0x7BFF, 0x7BFF},   // the largest: the sum of both is no half
+        Case{DType::float16, 0x7BFF, 0x7BFF, 0x7BFF},   // the largest: the sum is beyond float16
         Case{DType::float16, 0xC200, 0x3C00, 0xBC00},   // -3 and 1: -1
         Case{DType::bfloat16, 0x3F80, 0x4000, 0x3FC0},  // 1 and 2
         Case{DType::bfloat16, 0x3F80, 0x3F81, 0x3F80}, Case{DType::bfloat16, 0x3F81, 0x3F82, 0x3F82},
@@ -180,7 +180,7 @@ TEST(MergeValues, BothPartsOfComplexNumbersHaveTheWeightOfTheirElement) {
 
 TEST(MergeValues, ChannelsOfTheOutputMayLieApart) {
   const Tiling tiling(TilingSpec{.shape = {6, 2, 3}, .tile = {4}, .stride = {2}, .axes = {0}});
-  // Each three channels of the second axis are followed by an element that is not part of the output.
+  // In memory, each group of three channels is followed by an element that is not part of the output.
   std::vector<float> output(std::size_t{6} * 2 * 4, -7.0F), expected;
   for (int y = 0; y < 6; ++y) expected.insert(expected.end(), {10, 11, 12, -7, 20, 21, 22, -7});
   std::vector<float> tile;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weights of windows and their means, against this file's own formulas.
+// Compares the weights of windows and their means with this file's own formulas.
 #include <gtest/gtest.h>
 
 #include <algorithm>

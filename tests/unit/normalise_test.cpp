@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The normal form, pass by pass, on exact outputs.
+// Tests each pass of the normal form by its exact output.
 #include "engine/normalise.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each thread keeps the plans of its last calls: none may be taken for another call's.
+// Tests that a thread, which keeps the plans of its last calls, never uses a plan for another call.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ constexpr auto reference_type<std::int32_t> = reference::DType::int32;
 template <>
 constexpr auto reference_type<std::int16_t> = reference::DType::int16;
 
-/// Expects run() to agree with the reference for ascending numbers, which the source may read backwards.
+/// Expects run() to agree with the reference for ascending numbers; `reversed`: through a source with reversed strides.
 template <class T, class Op>
 void expect_the_formula(const Op& op, const reference::Arguments& arguments, const Dims& shape, bool reversed = false) {
   std::vector<T> src = numbers<T>(element_count(shape));
@@ -174,7 +174,7 @@ TEST(RecentPlan, FailsAgainWhenItFailed) {
 }
 
 TEST(RecentPlan, StaysWhileItRunsOthersOnTheSameThread) {
-  // The executor makes more different calls than there are kept plans, and then runs its own pieces.
+  // The executor makes more different calls than a thread keeps plans, and then runs its own pieces.
   CallableExecutor nested(4, [](std::int64_t pieces, const auto& task) {
     for (std::int64_t extent = 4; extent < 72; ++extent)
       expect_the_formula<float>(Unfold{.kernel_size = 2}, kernel_of_2, {1, 1, extent, extent});

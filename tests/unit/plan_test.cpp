@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans and executors: checks at run time, threads, scratch memory, the floating-point environment.
+// Tests plans and executors: checks at run time, threads, scratch memory, the floating-point environment.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -111,7 +111,7 @@ TEST(Plan, NeedsScratchForEachThreadNotForEachPiece) {
 }
 
 TEST(Plan, IsCutIntoPiecesOnOneThreadToo) {
-  // An executor can stop between two pieces.
+  // A large problem is cut into many pieces even for one thread, so that an executor can stop between two pieces.
   const Dims image{1, 1, 4096, 4096}, columns{1, 4, 4095 * 4095};
   const auto src = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(element_count(image)));
   const auto dst = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(element_count(columns)));

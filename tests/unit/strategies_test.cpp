@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/problems.txt must measure every strategy: one that no line reaches could become slow unnoticed.
+// Tests that bench/problems.txt measures every strategy, since an unmeasured strategy could become slow unnoticed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ TEST(Strategies, EveryOneIsReachedByAProblemOfTheBenchmark) {
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name << " is no row of the table: " << problem;
 }
 
-/// A run needs scratch memory for a stage, a brick or a band, but never for a copy of a tensor.
+/// Tests that a run needs scratch memory for a stage, a brick or a band, but never for a copy of a tensor.
 TEST(Strategies, NeedLessThanTwoMegabytesOfScratchMemory) {
   std::ifstream file(PATCHFOLD_PROBLEMS);
   ASSERT_TRUE(file) << PATCHFOLD_PROBLEMS;
@@ -75,7 +75,7 @@ TEST(Strategies, NeedLessThanTwoMegabytesOfScratchMemory) {
   engine::force({});
 }
 
-/// One rule chooses the way to store, for operators and for merges.
+/// Tests that forcing the way to store also affects merges.
 TEST(Store, IsForcedForMergesToo) {
   const Tiling tiling(TilingSpec{.shape = {8, 8}, .tile = {4, 4}});
   for (const kernels::Store store : {kernels::Store::plain, kernels::Store::past_cache}) {
@@ -85,8 +85,7 @@ TEST(Store, IsForcedForMergesToo) {
   engine::force({});
 }
 
-/// Rows too long for scratch memory, written past the cache to a place within a line. Such rows must not need memory for a whole
-/// row.
+/// Tests that no scratch memory for a whole row is needed if rows are very long and begin within a cache line.
 TEST(Streams, OfLongRowsNeedNoMemoryForThem) {
   engine::force({"streams", kernels::Store::past_cache});
   constexpr std::int64_t width = std::int64_t{1} << 20;

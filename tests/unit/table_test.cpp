@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator table: complete, consistent, and readable as text.
+// Tests that the operator table is complete, consistent, and readable as text.
 #include "patchfold/table.hpp"
 
 #include <gtest/gtest.h>

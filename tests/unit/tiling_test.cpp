@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The positions of tiles.
+// Tests the positions of tiles.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -141,7 +141,7 @@ TEST(TilingLayout, ArraysOfAnotherShapeAreRefused) {
 }
 
 TEST(TilingLayout, ResultsMayBeScaledAndMoved) {
-  // A network that halves the resolution, and one that loses 3 elements at each border.
+  // One network halves the resolution, and another network drops 3 elements at each border.
   const Tiling half(TilingSpec{.shape = {40}, .tile = {16}, .overlap = 4, .scale = {{1, 2}}});
   EXPECT_EQ(half.output(), Dims({20}));
   EXPECT_EQ(half.span(0, 1).write, (Span{6, 14}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views of other types' memory: pointers, ranges, multi-dimensional spans, DLPack's tensors, a program's own types.
+// Tests views of memory: pointers, ranges, multi-dimensional spans, DLPack's tensors, and a program's own types.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// A stand-in for std::mdspan with two axes, the first of which may have any stride.
+/// A replacement for std::mdspan with two axes, the first with any stride.
 template <class T>
 struct Matrix {
   struct Mapping {
@@ -60,7 +60,7 @@ struct Matrix {
   Mapping mapping() const { return {pitch}; }
 };
 
-/// A stand-in for DLPack's DLTensor.
+/// A replacement for DLPack's DLTensor.
 struct Dl {
   struct Device {
     int device_type = 1;
@@ -174,7 +174,7 @@ Status copy(const ConstTensorView& from, const TensorView& to) {
 }
 
 TEST(Overlap, IsOfElementsAndNotOfRanges) {
-  // Pixels of six channels: the first three are copied to the last three, as a concat in place does.
+  // In pixels of six channels, the first three channels are copied to the last three, like a concatenation in place.
   std::vector<float> pixels(4 * 5 * 6);
   for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<float>(i);
   const Dims shape{1, 3, 4, 5}, strides{0, 1, 30, 6};
@@ -197,7 +197,7 @@ TEST(Overlap, IsSeenWhereColumnsOfOneRowAreCopied) {
 }
 
 TEST(Overlap, OfWindowsCountsAllTheirElements) {
-  // The image takes the first 4 of each 10 bytes; its columns, one row for each tap and position, the others.
+  // The image lies in the first 4 of each 10 bytes; the columns lie in one of the other bytes, with a step of 10.
   std::vector<std::uint8_t> memory(10 * 40);
   const Unfold unfold{.kernel_size = {2, 2}};
   const ConstTensorView image = view(memory.data(), {1, 1, 4, 4}, {0, 0, 10, 1});
@@ -231,7 +231,7 @@ TEST(Overlap, IsNeverMissedAndCopiesBesideItAreRight) {
   for (int i = 0; i < 5000; ++i) {
     const Dims shape{draw(1, 9), draw(1, 4), draw(1, 4)};
     const auto any_view = [&] {
-      // The destination must nest, so strides are those of boxes cut from larger ones, with axes in any order.
+      // The destination must nest, so the strides are strides of a box in a larger box, with axes in any order.
       std::array<int, 3> order{0, 1, 2};
       std::ranges::shuffle(order, random);
       TensorView view{memory.data() + 2048 + draw(-40, 40), shape, Dims::filled(3, 0), DType::uint16, 2};

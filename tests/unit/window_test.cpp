@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of one window against walks over all positions and taps.
+// Compares the arithmetic of one window with walks over all positions and taps.
 #include "engine/padding.hpp"
 #include "engine/window.hpp"
 
@@ -12,13 +12,13 @@
 namespace patchfold::engine {
 namespace {
 
-/// Returns numpy.pad's value at coordinate c, found by steps from the image outwards.
+/// Returns the coordinate that numpy.pad reads at c, found step by step from the image outwards.
 std::int64_t walked_source(PaddingMode mode, std::int64_t n, std::int64_t c) {
   std::int64_t at = 0;
   std::int64_t direction = 1;
   const std::int64_t steps = c < 0 ? -c : c;
   if (mode == PaddingMode::edge) return c < 0 ? 0 : std::min(c, n - 1);
-  // Both mirrored modes and wrap look the same backwards, shifted by what stands next to the image.
+  // The modes symmetric, reflect and wrap continue in the same way before the image, shifted by the first step.
   std::vector<std::int64_t> forward;
   for (std::int64_t i = 0; i <= steps + 2 * n; ++i) {
     forward.push_back(at);

@@ -16,7 +16,7 @@ _CPU = 1
 
 
 class _Lent:
-    """An array with __dlpack__ for memory that another library has handed over already."""
+    """An array whose __dlpack__ returns a capsule that another library has already made."""
 
     def __init__(self, capsule: Any) -> None:
         self._capsule = capsule
@@ -29,7 +29,7 @@ class _Lent:
 
 
 def to_processor(array: Any, op: str, argument: str) -> Any:
-    """Returns an array in the processor's memory, or an object that is no array, itself; otherwise a copy there.
+    """Returns an array on another device as a copy in the processor's memory, and any other object itself.
 
     torch copies its own tensors. Other libraries copy through DLPack, with the parameter dl_device, or else through a
     method ``get``, as CuPy's. Errors: InvalidType for an array that has neither.

@@ -25,7 +25,8 @@ def is_torch(array: Any) -> bool:
 
 
 def speaks_dlpack(array: Any) -> bool:
-    """Returns whether the object exports its memory. The class of an array has the methods too, but no memory."""
+    """Returns whether the object exports its memory through DLPack; False for a class, which has the methods but no
+    memory."""
     return not isinstance(array, type) and hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__")
 
 
@@ -45,7 +46,7 @@ def module_of(array: Any) -> str:
 
 
 def dtype_of(dtype: Any) -> np.dtype[Any] | None:
-    """Returns the NumPy type that a value names, or None: for other values NumPy raises many kinds of exceptions."""
+    """Returns the NumPy type that a value names; None for a value for which NumPy raises an exception of any kind."""
     try:
         found: np.dtype[Any] = np.dtype(dtype)
     except MemoryError:

@@ -18,7 +18,7 @@ from .dtypes import SHARED_WITH_NUMPY, SIZES
 from .kinds import device_type, is_numpy, is_torch, module_of, speaks_dlpack
 
 Memory: TypeAlias = RawArray | npt.NDArray[Any]
-"""The memory of an array; a NumPy array if NumPy has the element type, since it is handed over fastest."""
+"""The memory of an array; a NumPy array if NumPy has the element type, since NumPy arrays pass to native code fastest."""
 
 
 def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
@@ -72,7 +72,7 @@ def new_output(like: Any, shape: tuple[int, ...], dtype: str) -> TorchOutput | D
 
 
 def new_room(kind: Any, like: Any, shape: tuple[int, ...], dtype: Any) -> NumpyOutput | TorchOutput | DlpackOutput:
-    """Returns memory for a result of the kind of ``kind``, or of ``like`` if that kind lacks the element type."""
+    """Returns memory for a result of the kind of ``kind``, or of ``like`` if arrays like ``kind`` lack the element type."""
     name = str(dtype)
     if is_numpy(kind):
         found = _numpy_type(dtype)
@@ -131,7 +131,7 @@ class TorchOutput:
 
 
 class DlpackOutput:
-    """Memory for a result: a buffer that the input's library takes over after it is filled."""
+    """Memory for a result: a buffer that becomes an array of the input's library after the result is written."""
 
     def __init__(self, like: Any, shape: tuple[int, ...], dtype: str) -> None:
         self._module = module_of(like)
@@ -183,13 +183,14 @@ def _checked_torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -
 
 
 def is_watched(tensor: Any) -> bool:
-    """Returns whether operators take a tensor, but torch must see the call."""
+    """Returns whether operators take a tensor, but only through torch, which must record or trace the call."""
     dense = tensor.layout is sys.modules["torch"].strided and not tensor.is_nested and not tensor.is_quantized
     return dense and tensor.device.type == "cpu" and _name_of(tensor) in SIZES and _unreadable(tensor) is not None
 
 
 def _unreadable(tensor: Any) -> tuple[str, str] | None:
-    """Returns the rule that forbids a direct read of a dense CPU tensor's memory, and the given value; None if none does."""
+    """Returns the rule that forbids a direct read of a dense CPU tensor's memory, and the given value; None if no rule
+    does."""
     torch = sys.modules["torch"]
     if tensor.requires_grad and torch.is_grad_enabled():
         return "gradients would be lost here", "a tensor that requires grad"

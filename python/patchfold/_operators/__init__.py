@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators, and the functions that are made of operators."""
+"""The operators, and functions that call several operators."""

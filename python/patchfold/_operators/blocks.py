@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The neutral operators of blocks. Every function makes one call of the operator of its name."""
+"""The neutral operators of blocks. Every function calls the operator with the same name once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def space_to_batch(
 
     Errors: InvalidValue for numbers, words and shapes that break a rule, and for extents that are not multiples of the
         block; InvalidType for data that is not an array, for arguments of the wrong type, and for elements without a
-        fixed size. Both name the rule, the given value and the expected one.
+        fixed size. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch none; TensorFlow space_to_batch, space_to_batch_nd (layout="channels_last"); ONNX none;
         OpenVINO SpaceToBatch; MATLAB reshape and permute.
@@ -80,7 +80,7 @@ def batch_to_space(
 
     Errors: InvalidValue for numbers, words and shapes that break a rule, for a batch that is not a multiple of K, and
         for crops larger than the axis; InvalidType for data that is not an array, for arguments of the wrong type, and
-        for elements without a fixed size. Both name the rule, the given value and the expected one.
+        for elements without a fixed size. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch none; TensorFlow batch_to_space, batch_to_space_nd (layout="channels_last"); ONNX none;
         OpenVINO BatchToSpace; MATLAB reshape and permute.
@@ -120,7 +120,7 @@ def space_to_depth(
 
     Errors: InvalidValue for numbers, words and shapes that break a rule, and for extents that are not multiples of the
         block; InvalidType for data that is not an array, for arguments of the wrong type, and for elements without a
-        fixed size. Both name the rule, the given value and the expected one.
+        fixed size. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch nn.functional.pixel_unshuffle, nn.PixelUnshuffle (mode="depth_first"); TensorFlow
         nn.space_to_depth (layout="channels_last"); ONNX SpaceToDepth; OpenVINO SpaceToDepth; MATLAB spaceToDepth;
@@ -167,7 +167,7 @@ def depth_to_space(
 
     Errors: InvalidValue for numbers, words and shapes that break a rule, and for a number of channels that is not a
         multiple of K; InvalidType for data that is not an array, for arguments of the wrong type, and for elements
-        without a fixed size. Both name the rule, the given value and the expected one.
+        without a fixed size. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch nn.functional.pixel_shuffle, nn.PixelShuffle (mode="depth_first"); TensorFlow nn.depth_to_space
         (layout="channels_last"); ONNX DepthToSpace; OpenVINO DepthToSpace; MATLAB depthToSpace; Keras

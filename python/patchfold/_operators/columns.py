@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The neutral operators of columns. Every function makes one call of the operator of its name."""
+"""The neutral operators of columns. Every function calls the operator with the same name once."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def unfold(
         layout="channels_last": (B.., I1..IR, C) to (B.., L, C*K) or (B.., l1..lR, C*K). K is the product of
         kernel_size; L is the product of the positions on each axis, l = (I + pads - (k - 1) * dilation - 1) // stride +
         1, or 0 if that is negative. R is the length of the lists among the arguments; single numbers only stand for the
-        two spatial axes of an x of 4 axes. Every other x could be meant in two ways and needs a list.
+        two spatial axes of an x of 4 axes. Every other rank of x is ambiguous and needs a list.
 
     Arguments:
         x: the image.
@@ -101,7 +101,7 @@ def unfold(
         order: the slow index of the C*K axis: "channel" (c * K + tap) or "kernel" (tap * C + c).
         positions: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
         allow_empty: whether an image smaller than a patch gives no columns instead of an error.
-        columns: the old name of positions. It works until 1.0 and warns.
+        columns: the old name of positions, which works until 1.0 and warns.
         out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, c * K + tap, position] = x[n, c, position * stride + tap * dilation - pad_begin], for each axis.
@@ -110,8 +110,8 @@ def unfold(
         type.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: torch nn.functional.unfold, nn.Unfold (two spatial axes); TensorFlow image.extract_patches,
         extract_volume_patches (order="kernel", positions="grid", layout="channels_last"); ONNX none; OpenVINO
@@ -177,7 +177,7 @@ def fold(
 ) -> Array:
     """Sums or averages columns into the image that they were cut from (col2im, overlap-add).
 
-    With reduce="sum" it is the transpose of unfold; with reduce="mean" it undoes unfold, as reconstruct does.
+    With reduce="sum", fold is the transpose of unfold; with reduce="mean" it undoes unfold, like reconstruct.
 
     Shapes: x is (B.., C*K, L) or (B.., C*K, l1..lR); the result is (B.., C, I1..IR); with layout="channels_last" the
         channels come last in both. K, L and l are those of unfold for an image of output_size.
@@ -193,14 +193,14 @@ def fold(
         order: the slow index of the C*K axis: "channel" (c * K + tap) or "kernel" (tap * C + c).
         positions: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
         accumulate: whether the sum, rounded to the element type, is added to the content of out instead of replacing it.
-        reduce: "sum", or "mean" for the sum divided by the number of elements that meet.
-        fill: what reduce="mean" writes where no patch lies; an integer element type needs an integer in its range.
-        columns: the old name of positions. It works until 1.0 and warns.
+        reduce: "sum", or "mean" for the sum divided by the number of its terms.
+        fill: the result of reduce="mean" where no patch lies; an integer element type needs an integer in its range.
+        columns: the old name of positions, which works until 1.0 and warns.
         out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, c, y] = the sum of x[n, c * K + tap, position] over all taps and positions with
-        position * stride + tap * dilation - pad_begin = y for each axis; 0 if there are none. Their mean is rounded once,
-        to nearest even, and equal elements have themselves as their mean, bit for bit.
+        position * stride + tap * dilation - pad_begin = y for each axis; 0 if there are none. A mean is rounded once, to
+        nearest even, and the mean of equal elements is the element, bit for bit.
 
     Types: numbers and booleans. The sum starts from +0 and runs in ascending order of the tap: float32, float64 and
         complex in their own type, float16 and bfloat16 in float32 with one rounding at the end, integers modulo 2^n,
@@ -209,8 +209,8 @@ def fold(
 
     Errors: InvalidValue for numbers, words and shapes that break a rule, and for a number of positions that differs
         from the formula's; InvalidType for data that is not an array, for arguments of the wrong type, and for element
-        types that cannot be added (strings, records, datetimes, float8). Both name the rule, the given value and the
-        expected one.
+        types that cannot be added (strings, records, datetimes, float8). Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: torch nn.functional.fold, nn.Fold (two spatial axes); TensorFlow the gradient of image.extract_patches,
         signal.overlap_and_add; ONNX Col2Im; OpenVINO Col2Im; MATLAB col2im(B, [m n], [mm nn], 'distinct'); Keras
@@ -297,7 +297,7 @@ def coverage(
     Types: any element type that fold can add.
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for arguments of the wrong type and for
-        element types that cannot be added. Both name the rule, the given value and the expected one.
+        element types that cannot be added. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch fold(unfold(ones)), the divisor of nn.Fold; TensorFlow the gradient of image.extract_patches at
         ones; ONNX Col2Im of ones; OpenVINO Col2Im of ones; MATLAB conv2(ones(l), ones(k)) for a stride of 1.
@@ -345,7 +345,7 @@ def reorder(
         target: the order in the result.
         layout: where C*K lies, "channels_first" or "channels_last".
         positions: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
-        columns: the old name of positions. It works until 1.0 and warns.
+        columns: the old name of positions, which works until 1.0 and warns.
         out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, tap * C + c, position] = x[n, c * K + tap, position] for source="channel", target="kernel".
@@ -353,8 +353,8 @@ def reorder(
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: torch x.view(n, C, K, L).transpose(1, 2); TensorFlow reshape and transpose; ONNX Reshape and Transpose
         (CRD to DCR); OpenVINO the step from ExtractImagePatches to Col2Im; MATLAB reshape and permute.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The inverses that other systems lack, under the names of these systems, made of the neutral operators."""
+"""The inverses that other systems lack, under the names of these systems, computed by the neutral operators."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def put_back(
         extents = _covered(operator, patches, window, rank, layout)
     axes = zip(*(per_axis(value, rank) for value in window), strict=False)
     disjoint = all((size - 1) * step + 1 <= stride for size, stride, step in axes)
-    # Means of other frameworks have no gradient; the sum differs in the sign of -0 alone.
+    # Means of other frameworks have no gradient; for one patch per element the sum differs only in the sign of -0.
     reduce = reduction if not disjoint or is_numpy(patches) or is_torch(patches) else "sum"
     try:
         return _fold(patches, out, extents, *window, padding, layout, "kernel", "grid", None, reduce)
@@ -69,7 +69,7 @@ def put_back(
 
 
 def _covered(operator: str, patches: Any, window: tuple[Any, ...], rank: int, layout: Layout) -> tuple[int, ...]:
-    """Returns the extents that a grid of patches covers; zeros for an array without a grid, which no image fits."""
+    """Returns the extents that a grid of patches covers; zeros, which fit no image, for an array without a grid."""
     shape = shape_of(patches, operator, "patches") if hasattr(patches, "shape") else ()
     first = len(shape) - rank - (layout == "channels_last")
     if first < 0:

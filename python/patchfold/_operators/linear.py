@@ -2,7 +2,7 @@
 """Calls as one line of text, for systems that differentiate them.
 
 A call is what ``_core.linear_call`` returns, such as ``unfold f32 1x3x8x8 kernel_size=3,3``, after the word ``adjoint`` for
-the adjoint of the operator. Every operator is linear, but for a fill other than 0.
+the adjoint of the operator. Every operator is linear if its fill is 0.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def tangent_of(call: str) -> str:
 
 
 def sum_of(call: str) -> str:
-    """Returns the sum of a mean; any other call unchanged."""
+    """Returns the call that sums in place of a call that averages; any other call unchanged."""
     words = call.split(" ")
     return tangent_of(" ".join(word for word in words if word != "reduce=mean")) if "reduce=mean" in words else call
 
@@ -91,10 +91,10 @@ def closed(call: str, shape: Sequence[int]) -> str:
 
 
 def open_result(call: str, extents: Sequence[int | None]) -> tuple[Extent | None, ...] | None:
-    """Returns the shape of the result of a call with "?" for the shape. extents: the data's extents, None if unknown.
-    An entry is None if it follows no simple rule; the result is None if no shape was found that suits the call.
+    """Returns the extents of the result of a call with "?" for the shape; None if no shape was found that the call accepts.
+    extents: the data's extents, None if unknown. A returned extent is None if it follows no simple rule.
 
-    The library knows shapes of numbers only. So it computes the shape for several numbers in place of the unknown ones.
+    The library computes shapes from numbers only, so it computes the shape for several numbers in place of unknown extents.
     """
     return _open_result(call, tuple(extents))
 
@@ -127,7 +127,8 @@ def _open_result(call: str, extents: tuple[int | None, ...]) -> tuple[Extent | N
         return None
     shape: list[Extent | None] = [Extent(Fraction(extent)) for extent in found]
     for axis in unknown:
-        # The far size is further away than any step of a window, and every divisor of `size` divides it.
+        # `far` is computed with a size that is larger by more than any step of a window, and that every divisor of `size`
+        # divides.
         far, near = result(here | {axis: size * (step + 1)}), result(here | {axis: size + 1})
         for i, extent in enumerate(found):
             if far is None or far[i] != extent:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moves elements of any kind of array, by the engine or by the array's own library."""
+"""Moves elements of any kind of array, by patchfold's engine or by the array's own library."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class Read(NamedTuple):
     array: Any
     shape: Shape
     by_engine: bool
-    """False if the array's own library must move it: an array with gradients, a traced one, or one on another device."""
+    """False if the array's own library must move the elements: an array with gradients, a traced array, or one on a
+    device."""
     compiled: bool = False
     """True if torch.compile traces the call."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of all patches: columns in chunks that fit into memory, and patches at given corners."""
+"""Functions for a part of all patches: columns in chunks that fit into memory, and patches at given corners."""
 
 from __future__ import annotations
 
@@ -93,7 +93,8 @@ def iter_unfold(
     """Yields the columns of unfold in chunks, for images whose columns do not fit into memory.
 
     Shapes: x is (B.., C, I1..IR). Each chunk is (batch, positions, columns), where columns is (images, C*K, positions)
-        and the slices batch and positions give their place. An image without batch axes counts as a batch of one.
+        and the slices batch and positions give the place of the columns. An image without batch axes counts as a batch of
+        one.
 
     Arguments:
         x: the image, channels first.
@@ -102,13 +103,13 @@ def iter_unfold(
             otherwise whole slices along the first spatial axis, and so on down to one column.
         allow_empty: whether an image smaller than a patch gives one chunk without columns instead of an error.
 
-    Formula: chunk.columns = unfold(x, ..).reshape(-1, C*K, L)[chunk.batch, :, chunk.positions]. The chunks come in
-        row-major order, and every column is in exactly one.
+    Formula: chunk.columns = unfold(x, ..).reshape(-1, C*K, L)[chunk.batch, :, chunk.positions]. Chunks are in row-major
+        order, and every column is in exactly one chunk.
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: as for unfold, raised by the call and not in the loop; InvalidValue if max_bytes is too small for one column,
-        InvalidType if it is not an integer. All name the rule, the given value and the expected one.
+        InvalidType if it is not an integer. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch, TensorFlow, ONNX and OpenVINO have none; MATLAB blockproc.
 
@@ -163,7 +164,7 @@ def iter_unfold(
         for ranges in _portions((*batch, *positions), most):
             images, places = ranges[: len(batch)], ranges[len(batch) :]
             part = array[tuple(slice(begin, end) for begin, end in images)] if images else array
-            # Positions [a, b) of an axis are all positions of the same image with other pads; coordinates stay the same.
+            # With other pads, the image has only the positions [a, b) of an axis, and their coordinates do not change.
             part_pads = []
             for i, (a, b) in enumerate(places):
                 begin = begins[i] - a * steps[i]
@@ -187,7 +188,7 @@ def _module(array: Any) -> Any:
 
 
 def _integer(name: str, argument: str, value: Any, rule: str) -> None:
-    """Refuses a value that read_once could not read as an integer."""
+    """Raises an error for a value that read_once could not read as an integer."""
     if type(value) is not int:
         raise InvalidType(name, argument, rule, given_text(value))
 
@@ -215,7 +216,7 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
 
     Errors: InvalidValue for a patch that is not wholly inside (the first such corner is named) and for shapes that
         break a rule; InvalidType for an x that is not an array, for corners that are not integers, and for elements
-        without a fixed size. Both name the rule, the given value and the expected one.
+        without a fixed size. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch a loop over narrow, then stack; TensorFlow image.extract_glimpse; ONNX Slice in a Loop; OpenVINO
         none; MATLAB randomPatchExtractionDatastore.
@@ -239,7 +240,7 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
 
 
 def _picked(x: Any, corners: Any, size: Any) -> Any:
-    """Returns the result of gather_patches by torch's own indexing, so that derivatives flow."""
+    """Returns the result of gather_patches by torch's own indexing, which has derivatives."""
     axes = np.shape(corners)[-1] if np.ndim(corners) == 2 and 1 <= np.shape(corners)[-1] <= x.ndim else x.ndim
     extents = tuple(map(int, x.shape[x.ndim - axes :]))
     places = _core.gather_patches(np.arange(prod(extents)).reshape(extents), corners, size, None)

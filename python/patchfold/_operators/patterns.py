@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads patterns of rearrange, such as "b (h p) c -> b h (p c)", and checks them against a shape.
 
-torch.compile traces this module. It takes lists, but no generators in some places.
+torch.compile traces this module, and in some places it accepts lists but no generators.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def move_of(pattern: str, shape: Shape, sizes: Sizes) -> _core.Rearrangement:
 
 
 def sizes_of(axes: dict[str, Any]) -> Sizes:
-    """Returns a caller's sizes as ints: a cache would take True and 1.0 for 1."""
+    """Returns a caller's sizes as ints, since a cache would treat True and 1.0 like 1."""
     sizes = tuple([(name, size if type(size) is int else read_once(size)) for name, size in axes.items()])
     for name, size in sizes:
         if type(size) is not int:

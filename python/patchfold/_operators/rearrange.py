@@ -33,8 +33,8 @@ def copy(x: Array, *, out: Array | None = None) -> Array:
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for an out of another shape, or one that shares memory with x; InvalidType for data that is not an
-        array, for an out of another element type, and for elements without a fixed size. Both name the rule, the given
-        value and the expected one.
+        array, for an out of another element type, and for elements without a fixed size. Errors name the rule, the given
+        and the expected value.
 
     Elsewhere: NumPy ascontiguousarray, copyto; torch Tensor.contiguous (patchfold.torch.contiguous), Tensor.copy_;
         TensorFlow identity; ONNX Identity; OpenVINO none; MATLAB none.
@@ -70,7 +70,7 @@ def rearrange(x: Array, pattern: str, /, *, out: Array | None = None, **axes: In
         x: the array.
         pattern: such as "b (h p) (w q) c -> b (h w) (p q c)".
         out: a NumPy array or torch tensor of the result's shape and element type, of any strides; it receives the result
-            and is returned. It must not share memory with x.
+            and is returned; out must not share memory with x.
         axes: the sizes of names, p=16; in each pair of parentheses before the arrow, all but one are needed. Every name but
             "out" can be given a size.
 
@@ -82,8 +82,8 @@ def rearrange(x: Array, pattern: str, /, *, out: Array | None = None, **axes: In
         derivatives flow.
 
     Errors: InvalidValue for a pattern that breaks a rule, for sizes that are missing, unknown or do not divide an axis, and
-        for an x of another rank; InvalidType for data that is not an array and for arguments of the wrong type. Both name
-        the rule, the given value and the expected one.
+        for an x of another rank; InvalidType for data that is not an array and for arguments of the wrong type. Errors name
+        the rule, the given and the expected value.
 
     Elsewhere: einops rearrange; NumPy and torch reshape and transpose; TensorFlow reshape and transpose; ONNX Reshape and
         Transpose; OpenVINO Reshape and Transpose; MATLAB reshape and permute.

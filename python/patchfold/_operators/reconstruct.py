@@ -53,10 +53,10 @@ def reconstruct(
 def reconstruct(
     columns: Array, shape: Ints, kernel_size: IntOrInts, *, out: Array | None = None, **settings: Unpack[ReconstructCall]
 ) -> Array:
-    """Puts an image together from its patches: where they overlap, it is their mean. Undoes unfold.
+    """Puts an image together from its patches, with their mean where patches overlap. Undoes unfold.
 
-    It is fold with reduce="mean" that takes the shape of the whole image. Columns of unfold that nobody changed give the
-    image back bit for bit, of every type that has a mean, wherever patches cover it.
+    reconstruct is fold with reduce="mean", but takes the shape of the whole image. Unchanged columns of unfold give the
+    image back bit for bit, for every type that has a mean, wherever patches cover the image.
 
     Shapes: columns is (B.., C*K, L) or (B.., C*K, l1..lR); the result is (B.., C, I1..IR) = shape; with
         layout="channels_last" the channels come last in both.
@@ -110,8 +110,9 @@ def reconstruct(
 
 
 def _extents(axes: int, shape: Any, windows: list[Any], layout: Any, positions: Any) -> tuple[int, ...]:
-    """Returns the spatial extents in the shape of an image. Their number is the length of the lists among the windows. With
-    single numbers only, it follows from flat columns, and a grid is read as by unfold. fold finds all other faults."""
+    """Returns the spatial extents in the shape of an image. The number of extents is the length of the lists among the
+    windows. With single numbers only, the number follows from flat columns, and a grid is read as by unfold. fold finds all
+    other faults."""
     if not isinstance(shape, tuple) or not all(type(extent) is int for extent in shape):
         raise InvalidType("reconstruct", "shape", "must be a list of integers", given_text(shape))
     flat = text_in(positions) != "grid"

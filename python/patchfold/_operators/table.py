@@ -23,7 +23,7 @@ from .._typing import Array, Element
 class ArgumentSpec:
     """An argument of an operator.
 
-    ``default`` is text as the command line reads it, empty if there is none. ``old_name`` is read until 1.0.
+    ``default`` is the default in the form of the command line, empty if there is none. ``old_name`` is read until 1.0.
     """
 
     name: str
@@ -149,8 +149,8 @@ def output_shape(op: str, shape: tuple[int, ...], **attributes: Any) -> tuple[in
 class Plan:
     """An operator, checked and planned once for arrays of one shape, layout and type; made by ``patchfold.plan``.
 
-    Call it with arrays: ``plan(x)`` or ``plan(x, out=out)``, from any thread. Its repr shows shapes, order and strategy. A
-    plan never changes; it can be pickled, and is planned again where it is loaded.
+    Call a plan with arrays: ``plan(x)`` or ``plan(x, out=out)``, from any thread. The repr of a plan shows shapes, order and
+    strategy. A plan never changes. A plan can be pickled; a process that loads a plan makes it again.
     """
 
     def __init__(self, x: Any, out: Any, native: _core.Operator, spec: OperatorSpec, values: list[Any]) -> None:
@@ -225,8 +225,8 @@ class Plan:
 def plan(op: str, x: Any, *, out: Any = None, **attributes: Any) -> Plan:
     """Checks and plans an operator once, to be run often.
 
-    Arguments as for ``run``; of x and out only shape, strides and element type matter. With out given, every call needs an
-    out of the same layout.
+    Arguments as for ``run``; of x and out only shape, strides and element type matter. If out is given here, every call of
+    the plan needs an out of the same layout.
 
     Example:
         >>> import numpy as np, patchfold
@@ -253,12 +253,12 @@ def _planned_again(op: str, attributes: dict[str, Any], source: Any, destination
 
 
 def _model(shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> Any:
-    """Returns an array of a shape, strides and type, without memory for its elements: a plan reads none."""
+    """Returns an array with a shape, strides and type, without memory for its elements, since a plan reads no elements."""
     if isinstance(dtype, str):
         return _core.RawArray.make(0, shape, strides, dtype, True, ())
     return np.lib.stride_tricks.as_strided(np.empty((), dtype), shape, strides)
 
 
 def _explained_dtype(dtype: str) -> str:
-    """Returns the type to explain: bytes for a type of which the library knows the size only, since both move alike."""
+    """Returns the type to explain: bytes of the same size for a type that the library does not know."""
     return dtype if dtype in SIZES else "uint8"

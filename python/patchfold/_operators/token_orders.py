@@ -15,17 +15,18 @@ from .._typing import DepthMode
 Shape = tuple[int, ...]
 
 _LIMIT = 1 << 60
-# The most channels of an array that an error takes for a picture with its channels last.
+# If the last axis has at most this many elements, an error treats the array as a picture with channels last.
 MOST_CHANNELS = 4
 
 Seams = tuple[Shape, ...] | None
-"""(axis, next axis, its extent): the two are one without a copy where the stride of the first is extent times that of the
-other. None: no view is possible."""
+"""(axis, next axis, extent of the next axis): both can be joined without a copy if the stride of the first axis is the
+extent times the stride of the next. None: no view is possible."""
 
 
 class Order(NamedTuple):
     mode: DepthMode | None
-    """The order in a token: "blocks_first" for (taps, channel), "depth_first" for (channel, taps), or None for another."""
+    """The order in a token: "blocks_first" for (taps, channel), "depth_first" for (channel, taps), None for another
+    order."""
     merge_size: int
     frames: int
     """The frames of a patch if patch_size is one number; 0 if images have no axis of frames."""
@@ -51,7 +52,7 @@ class Geometry(NamedTuple):
     blocks: Shape
     """The blocks of `channels_last` that space_to_depth moves to the channels."""
     grid: Shape
-    """The result of space_to_depth: `tokens` with an axis for each of the blocks."""
+    """The shape of the result of space_to_depth, which has an axis for each block."""
     tokens: Shape
     parts: Shape
     """The image with every axis cut into all its parts."""
@@ -145,7 +146,7 @@ def order_of(op: str, order: Any, layout: Any) -> Order:
 
 
 def check_spelled(op: str, order: Order, patch: Shape, given: Any) -> None:
-    """Refuses an order whose axes are not the axes of a patch."""
+    """Raises an error for an order whose axes are not the axes of a patch."""
     if order.spelled and len(order.spelled) != len(patch) + 1:
         rule = "must name c and an axis for each entry of patch_size"
         raise InvalidValue(op, "order", rule, given_text(given), f"c and {len(patch)} axes, for patches of {patch}")
@@ -181,7 +182,7 @@ def merge_of(op: str, order: Order, merge_size: Any, rank: int) -> Shape:
 
 
 def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: Shape, frames: int | None = None) -> None:
-    """Refuses extents that are no multiples of patches. frames: the axis of a video's frames, counted from the end."""
+    """Raises an error for extents that are not multiples of patches. frames: the axis of a video's frames, from the end."""
     steps = tuple(p * m for p, m in zip(patch, merge, strict=True))
     what = "patch_size" if max(merge) == 1 else "patch_size * merge_size"
     if any(extent % step for extent, step in zip(extents, steps, strict=True)):
@@ -195,7 +196,7 @@ def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: S
 
 
 def _frames_hint(given: int, step: int, axis: int) -> str:
-    """Returns a hint about frames that are no multiple of a step."""
+    """Returns a hint about a number of frames that is not a multiple of a step."""
     if given == 1:
         return f"a picture is shown {step} times: numpy.repeat(x, {step}, axis={axis})"
     last = f"x.take([-1] * {-given % step}, axis={axis})"
@@ -203,7 +204,7 @@ def _frames_hint(given: int, step: int, axis: int) -> str:
 
 
 def image_axes(op: str, shape: Shape, patch: Shape, merge: Shape, kind: Order, layout: str) -> tuple[Shape, int, Shape]:
-    """Returns the batch, the channels and the spatial extents of an image. An error names a change that helps."""
+    """Returns the batch, the channels and the spatial extents of an image. Errors propose a change that works."""
     try:
         return _image_axes(op, shape, patch, merge, kind, layout)
     except InvalidValue as error:

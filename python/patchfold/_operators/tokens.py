@@ -45,7 +45,8 @@ def _joins(array: Any, seams: Seams) -> bool:
 
 
 def _geometry(compiled: bool) -> Callable[..., Geometry]:
-    """Returns the function geometry; without its cache if torch.compile traces, since a graph cannot hold a cache."""
+    """Returns the function `geometry`; without its cache if torch.compile traces the call, since a graph cannot hold a
+    cache."""
     return geometry.__wrapped__ if compiled else geometry
 
 
@@ -55,7 +56,7 @@ def _in_order(plan: Geometry) -> Shape:
 
 
 def _result(op: str, shape: Shape, like: Any, out: Any) -> Any:
-    """Returns an array to write to: `out`, checked, or a new one."""
+    """Returns the array for the result: `out` after a check, or a new array."""
     if out is None:
         return (new_torch if is_torch(like) else new_numpy)(shape, like.dtype)
     if not is_numpy(out) and not is_torch(out):
@@ -103,11 +104,11 @@ def patchify(
     Arguments:
         x: the images or videos; the extents must be multiples of the patches (and of the merge blocks). Pad or crop first.
         patch_size: extents of a patch, at least 1: one for each spatial axis, or one number as above.
-        order: "vit": a token is (rows, columns, channel), tokens are in row-major order. "torch": a token is (channel,
-            rows, columns), as the weights of a convolution are. "qwen": a token is (channel, frames, rows, columns), and
-            tokens stand together in merge blocks of 2 x 2: (t, y / 2, x / 2, y % 2, x % 2). Or the axes of a token spelled
-            out, as in the patterns of models: "p1 p2 c", "(p1 p2 pf c)": c for the channels, and for each entry of
-            patch_size pf, pt or pd (frames, depth), p1 or ph (rows), p2 or pw (columns).
+        order: "vit": a token is (rows, columns, channel), tokens are in row-major order. "torch": a token is (channel, rows,
+            columns), like the weights of a convolution. "qwen": a token is (channel, frames, rows, columns), and tokens
+            stand together in merge blocks of 2 x 2: (t, y / 2, x / 2, y % 2, x % 2). Or the axes of a token spelled out, as
+            in the patterns of models: "p1 p2 c", "(p1 p2 pf c)": c for the channels, and for each entry of patch_size pf, pt
+            or pd (frames, depth), p1 or ph (rows), p2 or pw (columns).
         merge_size: patches along the rows and along the columns of a merge block; None for 2 with "qwen" and 1 otherwise.
         layout: where the channels lie, "channels_first" or "channels_last".
         out: a NumPy array or torch tensor of the result's shape and element type; it receives the result and is returned.
@@ -121,7 +122,7 @@ def patchify(
         jax.jit or tf.function are moved by their own library, so derivatives flow.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array and
-        for arguments of the wrong type. Both name the rule, the given value and the expected one.
+        for arguments of the wrong type. Errors name the rule, the given and the expected value.
 
     Elsewhere: einops rearrange("b c (h p) (w q) -> b (h w) (p q c)") for "vit"; torch nn.functional.unfold(x, p,
         stride=p).mT for "torch"; TensorFlow image.extract_patches for "vit"; Hugging Face Qwen2VLImageProcessor for
@@ -228,7 +229,7 @@ def unpatchify(
     Types: as for patchify.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array and
-        for arguments of the wrong type. Both name the rule, the given value and the expected one.
+        for arguments of the wrong type. Errors name the rule, the given and the expected value.
 
     Elsewhere: einops rearrange("b (h w) (p q c) -> b c (h p) (w q)", h=..) for "vit"; torch nn.functional.fold(tokens.mT,
         size, p, stride=p) for "torch"; TensorFlow nn.depth_to_space for a grid of tokens, "vit"; ONNX none; OpenVINO

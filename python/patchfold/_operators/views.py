@@ -74,8 +74,8 @@ def unfold_view(
         memory, so views of NumPy arrays are read-only, and a torch view must not be written to.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule, and for an image smaller than a patch;
-        InvalidType for arguments of the wrong type and for arrays that have no strided views (JAX). Both name the rule,
-        the given value and the expected one.
+        InvalidType for arguments of the wrong type and for arrays that have no strided views (JAX). Errors name the rule,
+        the given and the expected value.
 
     Elsewhere: NumPy lib.stride_tricks.sliding_window_view (positions before patch, no dilation), scikit-image
         view_as_windows; torch Tensor.unfold, one axis after the other; TensorFlow none; ONNX none; OpenVINO none;
@@ -127,8 +127,8 @@ def space_to_depth_view(
         memory: the view of a writable array is writable.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule, and for extents that are not multiples of the
-        block; InvalidType for arguments of the wrong type and for arrays that have no strided views (JAX). Both name
-        the rule, the given value and the expected one.
+        block; InvalidType for arguments of the wrong type and for arrays that have no strided views (JAX). Errors name
+        the rule, the given and the expected value.
 
     Elsewhere: scikit-image view_as_blocks; einops rearrange('b c (h i) (w j) -> b i j c h w'); torch view and permute;
         TensorFlow none; ONNX none; OpenVINO none; MATLAB none.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of the calls of other systems that do the same as patchfold's operators.
 
-`explain_order` takes from it the systems that make an order, and scripts/checks/porting.py writes docs/porting.md from it.
-A test compares docstrings with the table, and tests/peers runs each call in its system.
+`explain_order` reads from the table the systems that make an order, and scripts/checks/porting.py writes docs/porting.md
+from it. A test compares docstrings with the table, and tests/peers runs each call in its system.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from typing import NamedTuple
 
 
 class Made(NamedTuple):
-    """Columns, in the terms of explain_order, that a call of another system makes or, with `back`, takes."""
+    """The columns that a call of another system makes (or takes, with `back`), in the terms of explain_order."""
 
     name: str
     """The name of the call in an answer of explain_order."""
     place: str
-    """The places of the image's channels: words of "first", "last" and "none"."""
+    """The possible places of the image's channels: some of the words "first", "last" and "none"."""
     axes: str
-    """Layouts of layouts.LAYOUTS, with | between them."""
+    """Names of layouts in layouts.LAYOUTS, separated by |."""
     order: str
     """The order of a patch, "channel" or "kernel"; "" for any."""
     when: str = ""
-    """Words of systems.FACTS: conditions that all hold."""
+    """Words of systems.FACTS: conditions that must all be true."""
     back: bool = False
 
 
@@ -37,7 +37,7 @@ class Row(NamedTuple):
     same: str = ""
     """The call of patchfold's module with the system's names; "" for a system without a module."""
     op: str = ""
-    """The operator of the table of operators."""
+    """The name of the operator in the operator table."""
     note: str = ""
     made: Made | None = None
 
@@ -172,8 +172,8 @@ MADE = [
     Made("window_partition of a Swin transformer", "last", SWIN, "", "2-D blocks"),
 ]  # fmt: skip
 
-# Calls that cut x in another system, each with the call of patchfold that gives x again. If patches overlap, each element
-# is the mean of its copies, which are equal.
+# Calls that cut x in another system, each with the call of patchfold that puts x together again. If patches overlap, each
+# element is the mean of its copies, which are equal.
 PUT_BACK = [
     ("TensorFlow", 'tf.image.extract_patches(x, [1, 3, 3, 1], [1, 2, 2, 1], [1, 1, 1, 1], "SAME")',
      f'patchfold.reconstruct(patches, (2, 8, 10, 3), 3, stride=2, padding="same", {LAST}, {P})'),
@@ -184,7 +184,7 @@ PUT_BACK = [
     ("Keras", "keras.ops.image.extract_patches(x, (2, 2))", f"patchfold.depth_to_space(patches, 2, {LAST})"),
 ]  # fmt: skip
 
-# The operators that a system lacks, with remarks.
+# For each system, the operators that it lacks, with remarks.
 MISSING = [
     ("torch", "space_to_batch, batch_to_space, and every operator of other than two spatial axes"),
     ("ONNX", "im2col, patches, space_to_batch, batch_to_space; SpaceToDepth in mode CRD before opset 28"),

@@ -23,11 +23,11 @@ MOST = 1 << 26
 
 @dataclass(frozen=True)
 class OrderAnswer:
-    """The answer of ``explain_order``. It is true if an operator was found; ``str()`` gives all of it in a few lines."""
+    """The answer of ``explain_order``, which is true if an operator was found; ``str()`` gives a text of a few lines."""
 
     operator: str
-    """The function of patchfold: "unfold", "space_to_depth", "space_to_batch", or an inverse; "patchify", "unpatchify" or
-    "rearrange" for other blocks; "" if there is none."""
+    """The function of patchfold: "unfold", "space_to_depth", "space_to_batch", or an inverse of these; "patchify",
+    "unpatchify" or "rearrange" for other blocks; "" if no function makes the columns."""
     call: str
     """The call to type: "patchfold.unfold(image, (3, 3), order='channel')"; "" if there is none."""
     order: str
@@ -46,7 +46,7 @@ class OrderAnswer:
     ambiguous: bool = False
     """True if another order is possible too, since values repeat."""
     reason: str = ""
-    """The reason why there is no operator, or the question that remains open."""
+    """The reason that no operator was found, or the part of the answer that remains uncertain."""
 
     def __bool__(self) -> bool:
         return bool(self.operator)
@@ -67,20 +67,20 @@ class OrderAnswer:
 def explain_order(image: Any, columns: Any) -> OrderAnswer:
     """Names the operator, order and geometry that turn an image into columns, or says that none does.
 
-    Works on values: an image whose elements all differ, such as ``np.arange(n).reshape(..)``, gives a certain answer. Where
-    values repeat, the answer says whether another order is possible too. What it finds was compared with every element of
-    ``columns``: torch.nn.functional.unfold, tf.image.extract_patches, space_to_depth and pixel_unshuffle in both orders,
-    which ONNX calls DCR and CRD, space_to_batch, OpenVINO's ExtractImagePatches, MATLAB's im2col, tokens of vision
-    transformers, sliding windows, with any kernel, stride and dilation, and with padding by one number. Given in the other
-    direction, it finds the inverses of these that copy: depth_to_space, batch_to_space, fold of blocks. Whatever else cuts
-    axes and puts their parts in another order, such as PatchMerging of a Swin transformer, gets the call of rearrange, or of
-    patchify if these are tokens with merge blocks.
+    Compares values: an image whose elements all differ, such as ``np.arange(n).reshape(..)``, gives a certain answer. If
+    values repeat, the answer says whether another order is possible too. Every answer was compared with every element of
+    ``columns``. Finds torch.nn.functional.unfold, tf.image.extract_patches, space_to_depth and pixel_unshuffle in both
+    orders, which ONNX calls DCR and CRD, space_to_batch, OpenVINO's ExtractImagePatches, MATLAB's im2col, tokens of vision
+    transformers, sliding windows, with any kernel, stride and dilation, and with padding by one number. With the two arrays
+    exchanged, finds inverses that copy: depth_to_space, batch_to_space, fold of blocks. For other functions that cut axes
+    and put their parts in another order, such as PatchMerging of a Swin transformer, the answer is a call of rearrange, or
+    of patchify for tokens with merge blocks.
 
     Arguments:
         image: an array of 1 to 8 axes, at most 2**26 elements, in any layout of batch, channels and 1 to 3 spatial axes.
         columns: the same, of the result.
 
-    Errors: InvalidType for what is no array of numbers, InvalidValue for more elements.
+    Errors: InvalidType for an object that is not an array of numbers, InvalidValue for too many axes or elements.
 
     Example:
         >>> import numpy as np, patchfold
@@ -119,8 +119,9 @@ def _none(reason: str) -> OrderAnswer:
 
 
 def _indices_of(image: npt.NDArray[Any], columns: npt.NDArray[Any]) -> tuple[Indices | None, str]:
-    """Returns for each element of the columns the element of the image with the same value: OUTSIDE if it must be padding,
-    UNKNOWN if several elements fit. Returns None and a reason if the columns hold several values that the image lacks."""
+    """Returns for each element of the columns the element of the image with the same value: OUTSIDE if the element must be
+    padding, UNKNOWN if several elements have the value. Returns None and a reason if the columns hold several values that
+    the image lacks."""
     values, wanted = image.reshape(-1), columns.reshape(-1)
     if values.dtype != wanted.dtype:
         kind = wanted.dtype if wanted.dtype.kind in "fc" and values.dtype.kind in "biuf" else np.result_type(values, wanted)
@@ -138,7 +139,7 @@ def _indices_of(image: npt.NDArray[Any], columns: npt.NDArray[Any]) -> tuple[Ind
             f"{strange.size} of {wanted.size} elements of columns are nowhere in image, such as {examples}: "
             "they are sums, or come from another image."
         )
-    # Padding may hold a number that the image holds too: 0, or the most frequent number of the columns.
+    # The value of padding may also occur in the image: it may be 0, or the most frequent number of the columns.
     indices[wanted == 0] = UNKNOWN if not strange.size else indices[wanted == 0]
     known = indices[indices >= 0]
     if known.size and not strange.size:
@@ -148,8 +149,8 @@ def _indices_of(image: npt.NDArray[Any], columns: npt.NDArray[Any]) -> tuple[Ind
 
 
 def _padding(map: IndexMap, image: npt.NDArray[Any], columns: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
-    """Returns the elements of the columns that the map places outside the image. Returns None unless they are all equal and
-    every other element is the one of the map."""
+    """Returns the elements of the columns that the map places outside the image. Returns None unless all elements outside
+    are equal and all others agree with the map."""
     reference = map.indices()
     inside = reference != OUTSIDE
     expected = image.reshape(-1)[np.maximum(reference, 0)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Index maps: the element of the source for each element of a result. `maps` writes a map as digits, and proves it.
+"""Index maps: the element of the source for each element of a result. `maps` writes a map as digits, and checks them.
 
-An operation that only moves data is an array of indices into its source, with OUTSIDE for padding. Every operator of the
-family is a map of one form: each axis of the result counts in mixed radix, and each digit steps along one axis of the
-source.
+An operation that only moves data is an array of indices into its source, with OUTSIDE for padding. The maps of all operators
+that cut or join blocks have one form: each axis of the result counts in mixed radix, and each digit steps along one axis of
+the source.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def whole(shape: Sequence[int]) -> Indices:
 
 
 def maps(indices: Indices, source: Sequence[int]) -> Iterator[IndexMap]:
-    """Yields the maps in digits that agree with every element of `indices` that is not UNKNOWN: one, if all are known."""
+    """Yields the maps in digits that agree with every known element of `indices`: exactly one if all elements are known."""
     source, flat = tuple(source), indices.reshape(-1)
     known = np.flatnonzero(flat >= 0)
     if known.size == 0 or indices.ndim == 0:
@@ -123,7 +123,8 @@ def _countings(indices: Indices, where: Sequence[Indices], values: Indices) -> I
     yield from itertools.islice(itertools.product(*(list(itertools.islice(_digits(each), 8)) for each in rows)), _MOST_WAYS)
     if not (indices == UNKNOWN).any() or any(len(each) > 1 and _steps(each) is None for each in rows):
         return
-    # If few elements are known, neighbours are unknown: then steps of digits of prime extents follow from any elements.
+    # If few elements are known, their neighbours are unknown. For such rows, the steps of digits of prime extents are
+    # computed from any elements.
     orders = itertools.product(*(list(itertools.islice(_prime_orders(extent), _MOST_FITS)) for extent in indices.shape))
     for extents in itertools.islice(orders, _MOST_FITS):
         digits = [np.unravel_index(index, axis) for index, axis in zip(where, extents, strict=True) if axis]
@@ -164,7 +165,7 @@ def _joined(digits: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _digits(rows: Indices) -> Iterator[list[tuple[int, int]]]:
     """Yields the possible extents and steps (in the source's row-major order) of the digits of `rows`, the slowest first.
-    There is at most one way if every two neighbouring rows share a place at which both elements are known."""
+    There is at most one list of digits if every two neighbouring rows have a column in which both elements are known."""
     count = len(rows)
     if count == 1:
         yield []
@@ -201,7 +202,8 @@ def _steps(rows: Indices) -> tuple[Indices, NDArray[np.bool_]] | None:
 
 
 def _assigned(digits: list[tuple[int, int]], source: Shape) -> Iterator[tuple[Digit, ...]]:
-    """Yields the ways to give each digit an axis of the source. A digit that runs over the end of an axis may count two."""
+    """Yields the ways to give each digit an axis of the source. A digit that runs over the end of an axis may count along
+    two axes."""
     ways = [list(_ways(extent, step, source)) for extent, step in digits]
     for choice in itertools.islice(itertools.product(*ways), _MOST_WAYS):
         yield tuple(digit for part in choice for digit in part)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The layouts of columns in all systems: the axes of batches, channels, taps and positions, and their order.
 
-Every relation of an image and its columns is one index map: columns[b, c, taps, positions] = image[b, c, coordinates], with
-coordinate = position * stride + tap * dilation - pad. A layout names the axes of the columns on which these indices lie.
+The relation between an image and its columns is an index map: columns[b, c, taps, positions] = image[b, c, coordinates],
+with coordinate = position * stride + tap * dilation - pad. A layout names the axes of the columns on which these indices
+lie.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def grouped(names: list[str]) -> str:
 
 
 def image_layouts(shape: Shape) -> list[ImageLayout]:
-    """Returns every way to read the axes of an image, the likeliest first: two spatial axes, at most one batch axis."""
+    """Returns the possible layouts of an image, the most likely first: two spatial axes, at most one batch axis."""
     found = []
     for rank, place in itertools.product((2, 3, 1, *range(4, len(shape) + 1)), ("first", "last", "none")):
         batch = len(shape) - rank - (place != "none")
@@ -76,7 +77,7 @@ def image_layouts(shape: Shape) -> list[ImageLayout]:
         rest = shape[batch:]
         channels = 1 if place == "none" else rest[0] if place == "first" else rest[-1]
         spatial = rest[1:] if place == "first" else rest[:-1] if place == "last" else rest
-        # Four axes are likely a batch of pictures, five axes a batch of volumes, three axes one picture with channels.
+        # Four axes are probably a batch of pictures, five axes a batch of volumes, three axes one picture with channels.
         likely = (rank > 3, batch > 1, place == "none", len(shape) - 2 != rank and len(shape) != 3)
         found.append((likely, ImageLayout(shape[:batch], channels, spatial, place)))
     return [layout for _, layout in sorted(found, key=lambda each: each[0])]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names of index maps: the operator of the family, its arguments, and its pattern in einops' notation."""
+"""Finds names of index maps: the operator, its arguments, and its pattern in einops' notation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Name:
     """The name of a map: the neutral operator, its arguments, and the pattern `source -> result` in einops' notation.
 
     `operator` is a function of patchfold, or "blocks" for a rearrangement of blocks that no function makes in one step.
-    `exact` tells whether the function's result is the map's; otherwise the map's axes lie in another order, which the
+    `exact` tells whether the function gives exactly the map; otherwise the map's axes are in another order, which the
     pattern shows.
     """
 
@@ -41,8 +41,8 @@ class Name:
 
 
 def name_of(indices: Indices, source: Sequence[int]) -> Name | None:
-    """Returns the name of a map; None if it is no operator of the family: a copy, a transposition, a slice, or another
-    map."""
+    """Returns the name of a map; None for a map that no operator of blocks makes, such as a copy, a transposition or a
+    slice."""
     source = tuple(source)
     if np.array_equal(indices.reshape(-1), whole(source).reshape(-1)):
         return None
@@ -76,7 +76,7 @@ def _plain(map: IndexMap, only_blocks: bool) -> Name | None:
     cut = [axis for axis, digits in enumerate(map.places()) if len(digits) > 1]
     names = []
     for found in readings(map) if cut else ():
-        # A map that cuts one axis in two, as for heads of attention, cuts no blocks.
+        # A map that cuts one axis in two, such as heads of attention, cuts no blocks.
         beside = cut[:1] != [0] and any(word == "c" for word, _ in found.column())
         if found.is_plain() and (len(cut) > 1 or beside or found.is_batched() or not found.is_split()):
             name, whole = _name(map, found), found.spatial_axes() == cut
@@ -136,7 +136,7 @@ def _blocks(map: IndexMap, only_blocks: bool) -> Name | None:
 
 
 def _inverted(name: Name | None) -> Name | None:
-    """Returns the name of the map that undoes one of the family."""
+    """Returns the name of the inverse of a named map."""
     if name is None:
         return None
     arguments = name.arguments

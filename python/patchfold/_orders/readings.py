@@ -125,7 +125,7 @@ def readings(map: IndexMap) -> Iterator[Found]:
     images = image_layouts(map.source)
     for image in images:
         fitting = [found for layout in LAYOUTS if (found := _read(map, image, layout.of(image), layout))]
-        # With one channel, taps and positions may change places: both readings fit.
+        # With one channel, taps and positions may be exchanged: both readings fit.
         yield from fitting[:1] if image.channels > 1 else sorted(fitting, key=Found.oddity)[:1]
     places = map.places()
     others = []
@@ -213,8 +213,8 @@ def _axis(position: Digit | None, tap: Digit | None, origin: int, extent: int, l
     if stride < 1 or dilation < 1:
         return None
     least = (count - 1) * stride - slack
-    # Each of `stride` pads at the end gives the same number of positions: a pad equal to the one at the beginning is
-    # likeliest, then no pad. space_to_batch takes the smallest pad only.
+    # `stride` different pads at the end give the same number of positions: a pad equal to the pad at the beginning is most
+    # likely, then no pad. space_to_batch accepts only the smallest pad.
     end = max(least, 0) if least > -stride else least
     if least <= begin < least + stride and not least_pads:
         end = begin

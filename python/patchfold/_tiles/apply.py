@@ -55,7 +55,7 @@ def apply_tiled(
 
     Arguments:
         fn: a function, called with one tile after the other, in order. Each tile is a new array of the same kind as x, which
-            fn may change. It may return a tuple, a dict, or a list of arrays: each entry is merged by itself, with its own
+            fn may change. fn may return a tuple, a dict, or a list of arrays: each entry is merged separately, with its own
             extents of untiled axes and its own element type.
         x: an array of NumPy or torch, or any array that supports DLPack; or a store (zarr, h5py, xarray, dask): an object
             with shape and dtype that returns arrays for slices, of which one tile at a time is read; or an open data set of
@@ -66,22 +66,22 @@ def apply_tiled(
         fill: as for Merger.
         batch: the largest number of tiles that fn receives at a time. Tiles of different shapes (tail="partial") are never
             stacked.
-        out: as for Merger; it must not share memory with x. For several results a tuple or a dict, in which None stands for
-            a new array. "y.tif" for a data set of rasterio is a GeoTIFF with its CRS and its transform, scaled if the
-            results are; apply_tiled then returns its path.
+        out: as for Merger; it must not share memory with x. For several results, out is a tuple or a dict, in which None
+            stands for a new array. "y.tif" for a data set of rasterio is a GeoTIFF with its CRS and its transform, scaled if
+            the results are; apply_tiled then returns its path.
         progress: True shows a bar on a terminal and in a notebook, if tqdm is installed; a function is called with
             (finished tiles, all tiles).
         device: where fn receives its tiles: a device of torch for tensors ("cuda"), of JAX for its arrays, and what
-            ``to_device`` takes for others. None: in the processor's memory.
+            ``to_device`` takes for others. None: fn receives tiles in the processor's memory.
         spec: a MergeSpec, instead of window, reduce, dtype, mask and fill.
         threads: as for Merger; it does not limit fn.
 
     Formula: y = the merge of fn(tile i) over all tiles i. If fn treats each element alone, y = fn(x), bit for bit.
 
-    Types: returns what Merger.finish does; for several results a tuple, dict or list of that. A new output is an array of
-        the same kind as x, whatever kind fn returns, unless that kind lacks the element type (for example bfloat16 in NumPy,
-        if ml_dtypes is not imported). For stores it is a NumPy array. Results on another device are copied from there, one
-        tile at a time.
+    Types: returns what Merger.finish does; for several results a tuple, dict or list of such outputs. A new output is an
+        array of the same kind as x, whatever kind fn returns, unless that kind lacks the element type (for example bfloat16
+        in NumPy, if ml_dtypes is not imported). If x is a store, a new output is a NumPy array. Results on another device
+        are copied from there, one tile at a time.
 
     Errors: InvalidValue and InvalidType, also for a result of the wrong shape; the error names the tile, the given and the
         expected shape. An exception of fn is passed on unchanged, with a note that names the tile.

@@ -35,8 +35,8 @@ def merge_box(
     results: ResultType | None = None,
     threads: Int | None = None,
 ) -> Any:
-    """Merges a box of the output of a tiling from pieces of the tiles' results. It keeps nothing between calls, so boxes can
-    be made in any order by any number of processes; each element has the bits that a Merger gives it.
+    """Merges a box of the output of a tiling from pieces of the tiles' results. Nothing is kept between calls, so any number
+    of processes can make boxes in any order; each element has the bits that a Merger gives it.
 
     Arguments:
         tiling: the Tiling that the tiles come from.
@@ -48,13 +48,14 @@ def merge_box(
             element.
         out: an array of tiling.box_shape(box, channels) that is written and returned. Default: a new array of the kind of
             the first piece.
-        results: the ResultType of the tiles. It is needed where no piece comes; otherwise pieces are checked against it.
+        results: the ResultType of the tiles. A box without pieces requires this argument; otherwise pieces are checked
+            against it.
         threads: the largest number of threads of this call; see thread_limit.
 
     Formula: merge_box(t, s, box, ..) = y[box], where y is what Merger(t, spec=s) finishes with.
 
-    Time and memory grow with the box and the tiles that touch it, not with the tiling. The window is sampled once for a spec
-    that is used again.
+    Time and memory depend on the box and the tiles that touch it, not on the tiling. For repeated calls with one spec the
+    window is sampled once.
 
     Errors: InvalidValue and InvalidType with the operator "merge", before anything is written: also for pieces that are
         missing, that come twice or that belong to no such tile, and for elements of the box that no tile gives, unless the

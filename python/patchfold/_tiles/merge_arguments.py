@@ -64,7 +64,7 @@ def _reals(array: Any, argument: str, what: str) -> npt.NDArray[Any]:
 
 def weight_of(weight: Any, tile: Any) -> float | npt.NDArray[np.float64] | None:
     """Returns the weight of a tile in the library's form; the library checks its shape. An array that is much too large is
-    refused before its conversion: a view of one number may have any size."""
+    refused before its conversion, since a view of one number may have any size."""
     if weight is None:
         return None
     weights = _reals(weight, "weight", "")
@@ -100,8 +100,8 @@ def window_value(window: Any) -> Any:
 
 
 def window_of(window: Any, extents: tuple[int, ...] | None) -> Any:
-    """Reads a window: None, (name, sigma), a list of arrays, or an array. extents: the extents of an array, which are those
-    of a whole tile's result along the tiled axes; None: not known yet."""
+    """Reads a window: None, (name, sigma), a list of arrays, or an array. extents: the extents of a whole tile's result
+    along the tiled axes, which an array must have; None: not known yet."""
     if window is None:
         return None
     name = text_in(window)

@@ -25,12 +25,12 @@ _MOST_KEPT = 4
 
 @dataclass(frozen=True, init=False)
 class ResultType:
-    """The type of the results of all tiles: declared if it is known, or found by Tiling.probe. Immutable; can be compared,
-    hashed and pickled.
+    """The type of the results of all tiles, which you declare or Tiling.probe finds. Immutable; can be compared, hashed and
+    pickled.
 
     Arguments:
         dtype: the element type, under a name of NumPy, torch or patchfold.
-        channels: extents of the axes that are not tiled, in order. None: those of the array.
+        channels: extents of the axes that are not tiled, in order. If channels is None, the array's own extents are used.
 
     Errors: InvalidType and InvalidValue with the operator "merge".
 
@@ -71,13 +71,13 @@ def _extents(channels: Any) -> tuple[int, ...]:
 class MergeSpec:
     """The rules by which the results of tiles become one output, without the tiling and the type of the tiles.
     Immutable; can be compared, hashed and pickled, so that processes can share it. Merger, merge_box, apply_tiled and
-    Tiling.bytes take one.
+    Tiling.bytes take a MergeSpec.
 
     Arguments:
         window, reduce, dtype, mask, fill: as for Merger. Arrays are copied.
 
-    Errors: InvalidValue and InvalidType with the operator "merge", for what is wrong whatever the tiling is. check finds the
-        rest.
+    Errors: InvalidValue and InvalidType with the operator "merge", for mistakes that do not depend on the tiling. check
+        finds all others.
 
     Example:
         >>> import pickle, patchfold
@@ -134,19 +134,18 @@ class MergeSpec:
 
     @property
     def mask(self) -> npt.NDArray[np.bool_] | None:
-        """A read-only array of bool; False marks a tile that will not come."""
+        """A read-only array of bool; False marks a tile that will be missing."""
         return self._mask
 
     @property
     def fill(self) -> Any:
-        """The value of elements that no tile gives; None: such elements are an error."""
+        """The value of elements to which no tile contributes; None: such elements are an error."""
         return self._fill
 
     def check(self, tiling: TilingBase, results: ResultType | None = None) -> None:
-        """Raises the error of every mistake that can be found before the work: a mask or a window that does not fit the
-        tiling, elements that no tile gives where there is no fill (gaps, dropped tails, masked tiles, weights of 0) and, if
-        results are declared, whatever depends on their type. It looks at the whole output, while merge_box looks at its box
-        alone.
+        """Raises an error for every mistake that can be found before the work: a mask or a window that does not fit the
+        tiling, elements without a value if there is no fill (gaps, dropped tails, masked tiles, weights of 0) and, if
+        results are declared, a wrong type. check examines the whole output, merge_box only its box.
 
         Arguments:
             tiling: the Tiling.
@@ -194,8 +193,8 @@ class MergeSpec:
         }
 
     def _box_merger(self, tiling: TilingBase, like: Any, dtype: str, channels: tuple[int, ...]) -> _core.BoxMerger:
-        """Returns the part of a merge that all boxes share. The last few are kept, since to sample a window takes longer
-        than to merge a small box."""
+        """Returns the part of a merge that all boxes share. The last few results are cached, since sampling a window takes
+        longer than merging a small box."""
         key = (tiling, dtype, channels)
         found = self._kept.get(key)
         if found is None:
@@ -256,7 +255,7 @@ def parts_of(spec: Any, **given: Any) -> dict[str, Any]:
 
 
 def spec_of(spec: Any, **given: Any) -> MergeSpec:
-    """Returns a given spec; refuses parts beside it."""
+    """Returns a given spec; raises an error if parts are given too."""
     if spec is None:
         return MergeSpec()
     if not issubclass(type(spec), MergeSpec):
@@ -268,7 +267,7 @@ def spec_of(spec: Any, **given: Any) -> MergeSpec:
 
 
 def _number(fill: Any) -> Any:
-    """Returns a number that the library accepted as a plain number of Python."""
+    """Returns a number that the library has accepted, as a plain Python number."""
     if isinstance(fill, (bool, np.bool_)):
         return bool(fill)
     if is_integer(fill):

@@ -27,8 +27,8 @@ from .tiling import Tiling
 
 
 class Merger:
-    """Merges the results of tiles without seams. Each element is written once, when all tiles that give it have come; there
-    is no accumulator.
+    """Merges the results of tiles without seams. Each element is written once, when all tiles that contribute to it are
+    added; there is no accumulator.
 
     Arguments:
         tiling: the Tiling that the tiles come from.
@@ -36,9 +36,8 @@ class Merger:
             a fraction of the tile), one list for each tiled axis, or an array with the extents of a whole result along the
             tiled axes. Weights are finite and at least 0; an element of weight 0 is ignored. Default: "hann" for
             reduce="mean", otherwise "ones".
-        reduce: the value of an element that several tiles give. Default: "mean"; but "center", which blends nothing, for
-            integers and booleans that come out as they come in, unless a window is given: means of labels would be other
-            labels.
+        reduce: the value of an element that several tiles give. Default: "mean"; but "center", which does not blend, for
+            integers and booleans that keep their type, unless a window is given: means of labels would be other labels.
             "mean"           sum of weight * value / sum of weights
             "sum"            sum of weight * value
             "max", "min"     the largest, the smallest value; NaN if one of them is NaN
@@ -57,14 +56,15 @@ class Merger:
                                    of the stream axis, band is that part of the output, which the function may keep;
                                    finish returns None
         copy: whether the merger copies what has to wait, so that a tile may be overwritten as soon as add returns. Otherwise
-            it borrows tiles: they must not change until all their elements are written, and it keeps their memory alive.
+            the merger borrows tiles: a tile must not change until all its elements are written, and the merger keeps the
+            tile's memory alive.
         mask: a bool for each tile, in the shape of the grid or as a list. False marks a tile that will not come.
         fill: the value of elements that no tile gives. Without a fill, such elements are an error.
-        memory_limit: bytes that may wait. A tile that would exceed it raises MemoryError.
+        memory_limit: bytes that may wait. A tile that would exceed this limit raises MemoryError.
         kind: an array. If out is None, the new array is of the same kind as this one instead of the first tile.
         spec: a MergeSpec, instead of window, reduce, dtype, mask and fill.
-        results: the ResultType of the tiles, if it is known. Then everything is checked at once and not with the first tile,
-            and a file is made at once.
+        results: the ResultType of the tiles, if it is known. If results is given, everything is checked at once and not with
+            the first tile, and a file is made at once.
         threads: the largest number of threads of each call; see thread_limit.
 
     The first tile decides the element type and the extents of axes that are not tiled. Tiles are NumPy arrays of every
@@ -72,12 +72,12 @@ class Merger:
     integers have a mean only with the window "ones". Results do not depend on the order of tiles, threads or instruction
     sets.
 
-    Errors: InvalidValue and InvalidType with the operator "merge". A refused tile leaves the merger as it was. An exception
-        of a store or a function comes out of add or finish unchanged, with a note; the merger takes no tiles afterwards. A
+    Errors: InvalidValue and InvalidType with the operator "merge". A refused tile leaves the merger as it was. add and
+        finish pass on an exception of a store or a function unchanged, with a note; the merger takes no tiles afterwards. A
         file that cannot be written raises OSError.
 
-    As a context manager, the merger finishes at the end of the block. If an exception leaves the block, it drops everything,
-    including an unfinished file.
+    As a context manager, the merger finishes at the end of the block. If an exception leaves the block, the merger drops
+    everything, including an unfinished file.
 
     Example:
         >>> import numpy as np, patchfold
@@ -123,7 +123,7 @@ class Merger:
         self._sink = self._output if isinstance(self._output, Rows) else None
         rows = self._output.rows_in(tiling._native) if isinstance(self._output, Store) else 1
         self._spec = merge_spec(tiling._native, window, reduce, dtype, copy, self._mask, fill, memory_limit, rows)
-        # Arguments that passed the check have a text.
+        # After the check every argument can be written as text.
         self._shown = "".join(f", {name}={_shown(given)}" for name, given in settings if given is not None)
         self._dtype = None if dtype is None else dtype
         self._name = _output_name(dtype)
@@ -148,17 +148,17 @@ class Merger:
         return self._tiling
 
     def add(self, index: Int | tuple[Int, ...] | Tile, tile: Any, *, weight: Weight | None = None) -> None:
-        """Takes the result of a tile. Several threads may call it at once.
+        """Takes the result of a tile. Several threads may call add at once.
 
         Arguments:
             index: the number of the tile, its place in the grid, such as (0, 1), or the Tile.
             tile: an array of shape t[index].result_shape, except for the extents of axes that are not tiled.
-            weight: how much the tile counts against others: a number, or an array that broadcasts to the tile's shape (a
-                confidence for each pixel, say). It is multiplied by the window, and copied. Weights are finite and at least
-                0, those above 0 between about 5e-91 and 2e90; where it is 0, the tile gives nothing. With "max" and "min"
-                it only matters where it is 0; "first", "last" and "center" take the value of one tile, so they refuse it.
-                64-bit integers have weights of 0 and 1 only. If all weights of an element are 0, it gets the fill; without
-                a fill the tile that comes last to it is refused.
+            weight: the weight of the tile against other tiles: a number, or an array that broadcasts to the tile's shape (a
+                confidence for each pixel, say). The weight is multiplied by the window, and copied. Weights are finite and
+                at least 0, and weights above 0 lie between about 5e-91 and 2e90; where the weight is 0, the tile does not
+                contribute. With "max" and "min" only weights of 0 have an effect; "first", "last" and "center" take the
+                value of one tile, so they refuse weights. Weights for 64-bit integers must be 0 or 1. An element whose
+                weights are all 0 gets the fill; without a fill the last tile of this element is refused.
 
         Example:
             >>> import numpy as np, patchfold
@@ -179,7 +179,7 @@ class Merger:
             self._come += 1
 
     def finish(self) -> Any:
-        """Returns the output; further calls return it again. InvalidValue names tiles that have not come."""
+        """Returns the output; further calls return it again. Raises InvalidValue, which names missing tiles."""
         with self._lock:
             if self._done:
                 return self._result
@@ -191,7 +191,8 @@ class Merger:
             return self._result
 
     def close(self) -> None:
-        """Drops waiting tiles and an unfinished file. Does nothing after finish. Refused in a function that is `out`."""
+        """Drops waiting tiles and an unfinished file. Does nothing after finish. If `out` is a function, it must not call
+        close."""
         if self._native is not None:
             self._native.check_outside()  # before the lock, which finish holds while it waits for a function
         with self._lock:
@@ -208,7 +209,7 @@ class Merger:
 
     @property
     def peak_bytes(self) -> int:
-        """The largest value that waiting_bytes has had."""
+        """The largest value of waiting_bytes so far."""
         native = self._native
         return 0 if native is None else native.peak_bytes()
 
@@ -258,7 +259,7 @@ class Merger:
             raise InvalidValue(MERGE, argument, **error._facts()) from None
 
     def _begin(self, index: Any, tile: Any) -> _core.Merger:
-        """Makes the merger from the first tile, or refuses that tile."""
+        """Makes the merger from the first tile, or raises an error for this tile."""
         with self._lock:
             if self._native is not None:
                 return self._native
@@ -286,7 +287,7 @@ class Merger:
         return native
 
     def _begin_without_tiles(self) -> _core.Merger:
-        """Begins without a tile, which is an error if the merger expects one."""
+        """Makes the merger without a tile; an error if the merger expects tiles."""
         size = len(self._tiling)
         missing = [i for i in range(size) if self._mask is None or self._mask[i]]
         if self._closed:
@@ -310,7 +311,7 @@ class Merger:
 
 
 def _shown(setting: Any) -> str:
-    """Returns an argument in few words: arrays would take time to print."""
+    """Returns a short text for an argument, since printing arrays would take time."""
     if is_array(setting):
         return f"an array of {tuple(getattr(setting, 'shape', ()))}"
     if isinstance(setting, list):

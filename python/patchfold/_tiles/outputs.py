@@ -33,14 +33,14 @@ class Output:
     array: Any = None
 
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
-        """Prepares the output, once shape and element type are known. like: the first tile; axes: the tiled axes; rows come
-        along the first tiled axis."""
+        """Prepares the output, once shape and element type are known. like: the first tile; axes: the tiled axes; rows are
+        written along the first tiled axis."""
 
     def finish(self) -> Any:
         """Completes the output after all rows are written, and returns the result."""
 
     def drop(self) -> None:
-        """Drops the output: no more rows will come."""
+        """Drops the output; no more rows will be written."""
 
 
 class NewArray(Output):
@@ -59,7 +59,7 @@ class NewArray(Output):
 
 
 class GivenArray(Output):
-    """A writable array of the caller's."""
+    """A writable array that the caller gives."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -70,7 +70,7 @@ class GivenArray(Output):
 
 
 def checked_path(path: Any) -> Path:
-    """Returns the path of a file that can be made."""
+    """Returns the given path, after a check that a file with this path can be made."""
     try:
         checked = Path(path)
         named = b"\0" not in os.fsencode(checked)
@@ -157,7 +157,7 @@ def unlink(path: Path, process: int) -> None:
 
 
 def _reserve(path: Path) -> None:
-    """Reserves disk space: to write mapped memory without disk space would end the process."""
+    """Reserves disk space, since writing mapped memory without disk space would end the process."""
     if not hasattr(os, "posix_fallocate"):
         return
     with open(path, "r+b") as file:
@@ -216,8 +216,8 @@ class Store(Rows):
             raise InvalidType(MERGE, "out", "must have the element type of the output", str(theirs), str(dtype))
 
     def rows_in(self, tiling: _core.Tiling) -> int:
-        """Returns the rows of a shard or chunk, which the store writes as a whole: rows in multiples of this number are
-        written once."""
+        """Returns the number of rows of a shard or chunk, which the store writes as a whole: rows in multiples of this
+        number are written once."""
         return written_rows(self._store, tiling)
 
     def write(self, start: int, stop: int, band: Any) -> None:

@@ -74,7 +74,8 @@ class RasterWriter(Rows):
 
 
 class GeoTiff(RasterWriter):
-    """A new GeoTIFF with the CRS and the transform of another data set. It appears under its name when it is complete."""
+    """A new GeoTIFF with the CRS and the transform of another data set. The file appears under its name when it is
+    complete."""
 
     def __init__(self, path: Any, source: Any, tiling: Any) -> None:
         self._path = checked_path(path)

@@ -20,7 +20,8 @@ from .tile import Tile, names_of
 
 
 class Results:
-    """One merger, or a merger for each entry of a tuple or a dict. The result for the first tile, or ``out``, decides."""
+    """One merger, or a merger for each entry of a tuple or a dict; ``out`` or the result for the first tile decides
+    which."""
 
     def __init__(self, merger_of: Callable[[Any], Merger], out: Any) -> None:
         self._merger_of = merger_of
@@ -40,7 +41,8 @@ class Results:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        # After an exception every merger drops its tiles; otherwise each merger finishes here, if it has not yet.
+        # After an exception every merger drops its tiles; without an exception each merger finishes, if it has not finished
+        # yet.
         self._stack.__exit__(kind, error, trace)
 
     def add(self, group: list[Tile], results: Any, *, stacked: bool) -> None:
@@ -130,7 +132,7 @@ def _text_of(kind: Any, names: list[Any]) -> str:
 
 
 def _check_outs(out: Any) -> None:
-    """Refuses two outputs in the same place."""
+    """Raises an error if two outputs share memory, a file or a store."""
     given = list(out.values()) if isinstance(out, dict) else list(out)
     for i, one in enumerate(given):
         for other in given[:i]:

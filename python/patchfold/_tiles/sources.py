@@ -74,7 +74,7 @@ class Source:
         return room
 
     def _region(self, tiling: TilingBase, tile: Tile) -> Any:
-        """Reads the part of a store that a tile and the padding of the tile need; never the whole store."""
+        """Returns the part of a store that a tile and its padding need; never reads the whole store."""
         extra = [min(read.start or 0, pad[1] + 1) if pad[1] else 0 for read, pad in zip(tile.read, tile.pad, strict=True)]
         given = tiling._given
         if given["padding_mode"] == "constant":
@@ -106,7 +106,7 @@ class Source:
 
 
 def _instead_of(x: Any, name: str) -> str:
-    """Returns a hint with the call to type in place of an object without tiles."""
+    """Returns a hint for an object that cannot be cut into tiles: the call to type instead."""
     if isinstance(x, (list, tuple, int, float)):
         return f"numpy.asarray({name})"
     if hasattr(x, "keys") and hasattr(x, "__getitem__") and not hasattr(x, "ndim"):  # a group of xarray, zarr or h5py

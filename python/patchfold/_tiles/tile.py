@@ -15,7 +15,8 @@ from .tiling_arguments import TILING, wrong_type
 
 @dataclass(frozen=True)
 class Tile:
-    """One tile. Its slices and pads have an entry for every axis; on axes that are not tiled they take everything."""
+    """One tile. The slices and pads of a tile have an entry for every axis; along axes that are not tiled, slices cover
+    everything."""
 
     index: int
     """Number of the tile, row-major over the grid: the last axis runs fastest."""
@@ -24,7 +25,7 @@ class Tile:
     read: tuple[slice, ...]
     """The part of the array that the tile holds: x[tile.read]."""
     write: tuple[slice, ...]
-    """The part of the output that the result covers: y[tile.write] = result[tile.keep] where no other tile lies."""
+    """The part of the output that the result covers: y[tile.write] = result[tile.keep] if no other tile overlaps it."""
     keep: tuple[slice, ...]
     """The part of the tile's result that lies in the output."""
     pad: tuple[tuple[int, int], ...]
@@ -42,15 +43,15 @@ class MergeBytes(NamedTuple):
     """The largest memory of a merger in bytes, if tiles come in ascending order."""
 
     tiles: int
-    """Tiles, or copies of their parts, that wait for their neighbours."""
+    """Bytes of tiles, or of copies of their parts, that wait for their neighbours."""
     rows: int
-    """Finished rows on their way to a sink; 0 without one."""
+    """Bytes of finished rows that are not written to the sink yet; 0 without a sink."""
     most: int
-    """The largest sum of both at any time."""
+    """The largest sum of `tiles` and `rows` at any time."""
 
 
 class TilingBase:
-    """The data of a Tiling. Sources and specs take this class for a Tiling, since Tiling itself imports them."""
+    """The data of a Tiling. Sources and specs use this class in place of Tiling, since Tiling imports their modules."""
 
     __slots__ = ("__weakref__", "_given", "_native", "_text")
     _given: dict[str, Any]
@@ -72,7 +73,7 @@ def index_of(tiling: _core.Tiling, index: Any) -> int:
         raise wrong_type("index", "must be the index of a tile", index)
     number, size = operator.index(index), tiling.size
     if not -size <= number < size:
-        # An IndexError here would silently end a for loop.
+        # An IndexError raised by __getitem__ would silently end a for loop.
         expected = f"{-size} to {size - 1}" if size else "none: there are no tiles"
         raise TileIndexError(TILING, "index", "must be the index of a tile", value_text(number), expected)
     return number + size if number < 0 else number

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Computes where tiles lie and cuts them out of arrays."""
+"""Computes the places of tiles and cuts tiles out of arrays."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .tiling_arguments import TILING, box_pairs, fraction, from_text, split_over
 
 
 class Tiling(TilingBase):
-    """The tiles of an array: where each one lies, what it reads, and where its result goes. Immutable.
+    """The tiles of an array: the place of each tile, the elements it reads, and the place of its result. Immutable.
 
     Arguments:
         shape: the shape of the array.
@@ -112,7 +112,7 @@ class Tiling(TilingBase):
         )
         self._text = self._native.to_json(False)
         entries = json.loads(self._text)
-        # Numbers that JSON lacks (nan, inf, complex) stay Python numbers.
+        # Numbers that JSON lacks (nan, inf, complex) are Python numbers in this dict.
         entries["value"] = value if isinstance(entries["value"], str) else entries["value"]
         self._given = entries
 
@@ -153,7 +153,7 @@ class Tiling(TilingBase):
 
     @property
     def stream_axis(self) -> int:
-        """The first tiled axis: finished output leaves a merge in the order of its elements."""
+        """The first tiled axis. A merge writes finished output in the order of this axis."""
         return self._native.stream_axis
 
     def __len__(self) -> int:
@@ -216,11 +216,11 @@ class Tiling(TilingBase):
         Arguments:
             source: an array of the tiling's shape, of which ``cut`` returns the tile; or a store (zarr, h5py, xarray, dask):
                 an object of that shape with dtype that returns arrays for slices; or an open data set of rasterio. A store
-                is asked once, for the part that the tile holds and that padding repeats; the tile is a NumPy array.
+                is sliced once, for the elements of the tile and of its padding; the tile is a NumPy array.
             index: as for cut.
 
-        Errors: InvalidType for what is neither, InvalidValue for another shape, before anything is read. An exception of
-            the store is passed on unchanged.
+        Errors: InvalidType for another kind of source, InvalidValue for another shape, before anything is read. An exception
+            of the store is passed on unchanged.
 
         Example:
             >>> import numpy as np, patchfold
@@ -233,7 +233,7 @@ class Tiling(TilingBase):
     def probe(
         self, fn: Callable[[Any], Any], source: Any, index: Int | tuple[Int, ...] | Tile = 0, *, batch: bool = False
     ) -> Any:
-        """Calls a function for one tile, and returns the ResultType of its result: a tuple or a dict of them where the
+        """Calls a function for one tile, and returns the ResultType of its result: a tuple or a dict of types if the
         function returns several arrays. So the output of a merge is known, and can be checked, before the work begins.
 
         Arguments:
@@ -260,7 +260,7 @@ class Tiling(TilingBase):
 
         Arguments:
             box: a slice without a step, or (start, stop), for each tiled axis of the output; for a single one, the slice.
-                Negative numbers count from the end. The other axes are whole.
+                Negative numbers count from the end. The box has all elements along the other axes.
 
         Errors: InvalidValue for a box that does not lie in the output. A box without elements, or in a gap between tiles,
             has an empty range.
@@ -340,7 +340,7 @@ class Tiling(TilingBase):
         return (self.cut(x, index) for index in range(len(self)))
 
     def coverage(self) -> npt.NDArray[np.int64]:
-        """Returns the number of tiles that give each element of the output: int64, over the tiled axes only."""
+        """Returns the number of tiles at each element of the output: int64, over the tiled axes only."""
         return self._native.coverage()
 
     def bytes(
@@ -388,7 +388,7 @@ class Tiling(TilingBase):
         entries, arguments = from_text(text)
         tiling = cls(**arguments)
         listed = entries.get("tiles", [])
-        # A list of another length is refused at once, since a few numbers can ask for billions of tiles.
+        # The lengths are compared first, since making the list of billions of tiles would take too long.
         same = isinstance(listed, list) and len(listed) == len(tiling)
         if "tiles" in entries and not (same and json.loads(tiling.to_json())["tiles"] == listed):
             raise InvalidValue(TILING, "tiles", "must be those that follow from shape and tile")

@@ -29,7 +29,7 @@ def _is_float(value: Any) -> bool:
 
 
 def split_overlap(overlap: Any) -> tuple[Any, list[float]]:
-    """Returns overlaps in elements, and overlaps as fractions; one of the two is empty."""
+    """Returns overlaps in elements, and overlaps as fractions; one of the two results is empty."""
     if overlap is None:
         return None, []
     rule = "must be integers (elements) or floats (fractions of the tile), and not both"
@@ -87,8 +87,8 @@ def tile_extents(tile: Any, axes: Any, shape: Any) -> Any:
 
 
 def box_pairs(box: Any, output: tuple[int, ...], axes: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Returns a box of the output as (start, stop) for each tiled axis. A box beyond the output is refused and not cut: its
-    caller has miscounted."""
+    """Returns a box of the output as (start, stop) for each tiled axis. A box beyond the output is an error and is not cut,
+    since the caller has probably miscounted."""
     entries = (box,) if isinstance(box, slice) else first_entries(box) if is_list(box) else None
     if entries is None:
         raise wrong_type("box", _BOX, box)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiles and operators on the workers of dask: for arrays larger than a machine. Workers may die; the result has the bits of
-a local run.
+"""Tiles and operators on the workers of dask, for arrays that are too large for one machine. Workers may die; the result has
+the bits of a local run.
 
-``apply_tiled`` takes and gives dask arrays, zarr stores, OME-Zarr images and DataArrays of xarray. docs/scale.md shows it
-from a laptop to a cluster. This module imports dask and zarr: pip install 'patchfold[dask]'.
+``apply_tiled`` takes and gives dask arrays, zarr stores, OME-Zarr images and DataArrays of xarray. docs/scale.md shows the
+module from a laptop to a cluster. This module imports dask and zarr: pip install 'patchfold[dask]'.
 """
 
 from ._apply import apply_tiled

@@ -40,7 +40,7 @@ _array: Any = dask.array  # dask's functions have no types
 
 
 _BUFFERS = 32 << 20
-"""The bytes that stores and the network take in every run."""
+"""The bytes of buffers that stores and the network need in every run."""
 
 
 @takes(TiledSettings, Tiling.__init__, MergeSpec.__init__)
@@ -66,15 +66,15 @@ def apply_tiled(
 ) -> Any:
     """Applies a function to overlapping tiles of a dask or zarr array, on many processes, and merges the results.
 
-    The bits are those of ``patchfold.apply_tiled`` on one machine. A task computes a tile (or a batch of them), and a task
-    merges a chunk of the result from the pieces of tiles that it needs; dask decides where and when.
+    The result has the bits of ``patchfold.apply_tiled`` on one machine. There is a task for each tile (or batch of tiles),
+    and a task that merges each chunk of the result from pieces of tiles; dask decides where and when tasks run.
 
     Shapes: as for patchfold.apply_tiled: with t = Tiling(source.shape, tile, ..), fn receives a tile of shape t[i].shape and
         returns a result of shape t[i].result_shape, in which untiled axes may have other extents.
 
     Arguments:
         fn: a function of one tile, a new NumPy array. Workers must be able to import or unpickle it; ``once`` makes it where
-            it is used. It must give the same bits each time: a tile that a dead worker held is computed again.
+            it is used. fn must give the same bits each time, since the tiles of a dead worker are computed again.
         source: a dask array; a zarr array (version 2 or 3), or its path or URL; an OME-Zarr image, as a group of zarr or its
             path or URL; a DataArray of xarray; a NumPy array.
         tile, overlap, tail, axes, padding_mode, value, scale, offset, result: as for Tiling.
@@ -82,10 +82,10 @@ def apply_tiled(
         batch: the largest number of tiles that fn receives at a time, stacked along a new first axis. A batch is one task.
         out: None for a lazy result; or where the result is written: a zarr array, or the path or URL of a store that is
             made, of the kind of the source (an OME-Zarr image of one level, a data set of xarray, or a zarr array). A local
-            store is called "y.zarr.partial" until it is complete. Beside it, "y.zarr.patchfold" records what is done: the
-            same call goes on where a run ended.
+            store is called "y.zarr.partial" until it is complete. "y.zarr.patchfold", in the same folder, records finished
+            work: after an interruption the same call continues there.
         chunks: the extents of the chunks of the result, as dask takes them: for each tiled axis or for each axis, of which
-            those that are not tiled stay whole. They must be whole shards of out. A new store gets a shard for each.
+            those that are not tiled stay whole. Chunks must be whole shards of out. A new store gets a shard for each chunk.
         progress: with out, True shows a bar if tqdm is installed; a function is called with (written chunks, all chunks).
         device: where fn receives its tiles, as for patchfold.apply_tiled.
         results: the element type and the untiled extents of what fn returns. None: fn is called once for the first tile.
@@ -94,12 +94,12 @@ def apply_tiled(
         check: for how many tiles, evenly spread, fn is called twice; other bits the second time are an error.
         token: a text that stands for fn, if it cannot be pickled to the same bytes each time; another text, another run.
         overwrite: whether an existing out, or the record of another run, is replaced.
-        client: a client of distributed. Default: the current one; without one, dask's threads in this process.
+        client: a client of distributed. Default: the current client, or without a client dask's threads in this process.
 
     Formula: y = the merge of fn(tile i) over all tiles i.
 
-    Types: without out a dask array, or a DataArray for one, whose coordinates stay where the extent does. With out a
-        Report, whose ``array`` is the store's.
+    Types: without out a dask array, or a DataArray for one, which keeps the coordinates of each axis whose extent does not
+        change. With out a Report, whose ``array`` is the store's.
 
     Errors: InvalidValue and InvalidType before any work for chunks that are not whole shards, an out that cannot hold the
         result or belongs to another run, and all that Tiling and Merger refuse. A result of another shape or element type
@@ -226,11 +226,11 @@ def merged(fn: Any, given: Source, tiling: Tiling, spec: MergeSpec, options: Opt
 
 
 def _worker_bytes(tiling: Tiling, chunks: Chunks, results: ResultType, size: int, read: int) -> int:
-    """Returns the most memory that a worker with one thread needs, beside the function's own memory.
+    """Returns the most memory that a worker with one thread needs, without the function's own memory.
 
-    If tasks run in dask's order, pieces wait for a row of chunks, and for the row of tiles that reaches into the next row of
-    chunks; one worker may hold all pieces. A task holds a tile, its result and their copies, or a chunk and its compressed
-    form.
+    If tasks run in dask's order, the waiting pieces belong to one row of chunks, and to the row of tiles that reaches into
+    the next row of chunks; one worker may hold all of them. A task holds a tile, its result and their copies, or a chunk and
+    its compressed form.
     """
     width = element_type("results", results.dtype)[1]
     extents = [sum(each) for each in chunks.extents]
@@ -272,7 +272,7 @@ def _checked(check: Any, numbers: list[int]) -> frozenset[int]:
 
 
 def _token_of(fn: Any, token: str | None, out: Any) -> str:
-    """Returns the text that stands for the function in the record of a run."""
+    """Returns the text that identifies the function in the record of a run."""
     if token is not None:
         if not isinstance(token, str):
             raise InvalidType(NAME, "token", "must be a text", given_text(token))

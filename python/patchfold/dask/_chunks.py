@@ -30,7 +30,7 @@ def starts(extents: tuple[int, ...]) -> list[int]:
 
 
 class Chunks:
-    """The boxes into which the result is cut. Axes that are not tiled are whole in each box."""
+    """The boxes into which the result is cut. A box has all elements along axes that are not tiled."""
 
     def __init__(self, tiling: Tiling, results: ResultType, extents: tuple[tuple[int, ...], ...]) -> None:
         self.extents = extents
@@ -93,7 +93,7 @@ def chunk_extents(
     """
     axes = tiling._native.axes_in(len(shape))
     if chunks is None:
-        # For a store with smaller shards than a tile, there would be more tasks than tiles.
+        # If shards were smaller than tiles, there would be more tasks than tiles.
         chunks = (
             "32MiB"
             if shards is None

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The graph of a run: a task for each tile (or batch of tiles), and a task for each chunk of the result.
 
-A task of tiles returns, for each chunk that its tiles touch, the pieces that the chunk needs. If it touches several chunks,
-further tasks hand out one share each, so that the worker that merges a chunk fetches pieces and never whole tiles.
+A task of tiles returns, for each chunk that its tiles touch, the pieces that the chunk needs. If the tiles touch several
+chunks, a further task for each chunk picks its pieces, so that the worker that merges a chunk fetches pieces and never whole
+tiles.
 """
 
 from __future__ import annotations

@@ -26,18 +26,18 @@ Pieces = dict[int, Any]
 """Parts of the results of tiles, by the numbers of the tiles."""
 
 Layout = tuple[tuple[Box, tuple[Box, ...]], ...]
-"""For each tile of a task the box that it needs of a dask array, and the places of the parts in the box."""
+"""For each tile of a task, the box of the dask array that the tile needs, and the places of the parts in the box."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """The data that the tasks of a run share. It is sent to each worker once."""
+    """The data that the tasks of a run share, which is sent to each worker once."""
 
     tiling: Tiling
     spec: MergeSpec
     fn: Any
     source: Any
-    """The store that tasks read tiles from; None for a dask array, whose parts are results of other tasks."""
+    """The store from which tasks read tiles; None for a dask array, whose parts are results of other tasks."""
     device: Any
     stacked: bool
     topic: str
@@ -45,7 +45,7 @@ class Job:
     results: ResultType | None = None
     chunks: Chunks | None = None
     checked: frozenset[int] = frozenset()
-    """Tiles for which the function is called twice."""
+    """The tiles for which the function is called twice."""
 
     def read(self, tiles: list[Tile], layout: Layout, parts: tuple[Any, ...]) -> list[Any]:
         """Reads tiles, each a new array. Uses one thread, since dask counts a task as one thread."""
@@ -111,7 +111,8 @@ class Job:
 
 
 def run_tiles(job: Job, numbers: tuple[int, ...], targets: tuple[Index, ...], layout: Layout, *parts: Any) -> Any:
-    """Calls the function for tiles. Returns the pieces for each chunk of targets; for one chunk, its pieces alone."""
+    """Calls the function for tiles. Returns a list of pieces, one entry for each chunk of targets; for one chunk, only its
+    pieces."""
     assert job.results is not None and job.chunks is not None
     tiles = [job.tiling[number] for number in numbers]
     results = job.call(tiles, layout, parts)
@@ -199,7 +200,7 @@ def probe_tiles(job: Job, numbers: tuple[int, ...], layout: Layout, *parts: Any)
 
 
 def _tell(topic: str, tiles: int) -> None:
-    """Tells the scheduler of distributed, if there is one, that tiles are computed."""
+    """Reports computed tiles to the scheduler of distributed, if there is one."""
     try:
         worker = importlib.import_module("distributed").get_worker()
     except (ImportError, ValueError):

@@ -33,7 +33,7 @@ class Layout:
     attributes: dict[str, Any] | None = None
     """The attributes of the group around the array."""
     labelled: Any = None
-    """A DataArray of this shape, with the coordinates that stay."""
+    """A DataArray of the result's shape, with the coordinates that the result keeps."""
 
 
 def layout_of(
@@ -71,7 +71,8 @@ def create(store: Any, layout: Layout) -> Any:
 
 
 def _inner(extent: int) -> int:
-    """Returns the extent of a chunk in a shard, which readers can read alone: a divisor, neither tiny nor large."""
+    """Returns the extent of a chunk within a shard, the smallest part that readers can read: a divisor of the extent,
+    neither tiny nor large."""
     for parts in range(1, extent // _SMALLEST_INNER + 1):
         if extent % parts == 0 and extent // parts <= _LARGEST_INNER:
             return extent // parts
@@ -96,8 +97,8 @@ def _image_attributes(image: dict[str, Any], tiling: Tiling) -> dict[str, Any]:
 
 def labelled_like(source: Any, data: Any, tiling: Tiling) -> Any:
     """Returns the result as a DataArray with the dimensions and coordinates of the source. A coordinate of an axis with
-    another extent is left out. If the number of axes has changed, only the tiled axes keep their names, the last ones
-    first."""
+    another extent is left out. If the number of axes has changed, only the tiled axes keep their names, counted from the
+    last axis."""
     kind = type(source)
     if data.ndim == source.ndim:
         dims = source.dims

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record of a run beside its store: a description of the run, and the list of written chunks.
+"""The record of a run, next to its store: a description of the run, and the list of written chunks.
 
-For a store ``y.zarr`` it is a folder (or prefix) ``y.zarr.patchfold`` that holds ``manifest.json`` and, for each chunk that
-is written, an entry ``done/0.3``. An entry is made after its chunk, by the same task, so that a chunk with an entry always
-exists.
+The record of a store ``y.zarr`` is a folder (or prefix) ``y.zarr.patchfold`` with ``manifest.json`` and, for each written
+chunk, an entry such as ``done/0.3``. The task that writes a chunk makes the entry afterwards, so that a chunk with an entry
+always exists.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FILE = "manifest.json"
 
 
 class Manifest:
-    """The record of one array. It can be sent to workers."""
+    """The record of one array, which can be sent to workers."""
 
     def __init__(self, store: Any, prefix: str, text: str) -> None:
         self._store = store
@@ -52,7 +52,7 @@ class Manifest:
         self._set(_FILE, json.dumps(entries, indent=1).encode())
 
     def check(self, found: dict[str, Any], entries: dict[str, Any]) -> None:
-        """Raises an error for the record of another run, which names the difference."""
+        """Raises an error that names the difference if the record belongs to another run."""
         for name, expected in json.loads(json.dumps(entries)).items():
             there = found.get(name)
             if there == expected:
@@ -83,12 +83,12 @@ class Manifest:
         return found
 
     def remove(self) -> None:
-        """Forgets the run."""
+        """Removes the record of the run."""
         for key in self._keys(""):
             sync(self._store.delete(key))
 
     def _is_there(self) -> bool:
-        """Returns whether there can be entries. To look for entries would make the folder."""
+        """Returns whether the folder of the record exists, since looking for entries would make the folder."""
         return not isinstance(self._store, LocalStore) or self._store.root.is_dir()
 
     def _set(self, name: str, content: bytes) -> None:
@@ -106,7 +106,7 @@ class Manifest:
 
 
 def manifest_of(store: Any, path: str) -> Manifest | None:
-    """Returns the record beside a store; None for a store without a place beside it, such as a store in memory."""
+    """Returns the record of a store; None for a store that has no neighbouring folder, such as a store in memory."""
     if isinstance(store, LocalStore):
         root = store.root.with_name(store.root.name + _SUFFIX)
         return Manifest(LocalStore(root), path, str(root / path if path else root))

@@ -57,12 +57,12 @@ def _text_of(make: Any) -> Any:
 def once(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Once:
     """Returns a function that is made where it is used: ``make(*args, **kwargs)`` is called once in each process.
 
-    A model then travels as the name of the function that loads it, not with its weights, and is loaded once by each worker;
-    its threads share it.
+    Tasks then hold the name of the function that loads a model, not the model's weights. Each worker loads the model once,
+    and the worker's threads share it.
 
     Arguments:
-        make: a function that returns the function of tiles. It must be importable by the workers, or picklable.
-        args, kwargs: its arguments, such as the path of the weights.
+        make: a function that returns the function of tiles. Workers must be able to import make, or it must be picklable.
+        args, kwargs: the arguments of make, such as the path of the weights.
 
     Errors: InvalidType if make is not a function.
 

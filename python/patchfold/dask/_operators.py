@@ -36,11 +36,11 @@ _array: Any = dask.array  # dask's functions have no types
 
 @takes(UnfoldCall, columns.unfold)
 def unfold(x: Any, kernel_size: IntOrInts, **settings: Unpack[UnfoldCall]) -> Any:
-    """``patchfold.unfold`` of a dask array: lazy, chunk by chunk, the same bits.
+    """``patchfold.unfold`` for a dask array: lazy, chunk by chunk, with the same bits.
 
     Shapes, Arguments, Formula, Types: as for patchfold.unfold; x is a dask array. The chunks of the result follow those of x
         along the batch and the spatial axes; with positions="flat" only along the first spatial axis, since the others lie
-        inside one axis. A chunk reads what its patches reach, beyond the border of its chunk of x too.
+        inside one axis. A chunk reads all elements of its patches, also beyond the border of its chunk of x.
 
     Errors: InvalidValue and InvalidType, as for patchfold.unfold and before anything is computed.
 
@@ -65,7 +65,7 @@ def unfold(x: Any, kernel_size: IntOrInts, **settings: Unpack[UnfoldCall]) -> An
         max((padded.shape[axis] - (k - 1) * d - 1) // s + 1, 0) if padded.shape[axis] else 0
         for axis, k, s, d in zip(axes, kernel, step, between, strict=True)
     ]
-    # A cut is the first patch that begins in the next chunk of x; axes inside a flat axis stay whole.
+    # A cut is the first patch that begins in the next chunk of x; axes inside a flat axis are not cut.
     cuts = []
     for i, (axis, _, pad, _) in enumerate(pads):
         inside = starts(x.chunks[axis])[1:-1] if positions == "grid" or not i else []
@@ -87,7 +87,7 @@ def unfold(x: Any, kernel_size: IntOrInts, **settings: Unpack[UnfoldCall]) -> An
 
 @takes(FoldCall, columns.fold)
 def fold(x: Any, output_size: Ints, kernel_size: IntOrInts, **settings: Unpack[FoldCall]) -> Any:
-    """``patchfold.fold`` of a dask array: lazy, chunk by chunk, the same bits.
+    """``patchfold.fold`` for a dask array: lazy, chunk by chunk, with the same bits.
 
     Shapes, Arguments, Formula, Types: as for patchfold.fold without accumulate; x is a dask array. The chunks of the result
         follow those of x along the batch and the positions; with positions="flat" along the first spatial axis only. A
@@ -140,7 +140,8 @@ def fold(x: Any, output_size: Ints, kernel_size: IntOrInts, **settings: Unpack[F
         return {places[i]: slice(*each) for i, each in enumerate(ranges)}
 
     def part(spatial: tuple[int, ...]) -> Any:
-        """Returns the extents of the image that the positions make, the chunk's place in it, and whether any position is."""
+        """Returns the extents of the image that the positions make, the chunk's place in it, and whether there is any
+        position."""
         ranges = reach(spatial)
         if positions == "flat":
             ranges = [ranges[0], *((0, each) for each in grid[1:])]
@@ -245,7 +246,7 @@ class _Blocks:
 
 
 def _checked(name: str, x: Any, *settings: Any) -> tuple[str, Any, Any]:
-    """Checks a call as the operator itself does. Returns its shapes and the pads of its spatial axes."""
+    """Checks a call as the operator itself does. Returns the operator's shapes and the pads of its spatial axes."""
     if not isinstance(x, dask.array.Array):
         expected = f"patchfold.{name}(x, ..), or dask.array.from_array(x, chunks=..)"
         raise InvalidType(f"dask.{name}", "x", "must be a dask array", given_text(x), expected)

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Report:
-    """The report of a run. Its text has a line for each fact."""
+    """The report of a run. The text of a report has a line for each fact."""
 
     tiles: int
     """Tiles of the source, without masked tiles."""
@@ -20,15 +20,15 @@ class Report:
     chunks: int
     """Chunks of the result."""
     written: int
-    """Chunks that this run wrote; the other chunks were there."""
+    """Chunks that this run wrote; earlier runs wrote the other chunks."""
     seconds: float
     bytes_read: int
     """Bytes of the elements that the tiles of this run read, counted each time an element is read."""
     bytes_written: int
     """Bytes of the elements of the chunks that this run wrote, before compression."""
     worker_bytes: int
-    """The most memory that a worker with one thread needs for its tiles, pieces and chunks, as long as tasks run in dask's
-    order. The memory of fn and of the process come on top."""
+    """The most memory that a worker with one thread needs for its tiles, pieces and chunks, if tasks run in dask's order.
+    The memory of fn and of the process is not included."""
     out: str
     dashboard: str = ""
     """The link of the scheduler's dashboard, if there is one."""

@@ -29,7 +29,7 @@ Advance = Callable[[int], Any]
 
 @dataclass
 class Count:
-    """The counts of a run that goes on."""
+    """The counts of a run that continues an interrupted one."""
 
     chunks: int = 0
     tiles: int = 0
@@ -165,7 +165,7 @@ def _listening(client: Any, topic: str, count: Count) -> Iterator[None]:
 
 
 def _settle(client: Any, topic: str, count: Count) -> None:
-    """Waits until all reports that the scheduler has received have come here."""
+    """Waits until this process has all reports that the scheduler has received."""
     most = time.monotonic() + 5
     while time.monotonic() < most:
         before = count.tiles
@@ -176,7 +176,7 @@ def _settle(client: Any, topic: str, count: Count) -> None:
 
 
 def _nothing() -> None:
-    """Does nothing: a call that travels the way of the events."""
+    """Does nothing. The scheduler answers this call after all earlier events."""
 
 
 def check_store(client: Any, in_memory: bool) -> None:

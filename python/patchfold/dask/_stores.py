@@ -2,7 +2,7 @@
 """The destinations of chunks of the result: a given zarr array, or a new store at a path or URL.
 
 A new local store is made as ``y.zarr.partial`` and renamed when it is complete. Every array has an attribute
-``patchfold_unfinished`` until then.
+``patchfold_unfinished`` until it is complete.
 """
 
 from __future__ import annotations

@@ -54,8 +54,8 @@ def split(
         source, progress, level, overwrite, client: as for apply_tiled.
         tile, overlap, tail, axes, padding_mode, value: as for Tiling; tail="partial" is refused, since its last tiles are
             shorter than the others.
-        out: the path or URL of a zarr array that is made. It gets the tiling as an attribute, so that merge needs nothing
-            else. A run that was ended goes on where it stopped, as with apply_tiled.
+        out: the path or URL of a zarr array that is made. The array gets the tiling as an attribute, so that merge needs no
+            other argument. The same call continues an interrupted run, as with apply_tiled.
 
     Types: returns a Report.
 

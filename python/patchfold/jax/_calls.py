@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one JAX primitive for all operators of the table.
 
-Its only parameters are the element type and the call as text: the word "adjoint" for an adjoint, the operator, the shape
-without axes of vmap, and the arguments. XLA runs it on its own buffers: patchfold._core has the target. All operators are
-linear but for a fill, so that the derivative is the call itself and the transpose of the derivative is the adjoint.
+The primitive's only parameters are the element type and the call as text: the word "adjoint" for an adjoint, the operator,
+the shape without axes of vmap, and the arguments. XLA runs the primitive on XLA's own buffers: patchfold._core has the
+target. All operators are linear but for a fill, so that the derivative is the call itself and the transpose of the
+derivative is the adjoint.
 """
 
 import functools
@@ -72,7 +73,7 @@ def _bits(dtype: Any) -> int:
 
 
 def _result(operands: tuple[Any, ...], call: str) -> tuple[int, ...]:
-    """Returns the shape of the result. Axes before those of the call are samples."""
+    """Returns the shape of the result. Arrays may have more axes in front, which number samples."""
     source, result = _shapes(call)
     samples = operands[0].shape[: operands[0].ndim - len(source)] if operands else ()
     return (*samples, *result)

@@ -51,11 +51,11 @@ def unfold(x: Data, kernel_size: IntOrInts, **settings: Unpack[UnfoldCall]) -> j
 
     Types: every element type of whole bytes; elements are copied bit by bit.
 
-    Derivatives: of any order, in forward and reverse mode; the adjoint is fold. That of a padding_mode other than
-        "constant" also copies the padded image.
+    Derivatives: of any order, in forward and reverse mode; the adjoint is fold. With a padding_mode other than "constant"
+        the adjoint also copies the padded image.
 
-    Elsewhere: jax.lax.conv_general_dilated_patches is unfold with positions="grid". It convolves with ones, so it takes
-        floats only, rounds them, and lets NaN and infinity spread within a patch.
+    Elsewhere: jax.lax.conv_general_dilated_patches is unfold with positions="grid". JAX's function convolves with ones, so
+        it takes floats only, rounds them, and lets NaN and infinity spread within a patch.
 
     Example:
         >>> import jax, jax.numpy as jnp, patchfold.jax
@@ -82,8 +82,8 @@ def fold(x: Data, output_size: Ints, kernel_size: IntOrInts, **settings: Unpack[
     Types: numbers and booleans, summed and averaged as patchfold.fold does: sums of float16 and bfloat16 in float32 with
         one rounding.
 
-    Derivatives: of any order, in forward and reverse mode; the adjoint is unfold. A mean has those of forward mode only:
-        for a gradient write fold(..) / coverage(..).
+    Derivatives: of any order, in forward and reverse mode; the adjoint is unfold. A mean has derivatives of forward mode
+        only: for a gradient write fold(..) / coverage(..).
 
     Example:
         >>> import jax, jax.numpy as jnp, patchfold.jax

@@ -10,7 +10,7 @@ from ._errors import ModelError
 from ._regions import Found, Graph, Step
 from ._targets import FAMILY, TARGETS, Target, of_version
 
-# The version of ONNX's operators from which on all nodes that stand for an operator have their present form.
+# The oldest version of ONNX's operators in which Reshape, Transpose, Pad and similar nodes have their present form.
 OLDEST = 13
 
 

@@ -2,7 +2,7 @@
 """Rewrites operators of the family that are made of other nodes, with nodes of the caller's choice. Needs onnx.
 
 New nodes are run on arrays of indices and compared with the old nodes element by element, for two sizes of the open extents.
-New nodes with another result are not taken.
+New nodes with another result are rejected.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ SIZES = ((2, 64), (3, 320))
 Written = tuple[Nodes, str]
 # A function that finds the operators of a graph that are rewritten.
 Find = Callable[[Graph], Sequence[Found]]
-# A function that yields ways to write an operator. It takes, for both trial sizes, the operator and its index map, and the
-# prefix of the names of new nodes and constants.
+# A function that yields ways to write an operator. The function takes, for both trial sizes, the operator and its index map,
+# and the prefix of the names of new nodes and constants.
 Ways = Callable[[tuple[Found, Found], tuple[Indices, Indices], str], Iterator[Written]]
 
 

@@ -14,7 +14,7 @@ class ModelError(ValueError):
 
 
 class NotPortable(ModelError):
-    """A model with nodes that its target does not take, also after nodes were rewritten.
+    """A model with nodes that its target does not accept, even after nodes were rewritten.
 
     model: the model as far as it was written. stays: a sentence about each node that the target does not take.
     """

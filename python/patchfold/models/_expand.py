@@ -151,7 +151,8 @@ def planes_to_blocks(
 
 
 def im2col(nodes: Nodes, x: str, windows: Sequence[Window], shape: Sequence[int], *, last: bool, kernel: bool) -> str:
-    """Writes patches of (N, C, I1..IR), or of (N, I1..IR, C) with `last`, to a result of `shape`, whose batch is 0.
+    """Writes patches of (N, C, I1..IR), or of (N, I1..IR, C) with `last`, to a result of `shape`, in which 0 stands for the
+    batch.
 
     kernel: taps before channels on their axis; otherwise channels before taps.
     """
@@ -190,7 +191,7 @@ def col2im(nodes: Nodes, x: str, windows: Sequence[Window], channels: int = 0) -
         x = _cropped(nodes, x, n, windows)
         x = _summed(nodes, nodes.add("Unsqueeze", [x, nodes.ints([n])])[0], 1, rank, n)
     else:
-        # Tap and position of each spatial axis come side by side, so that one reshape can join both.
+        # Tap and position of each spatial axis are neighbours, so that one reshape can join both.
         order = [*range(n), *(axis for number in range(rank) for axis in (n + number, n + rank + number))]
         shape = [extent for pair in zip(kernel, grid, strict=True) for extent in pair]
         x = nodes.rearranged(x, [*lead, *kernel, *grid], order, [*kept, math.prod(shape)])
@@ -208,8 +209,8 @@ def _spread(nodes: Nodes, x: str, shape: Sequence[int], number: int, window: Win
     """Moves the positions of each tap to their places in the padded image: tap q by q * dilation, positions by stride.
 
     Each row holds one tap, and is longer than the image by one dilation. All rows are read as one row and cut again at the
-    image's length, so that each row begins one dilation later than the row before. The axes on either side are joined to
-    one axis each; the earlier axes join the kept axis if there is only one.
+    image's length, so that each row begins one dilation later than the row before. The axes before the rows are joined to
+    one axis, and so are the axes behind them. If `kept` is one axis, the axes before the rows join it.
     """
     before, after = math.prod(shape[: 2 * number]), math.prod(shape[2 * number + 2 :])
     lead = kept if len(kept) == 1 else [*kept, before]

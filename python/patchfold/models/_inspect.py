@@ -133,18 +133,17 @@ def taken(target: str, stays: Sequence[str]) -> list[str]:
 def inspect(
     model: Any, *, sizes: Mapping[str, int] | None = None, timed: bool = True, target: str | None = None
 ) -> Inspection:
-    """Finds the operators of the family in a model: im2col, col2im, space-to-depth, patches and their kin.
+    """Finds the operators of the family in a model: im2col, col2im, space-to-depth, patches and related operators.
 
     Nodes that only move elements (Reshape, Transpose, Slice, Concat, Pad with zeros, Gather with constant indices, a
     convolution whose filters hold one 1 each, ..) are followed element by element on arrays of indices. So an operator is
-    found whatever it is made of, and what is reported was compared with every element. Only shapes, indices and small
-    constants are read.
+    found in any form, and each finding was compared with every element. Only shapes, indices and small constants are read.
 
     Arguments:
         model: path of an .onnx file, of an .xml file of OpenVINO with its .bin file beside it, of a .pt2 file of
             torch.export or of a .tflite file, or of the folder of a SavedModel; or an onnx.ModelProto or a
-            torch.export.ExportedProgram. Data outside an ONNX file may lie in its folder only. Nothing of a model is run:
-            not the pickles in a .pt2 file either.
+            torch.export.ExportedProgram. Data outside an ONNX file may lie in its folder only. No part of a model is run,
+            not even the pickles in a .pt2 file.
         sizes: extents of open dimensions, by their names in the model ("batch", or "input.0" for an axis without a name).
             Others are taken as 1 on the first axis and 64 on the rest, in a .pt2 file as they were exported, and the report
             says so.

@@ -112,7 +112,7 @@ class _Reader:
         return shape
 
     def _values(self, tensor: onnx.TensorProto, shape: tuple[int, ...]) -> np.ndarray[Any, Any] | None:
-        """Returns the values of a small initializer. The data of a large one is checked but not read."""
+        """Returns the values of a small initializer. The data of a large initializer is checked but not read."""
         external = {entry.key: entry.value for entry in tensor.external_data}
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
             self._check_external(tensor, external)

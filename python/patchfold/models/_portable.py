@@ -29,9 +29,9 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
     Col2Im, DepthToSpace and SpaceToDepth become Reshape and Transpose, with Pad, Slice and Add where patches overlap. Each
     element's sum starts from +0 and adds its taps in ascending order, so the result is Col2Im's bit for bit; Inf and NaN
     stay where they are. TensorFlow's ExtractImagePatches, which tf2onnx leaves in the domain ai.onnx.contrib, becomes Pad,
-    Slice and Concat. Where tensors have more axes than the target takes, chains of nodes that only move elements through
-    them are written again with fewer. All other nodes stay as they are. What comes out is judged by the target's rules,
-    which docs/models.md lists: operators of the family, axes of all tensors, element types.
+    Slice and Concat. If tensors have more axes than the target accepts, chains of nodes that only move elements are
+    rewritten with fewer axes. All other nodes stay as they are. The result is judged by the target's rules, which
+    docs/models.md lists: operators of the family, axes of all tensors, element types.
 
     Arguments:
         model: path of an .onnx file, or an onnx.ModelProto, which is not changed.
@@ -40,9 +40,9 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
             the family at all, for converters that have none.
         sizes: as for inspect; needed where DepthToSpace or SpaceToDepth have open extents other than the batch.
 
-    Returns: an onnx.ModelProto; the same nodes where the target has all that the model uses.
+    Returns: an onnx.ModelProto; with the same nodes if the target has all operators of the model.
 
-    Raises: NotPortable where nodes are left that the target does not take; its `stays` lists them, its `model` is what was
+    Raises: NotPortable if nodes are left that the target does not accept; its `stays` lists them, its `model` is what was
         written. ModelError for what inspect refuses, an unknown target, and operators whose shape or kernel is computed.
     """
     wanted = target_of(target)

@@ -24,7 +24,7 @@ Move = Callable[[Sequence[Indices]], Sequence[Indices]]
 
 @dataclass(frozen=True)
 class Step:
-    """A node of a model. `inputs` are the tensors whose elements it moves or computes with, `outputs` its results.
+    """A node of a model. `inputs` are the tensors whose elements the node moves or computes with, `outputs` its results.
 
     `move` maps the inputs' indices to the outputs'; None for a step that computes. `name` is set where the node is an
     operator of the family itself.
@@ -161,7 +161,8 @@ def _named_ends(graph: Graph, origins: dict[str, _Origin], done: set[str]) -> di
 
 
 def _plainer(graph: Graph, origins: dict[str, _Origin], tensor: str, name: Name) -> tuple[str, Name]:
-    """Returns, for blocks without a function's name, an earlier tensor of equal elements in equal order that has one."""
+    """If no function makes the blocks in one step, returns an earlier tensor that a function makes, with equal elements in
+    equal order."""
     if name.operator == "blocks":
         flat = origins[tensor].indices.reshape(-1)
         for number in sorted(origins[tensor].steps, reverse=True):

@@ -46,7 +46,7 @@ class Rewriter:
     """The base of rewriters. A derived class writes the nodes that stand for an operator of the family."""
 
     def written(self, node: onnx.NodeProto, constants: Mapping[str, Any], prefix: str) -> Nodes | None:
-        """Returns the nodes that stand for a node; None if the node stays."""
+        """Returns the nodes that replace a node; None if the node remains."""
         raise NotImplementedError
 
     def graph(self, graph: onnx.GraphProto, outer: Mapping[str, Any], prefix: str) -> None:

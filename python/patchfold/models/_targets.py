@@ -85,7 +85,8 @@ TARGETS = {
         ),
     )
 }
-# The target of patchfold.onnxruntime, whose report lists all operators of the family that stay ONNX Runtime's own.
+# The target of patchfold.onnxruntime, whose report lists all operators of the family that ONNX Runtime's own kernels
+# compute.
 ONNXRUNTIME = Target("patchfold's library", lambda kind, rank, mode: False, "", "")
 
 

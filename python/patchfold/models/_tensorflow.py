@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads SavedModels of TensorFlow as graphs of steps. Needs TensorFlow for the form of its files; runs no model."""
+"""Reads SavedModels of TensorFlow as graphs of steps. Needs TensorFlow's description of the files, but runs no model."""
 
 from __future__ import annotations
 

@@ -44,7 +44,8 @@ def moved_by(kind: str, count: int) -> range:
 
 
 def move_of(kind: str, attributes: Attributes, given: Given, shape: tuple[int, ...] | None) -> Move | None:
-    """Returns the move of a node's inputs; None for a node that computes. `shape`: the first result's, if known."""
+    """Returns a function that moves the elements of a node's inputs; None for a node that computes new elements. `shape`:
+    the first result's, if known."""
     if kind in SAME:
         return lambda indices: [indices[0]]
     if kind in CONVOLUTIONS:

@@ -14,7 +14,7 @@ from ._moves import MOST_CONSTANT
 
 
 def part_of(module: str, what: str) -> Any:
-    """Returns a module of TensorFlow. Its ImportError names the reader that needs TensorFlow."""
+    """Returns a module of TensorFlow. If the module is missing, the ImportError names the reader that needs TensorFlow."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -68,7 +68,7 @@ def array_of(name: str, tensor: Any) -> np.ndarray[Any, Any] | None:
     values = np.array(getattr(tensor, _FIELDS[dtype]), dtype)
     if values.size > count or (values.size == 0 and count):
         values = np.zeros(1, dtype) if values.size == 0 else values[:count]
-    # The last value stands for the rest.
+    # All elements after the last given value are equal to this value.
     return np.concatenate([values, np.repeat(values[-1:], count - values.size)]).reshape(shape)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads models of LiteRT (.tflite) as graphs of steps. Needs TensorFlow for the form of its files; runs no model."""
+"""Reads models of LiteRT (.tflite) as graphs of steps. Needs TensorFlow's description of the files, but runs no model."""
 
 from __future__ import annotations
 

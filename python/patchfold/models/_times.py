@@ -19,7 +19,8 @@ TYPES = {"float": "float32", "double": "float64"}
 
 
 def time_of(path: str, sizes: Mapping[str, int]) -> str:
-    """Returns the best time of a few runs as text, or the reason for none. Inputs are random; open sizes as for inspect."""
+    """Returns the best time of a few runs as text, or the reason why there is no time. Inputs are random; open sizes as for
+    inspect."""
     try:
         runtime: Any = importlib.import_module("onnxruntime")
     except ImportError:

@@ -34,7 +34,7 @@ SHAPED = {
     for name in "view reshape _unsafe_view unsqueeze squeeze flatten unflatten alias clone contiguous detach detach_"
     " lift_fresh_copy view_as reshape_as _reshape_alias view_copy".split()
 }
-# Operators that convert element types: they move elements if the type stays.
+# Operators that convert element types: they move elements if the type does not change.
 CONVERTING = {"aten.to", "aten._to_copy", "aten.type_as"}
 # Operators that insert zeros: their maps hold OUTSIDE, which no constant can hold.
 FILLING = {"aten.constant_pad_nd", "aten.pad", "aten.convolution", "aten.conv1d", "aten.conv2d", "aten.conv3d"}
@@ -48,7 +48,8 @@ class Tensor:
 
 
 def move_of(kind: str, arguments: Values, values: Values, shapes: Shapes, same: bool) -> tuple[tuple[str, ...], Move | None]:
-    """Returns the tensors that a node moves, and the move; None for a node that computes. `same`: whether the type stays."""
+    """Returns the tensors whose elements a node moves, and a function that moves them; None for a node that computes new
+    elements. `same`: whether the type stays."""
     first = arguments.get("self", arguments.get("input"))
     if kind in ("aten.cat", "aten.concat", "aten.stack"):
         tensors = arguments["tensors"]

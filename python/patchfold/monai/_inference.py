@@ -82,7 +82,7 @@ def sliding_window_inference(
             smaller, windows are padded at both ends and the padding is cut from the results.
         sw_batch_size: the most windows that the predictor takes at a time; those of several images may come together.
         predictor: called as predictor(windows, *args, **kwargs). Returns a tensor, or a sequence or mapping of tensors, of
-            a floating or complex type. Windows are copies, which it may change.
+            a floating or complex type. Windows are copies, which the predictor may change.
         overlap: what neighbouring windows share, as a part of the window in [0, 1), for every or for each axis. Windows
             are int(roi * (1 - overlap)) elements apart, at least 1; the last one ends with the image.
         mode: how results are blended: "constant" (mean) or "gaussian" (weights of compute_importance_map).
@@ -101,17 +101,18 @@ def sliding_window_inference(
         args, kwargs: go to the predictor. A keyword ``condition`` is a tensor with the batch and spatial extents of inputs;
             the predictor gets its windows as ``condition``.
         out: where the output goes: a tensor, an array of NumPy (also a memmap) or a store (zarr, h5py) of the output's
-            shape and type, on the processor, for a predictor with one result. Or a function, for one image: out(rows, band)
-            receives the band (1, C', rows, ..) of the output along its first spatial axis, in order, and the call returns
-            None. A predictor's own keyword ``out`` needs functools.partial.
+            shape and type, on the processor, for a predictor with one result. For one image, out may be a function:
+            out(rows, band) receives the band (1, C', rows, ..) of the output along its first spatial axis, in order, and the
+            call returns None. A predictor's own keyword ``out`` needs functools.partial.
 
     Formula: y = sum of weight * result / sum of weight, over the windows that give an element.
 
-    Types: the output has the type of inputs if that is a floating or complex type, otherwise that of the results. It
-        is a MetaTensor with the metadata of inputs if inputs is one. Gradients flow from results that require them.
+    Types: the output has the type of inputs if that is a floating or complex type, otherwise the type of the results. If
+        inputs is a MetaTensor, the output is a MetaTensor with the same metadata. Gradients flow from results that require
+        them.
 
     Memory: on the processor, without gradients, the output, and the parts of results that wait for their neighbours. In the
-        other cases a sum of weights comes on top, as in MONAI.
+        other cases a sum of weights needs memory too, as in MONAI.
 
     Errors: InvalidValue (a ValueError) and InvalidType (a TypeError). Exceptions of the predictor pass unchanged.
 

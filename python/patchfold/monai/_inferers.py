@@ -103,10 +103,10 @@ class SlidingWindowInferer:
 
 class SlidingWindowInfererAdapt(SlidingWindowInferer):
     """A SlidingWindowInferer that blends on the processor if the accelerator has too little memory, as MONAI's class of
-    this name. With ``device`` given it is a SlidingWindowInferer.
+    this name. With a given ``device``, this class works like SlidingWindowInferer.
 
-    An image for which memory did not suffice sets cpu_thresh, so that the next one of this size is blended on the processor
-    at once; the output then lies there.
+    An image for which memory did not suffice sets cpu_thresh, so that the next image of this size is blended on the
+    processor at once; the output then lies there.
 
     Example:
         >>> import torch

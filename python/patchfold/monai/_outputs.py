@@ -41,7 +41,8 @@ def _is_function(out: Any) -> bool:
 
 
 class Outputs:
-    """The outputs, one for each tensor that the predictor returns. The first results decide their number and extents."""
+    """The outputs, one for each tensor that the predictor returns. The first results decide the number and the extents of
+    the outputs."""
 
     def __init__(
         self,
@@ -128,7 +129,8 @@ class Outputs:
 
 
 class _Zoom:
-    """The places of results of other extents than the windows: all is scaled by extent of result / extent of window."""
+    """The places of results whose extents differ from the windows': all places are scaled by extent of result / extent of
+    window."""
 
     def __init__(self, windows: Windows, result: tuple[int, ...]) -> None:
         self.windows = windows

@@ -73,7 +73,7 @@ def col2im(
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
         arguments of the wrong type (arrays given as image_shape and block_shape must be int64), and for element types
-        that cannot be added. Both name the rule, the given value and the expected one.
+        that cannot be added. Errors name the rule, the given and the expected value.
 
     Elsewhere: patchfold.fold; torch nn.functional.fold; TensorFlow the gradient of image.extract_patches; OpenVINO
         Col2Im; MATLAB col2im(B, [m n], [mm nn], 'distinct').
@@ -111,7 +111,7 @@ def im2col(
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for arguments
-        of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the expected one.
+        of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the expected value.
 
     Elsewhere: patchfold.unfold; torch nn.functional.unfold; TensorFlow image.extract_patches (other order); OpenVINO
         ExtractImagePatches (other order); MATLAB im2col(A, [m n], 'sliding').
@@ -144,8 +144,8 @@ def depth_to_space(input: Array, blocksize: Int, *, mode: Mode = "DCR", out: Arr
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: patchfold.depth_to_space; torch nn.functional.pixel_shuffle (CRD); TensorFlow nn.depth_to_space (DCR);
         OpenVINO DepthToSpace; MATLAB depthToSpace.
@@ -175,8 +175,8 @@ def space_to_depth(input: Array, blocksize: Int, *, mode: Mode = "DCR", out: Arr
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: patchfold.space_to_depth; torch nn.functional.pixel_unshuffle (CRD); TensorFlow nn.space_to_depth (DCR);
         OpenVINO SpaceToDepth; MATLAB spaceToDepth.

@@ -75,7 +75,8 @@ def _names(folder: Path, begin: str, end: str) -> list[str]:
 
 
 def _range(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """Returns the range of integers for one element in a typed field: of an integer, or of the bits of another element."""
+    """Returns the range of the integers that a typed field stores for elements of a type: integers themselves, or bits of
+    other elements."""
     if dtype.kind in "iu":
         return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     return 0, 1 if dtype.kind == "b" else 2 ** (8 * dtype.itemsize) - 1

@@ -215,7 +215,7 @@ class PreparedModel(onnx.backend.base.BackendRep):
     """A checked model, which may be run many times.
 
     Attributes:
-        operators: what its nodes mean in the opset of the model, as patchfold.operators() lists them, without Constant
+        operators: the meaning of the model's nodes in its opset, as patchfold.operators() lists them, without Constant
     """
 
     def __init__(self, model: ModelProto) -> None:

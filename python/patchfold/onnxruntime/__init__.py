@@ -25,11 +25,11 @@ FILE = Path(__file__).absolute().parent.parent / "lib" / "libpatchfold_onnxrunti
 def library() -> str:
     """Returns the path of the library that `SessionOptions.register_custom_ops_library` takes.
 
-    It holds the operators of the domain "patchfold" for ONNX Runtime 1.17 and newer, on the processor: Col2Im, Im2Col,
-    ExtractImagePatches, SpaceToBatch, BatchToSpace, SpaceToDepth, DepthToSpace. They run on the session's own threads
-    (`intra_op_num_threads`).
+    The library holds the operators of the domain "patchfold" for ONNX Runtime 1.17 and newer, on the processor: Col2Im,
+    Im2Col, ExtractImagePatches, SpaceToBatch, BatchToSpace, SpaceToDepth, DepthToSpace. These operators run on the session's
+    own threads (`intra_op_num_threads`).
 
-    Raises: FileNotFoundError where this build of patchfold has none.
+    Raises: FileNotFoundError if this build of patchfold lacks the library.
     """
     if not FILE.is_file():
         raise FileNotFoundError(

@@ -18,7 +18,7 @@ from ..models._rewriter import CONTRIB, Rewriter, copy_of, drop_domain
 from ..models._targets import FAMILY
 from ._disguises import DOMAIN, take_over
 
-# ONNX's names of the element types that ONNX Runtime's tensors hold. Other types stay with ONNX Runtime's own operators.
+# ONNX's names of the element types that ONNX Runtime's tensors hold. ONNX Runtime's own operators keep all other types.
 _HELD = {code: name for code, name in BY_ONNX_CODE.items() if not name.startswith("complex")}
 MOVED = {_onnx.dtype_of(code) for code in _HELD}
 SUMMED = {_onnx.dtype_of(code) for code, name in _HELD.items() if name in SUMMABLE}
@@ -28,12 +28,11 @@ def convert(model: Any) -> onnx.ModelProto:
     """Returns a model with operators of the domain "patchfold" in place of ONNX Runtime's own operators.
 
     Col2Im, DepthToSpace and SpaceToDepth are taken over, and TensorFlow's ExtractImagePatches, which tf2onnx leaves in the
-    domain ai.onnx.contrib; so are chains of other nodes that do what Im2Col, SpaceToDepth or DepthToSpace does, as torch's
-    exporters write unfold. Results are the same bit for bit, but for Col2Im of float16, which is added in float32 here and
-    rounded once. Col2Im also runs with element types, and for N-D images with dilations, that ONNX Runtime does not
-    compute, or computes wrong. A node stays as it is where the type of its elements is not known or is none that the
-    library takes (strings, complex, 4-bit numbers; float8 in Col2Im), and an ExtractImagePatches whose settings are
-    computed.
+    domain ai.onnx.contrib; so are chains of other nodes with the effect of Im2Col, SpaceToDepth or DepthToSpace: torch's
+    exporters write unfold as such a chain. Results are the same bit for bit, but for Col2Im of float16, which is added in
+    float32 here and rounded once. Col2Im also runs with element types, and for N-D images with dilations, that ONNX Runtime
+    does not compute, or computes wrong. A node does not change if its element type is unknown or not accepted by the library
+    (strings, complex, 4-bit numbers; float8 in Col2Im), or if it is an ExtractImagePatches with computed settings.
 
     Arguments:
         model: path of an .onnx file, or an onnx.ModelProto, which is not changed.

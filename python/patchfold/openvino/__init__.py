@@ -81,7 +81,7 @@ def col2im(
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
         arguments of the wrong type (arrays given as output_size and kernel_size must both be int32 or both int64), and
-        for element types that cannot be added. Both name the rule, the given value and the expected one.
+        for element types that cannot be added. Errors name the rule, the given and the expected value.
 
     Elsewhere: patchfold.fold; torch nn.functional.fold; TensorFlow the gradient of image.extract_patches; ONNX Col2Im;
         MATLAB col2im(B, [m n], [mm nn], 'distinct').
@@ -118,8 +118,8 @@ def extract_image_patches(
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: patchfold.unfold (order="kernel", positions="grid"); torch nn.functional.unfold (other order); TensorFlow
         image.extract_patches (channels last); ONNX none; MATLAB im2col(A, [m n], 'sliding').
@@ -154,7 +154,7 @@ def reconstruct_patches(
         patches: the patches, as extract_image_patches makes them.
         output_size: rows and columns of the images.
         sizes, strides, rates, auto_pad: those of the extract_image_patches.
-        reduction: "mean" of the elements that meet, which gives the images back where nobody changed the patches; or "sum".
+        reduction: "mean" of the elements that overlap, which gives the images back if the patches are unchanged; or "sum".
         out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, c, y] = the mean or the sum of patches[n, tap * C + c, position] over all taps and positions with
@@ -163,8 +163,8 @@ def reconstruct_patches(
     Types: numbers and booleans, summed and averaged as patchfold.fold does.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for element types that cannot be added. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for element types that cannot be added. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: patchfold.fold (order="kernel", positions="grid"); torch nn.functional.fold (other order); TensorFlow the
         gradient of image.extract_patches; ONNX Col2Im (other order); MATLAB col2im.
@@ -203,8 +203,8 @@ def space_to_batch(data: Array, block_shape: Ints, pads_begin: Ints, pads_end: I
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: patchfold.space_to_batch; torch none; TensorFlow space_to_batch_nd; ONNX none; MATLAB reshape and
         permute.
@@ -238,7 +238,7 @@ def batch_to_space(data: Array, block_shape: Ints, crops_begin: Ints, crops_end:
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
         arguments of the wrong type (arrays given as the three lists must have the same integer type), and for elements
-        without a fixed size. Both name the rule, the given value and the expected one.
+        without a fixed size. Errors name the rule, the given and the expected value.
 
     Elsewhere: patchfold.batch_to_space; torch none; TensorFlow batch_to_space_nd; ONNX none; MATLAB reshape and
         permute.
@@ -268,8 +268,8 @@ def space_to_depth(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, 
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: patchfold.space_to_depth; torch nn.functional.pixel_unshuffle (depth_first); TensorFlow
         nn.space_to_depth; ONNX SpaceToDepth; MATLAB spaceToDepth.
@@ -299,8 +299,8 @@ def depth_to_space(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, 
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: patchfold.depth_to_space; torch nn.functional.pixel_shuffle (depth_first); TensorFlow nn.depth_to_space;
         ONNX DepthToSpace; MATLAB depthToSpace.
@@ -325,8 +325,8 @@ def extension() -> str:
     a model with others is refused, since the plugin cuts 64-bit numbers to 32 bits without saying so.
 
     The first call compiles the library for the OpenVINO that is installed, which takes half a minute and a C++ compiler
-    (environment variable CXX, or else c++, g++, clang++). It is kept in the folder PATCHFOLD_CACHE, or else in
-    ~/.cache/patchfold, and used again as long as OpenVINO and patchfold stay the same.
+    (environment variable CXX, or else c++, g++, clang++). The compiled library is kept in the folder PATCHFOLD_CACHE, or
+    else in ~/.cache/patchfold, and used again as long as OpenVINO and patchfold stay the same.
 
     Returns: the path, as C++ takes it too: `core.add_extension(path)`.
 

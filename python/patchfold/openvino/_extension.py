@@ -114,7 +114,8 @@ def _compiler() -> list[str]:
 
 
 def _definitions(folder: Path) -> list[str]:
-    """Returns the definitions that OpenVINO and its users share: the kind of threads, and the standard library's ABI."""
+    """Returns the macros with which OpenVINO was compiled, and which its users need: the kind of threads, and the standard
+    library's ABI."""
     text = "".join(path.read_text(encoding="utf-8") for path in (folder / "cmake").glob("OpenVINOTargets.cmake"))
     words = re.findall(r"\b(OV_THREAD=OV_THREAD_\w+|_GLIBCXX_USE_CXX11_ABI=[01])\b", text)
     if not any(word.startswith("OV_THREAD=") for word in words):

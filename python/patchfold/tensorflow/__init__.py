@@ -40,8 +40,8 @@ def space_to_batch(input: Array, paddings: Pairs, block_size: Int, *, out: Array
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: patchfold.space_to_batch (layout="channels_last"); torch none; ONNX none; OpenVINO SpaceToBatch; MATLAB
         reshape and permute.
@@ -72,8 +72,8 @@ def space_to_batch_nd(input: Array, block_shape: Ints, paddings: Pairs, *, out: 
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: patchfold.space_to_batch (layout="channels_last"); torch none; ONNX none; OpenVINO SpaceToBatch; MATLAB
         reshape and permute.
@@ -103,8 +103,8 @@ def batch_to_space(input: Array, crops: Pairs, block_size: Int, *, out: Array | 
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: patchfold.batch_to_space (layout="channels_last"); torch none; ONNX none; OpenVINO BatchToSpace; MATLAB
         reshape and permute.
@@ -135,8 +135,8 @@ def batch_to_space_nd(input: Array, block_shape: Ints, crops: Pairs, *, out: Arr
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: patchfold.batch_to_space (layout="channels_last"); torch none; ONNX none; OpenVINO BatchToSpace; MATLAB
         reshape and permute.
@@ -166,8 +166,8 @@ def space_to_depth(input: Array, block_size: Int, data_format: DataFormat = "NHW
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: patchfold.space_to_depth (layout="channels_last"); torch nn.functional.pixel_unshuffle (other order);
         ONNX SpaceToDepth; OpenVINO SpaceToDepth; MATLAB spaceToDepth.
@@ -197,8 +197,8 @@ def depth_to_space(input: Array, block_size: Int, data_format: DataFormat = "NHW
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: patchfold.depth_to_space (layout="channels_last"); torch nn.functional.pixel_shuffle (other order); ONNX
         DepthToSpace; OpenVINO DepthToSpace; MATLAB depthToSpace.
@@ -233,8 +233,8 @@ def extract_image_patches(
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", positions="grid"); torch nn.functional.unfold
         (other order); ONNX none; OpenVINO ExtractImagePatches; MATLAB im2col(A, [m n], 'sliding'). patchfold.reconstruct
@@ -254,8 +254,8 @@ def extract_image_patches(
 def extract_patches(
     images: Array, sizes: Ints, strides: Ints, rates: Ints, padding: PaddingType, *, out: Array | None = None
 ) -> Array:
-    """tf.image.extract_patches: copies patches to the channels. It is extract_image_patches under its newer name,
-    whose first list is sizes.
+    """tf.image.extract_patches: copies patches to the channels. extract_patches is extract_image_patches under its newer
+    name, whose first list is sizes.
 
     Example:
         >>> import numpy as np, patchfold.tensorflow
@@ -285,8 +285,8 @@ def reconstruct_patches(
         patches: the patches, as extract_patches makes them.
         output_size: rows and columns of the images.
         sizes, strides, rates, padding: those of the extract_patches.
-        reduction: "mean" of the elements that meet, which gives the images back where nobody changed the patches; or
-            "sum", which is the gradient of extract_patches.
+        reduction: "mean" of the elements that overlap, which gives the images back if the patches are unchanged; or "sum",
+            which is the gradient of extract_patches.
         out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, y, c] = the mean or the sum of patches[n, position, tap * C + c] over all taps and positions with
@@ -297,8 +297,8 @@ def reconstruct_patches(
     Derivatives: of sums, and of means where patches do not overlap.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for element types that cannot be added. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for element types that cannot be added. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: patchfold.fold (layout="channels_last", order="kernel", positions="grid"); torch nn.functional.fold (other
         order); keras.ops.image.reconstruct_patches; ONNX Col2Im; OpenVINO Col2Im; MATLAB col2im.
@@ -344,8 +344,8 @@ def extract_volume_patches(
     Types: any element type of fixed size; elements are copied bit by bit.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
+        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
+        expected value.
 
     Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", positions="grid"); torch none (nn.Unfold has two
         axes); ONNX none; OpenVINO none; MATLAB none.
@@ -365,7 +365,7 @@ def extract_volume_patches(
 def library() -> str:
     """Adds patchfold's operator to TensorFlow, for graphs that hold it already: saved models with patchfold's calls.
 
-    Calls with tensors add it themselves.
+    Calls with tensors add the operator themselves.
 
     Returns: the path of the library, as tensorflow.load_op_library takes it.
 

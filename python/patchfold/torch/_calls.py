@@ -51,8 +51,8 @@ class _Native:
 
 
 def _traced_shape(sizes: Sequence[Any], call: str, shape: Sequence[Any]) -> list[Any]:
-    """Returns the shape of a result if some extents are symbols. Symbols from which the shape does not follow by a simple
-    rule become numbers, the last one first."""
+    """Returns the shape of a result if some extents are symbols. If the shape follows from the symbols by no simple rule,
+    symbols become numbers, the last symbol first."""
     data, forward = list(shape), call.removeprefix(f"{linear.ADJOINT} ")
     if " ? " not in call:
         source, result = linear.shapes(call)
@@ -77,7 +77,8 @@ def _extent(size: linear.Extent, data: Sequence[Any]) -> Any:
 
 
 def _gradient(gradient: Tensor, sizes: Sequence[Any], call: str, shape: Sequence[Any]) -> Tensor:
-    """Returns the adjoint of a call. For a mean, it first divides by the number of patches that touch each element."""
+    """Returns the adjoint of a call. For a mean, the adjoint first divides by the number of patches that touch each
+    element."""
     if is_true(gradient.numel() == 0):
         return gradient.new_zeros(tuple(sizes))
     total = linear.sum_of(call)

@@ -42,9 +42,9 @@ def fold(
         dilation: step between the elements of a patch, at least 1.
         padding: elements at both ends of each axis, at least 0; elements that fall into them are dropped.
         stride: step between patches, at least 1.
-        out: a tensor of the result's shape and element type; it receives the result and is returned. It has no
+        out: a tensor of the result's shape and element type; it receives the result and is returned; out has no
             derivative.
-        device: where the result lies; that of input if not given.
+        device: the device of the result; if not given, the device of input.
 
     Formula: result[n, c, y] = the sum of input[n, c * K + tap, position] over all taps and positions with
         position * stride + tap * dilation - padding = y for each axis; 0 if there are none.
@@ -56,7 +56,7 @@ def fold(
 
     Errors: InvalidValue for numbers and shapes that break a rule, and for a number of positions that differs from the
         formula's; InvalidType for an input that is not a dense tensor, for arguments of the wrong type, and
-        for element types that cannot be added. Both name the rule, the given value and the expected one.
+        for element types that cannot be added. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch nn.functional.fold, nn.Fold; patchfold.fold; TensorFlow the gradient of image.extract_patches; ONNX
         Col2Im; OpenVINO Col2Im; MATLAB col2im(B, [m n], [mm nn], 'distinct').
@@ -93,7 +93,7 @@ def unfold(
 
     Shapes: input is (N, C, H, W) or (C, H, W); the result is (N, C*K, L) or (C*K, L). K is the product of kernel_size;
         L is the product of l = (I + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1 of all axes. Beyond
-        torch: with tuples of R numbers, input is (N, C, I1..IR); it then needs its batch axis.
+        torch: with tuples of R numbers, input is (N, C, I1..IR), and the batch axis is required.
 
     Arguments:
         input: the image, any strides, any device; if it is not on the CPU it is copied there, and the result back.
@@ -102,10 +102,10 @@ def unfold(
         padding: elements added at both ends of each axis, at least 0.
         stride: step between patches, at least 1.
         padding_mode: what is added: "constant" (also "zeros"): zeros; or elements of the image, as numpy.pad does: "edge"
-            (also "replicate"), "reflect", "symmetric", "wrap" (also "circular"). They are added first, by torch.
-        out: a tensor of the result's shape and element type; it receives the result and is returned. It has no
+            (also "replicate"), "reflect", "symmetric", "wrap" (also "circular"). torch adds these elements first.
+        out: a tensor of the result's shape and element type; it receives the result and is returned; out has no
             derivative.
-        device: where the result lies; that of input if not given.
+        device: the device of the result; if not given, the device of input.
 
     Formula: result[n, c * K + tap, position] = input[n, c, position * stride + tap * dilation - padding], for each
         axis; 0 outside the image, or what padding_mode says.
@@ -115,8 +115,8 @@ def unfold(
     Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
 
     Errors: InvalidValue for numbers and shapes that break a rule, and for an image that holds no patch; InvalidType for
-        an input that is not a dense tensor and for arguments of the wrong type. Both name the rule, the
-        given value and the expected one.
+        an input that is not a dense tensor and for arguments of the wrong type. Errors name the rule, the
+        given and the expected value.
 
     Elsewhere: torch nn.functional.unfold, nn.Unfold; patchfold.unfold; TensorFlow image.extract_patches (channels last,
         another order); ONNX none; OpenVINO ExtractImagePatches (another order); MATLAB im2col(A, [m n], 'sliding').
@@ -168,9 +168,9 @@ def pixel_shuffle(
     Arguments:
         input: the deep image, any strides, any device; if it is not on the CPU it is copied there, and the result back.
         upscale_factor: r, at least 1.
-        out: a tensor of the result's shape and element type; it receives the result and is returned. It has no
+        out: a tensor of the result's shape and element type; it receives the result and is returned; out has no
             derivative.
-        device: where the result lies; that of input if not given.
+        device: the device of the result; if not given, the device of input.
 
     Formula: result[.., c, y * r + i, x * r + j] = input[.., c * r * r + i * r + j, y, x].
 
@@ -179,7 +179,7 @@ def pixel_shuffle(
     Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for an input that is not a dense tensor
-        and for arguments of the wrong type. Both name the rule, the given value and the expected one.
+        and for arguments of the wrong type. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch nn.functional.pixel_shuffle, nn.PixelShuffle; patchfold.depth_to_space (mode="depth_first");
         TensorFlow nn.depth_to_space (another order); ONNX DepthToSpace (CRD); OpenVINO DepthToSpace (depth_first);
@@ -212,9 +212,9 @@ def pixel_unshuffle(
     Arguments:
         input: the image, any strides, any device; if it is not on the CPU it is copied there, and the result back.
         downscale_factor: r, at least 1; it divides both extents.
-        out: a tensor of the result's shape and element type; it receives the result and is returned. It has no
+        out: a tensor of the result's shape and element type; it receives the result and is returned; out has no
             derivative.
-        device: where the result lies; that of input if not given.
+        device: the device of the result; if not given, the device of input.
 
     Formula: result[.., c * r * r + i * r + j, y, x] = input[.., c, y * r + i, x * r + j].
 
@@ -223,7 +223,7 @@ def pixel_unshuffle(
     Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for an input that is not a dense tensor
-        and for arguments of the wrong type. Both name the rule, the given value and the expected one.
+        and for arguments of the wrong type. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch nn.functional.pixel_unshuffle, nn.PixelUnshuffle; patchfold.space_to_depth (mode="depth_first");
         TensorFlow nn.space_to_depth (another order); ONNX SpaceToDepth (CRD); OpenVINO SpaceToDepth (depth_first);
@@ -246,8 +246,8 @@ def contiguous(input: Tensor) -> Tensor:
     Shapes: any; the result has the shape of input.
 
     Arguments:
-        input: the tensor, any strides, any device; if it is not on the CPU it is copied there, and the result back. One that
-            is contiguous already is returned itself.
+        input: the tensor, any strides, any device; if it is not on the CPU it is copied there, and the result back. A
+            contiguous tensor is returned itself.
 
     Formula: result[i, j, ..] = input[i, j, ..].
 
@@ -255,8 +255,8 @@ def contiguous(input: Tensor) -> Tensor:
 
     Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
 
-    Errors: InvalidType for an input that would have to be copied and is not a dense tensor. It names the rule and the given
-        value.
+    Errors: InvalidType for an input that would have to be copied and is not a dense tensor. The error names the rule and the
+        given value.
 
     Elsewhere: torch Tensor.contiguous; patchfold.copy; NumPy ascontiguousarray; TensorFlow identity; ONNX Identity;
         OpenVINO none; MATLAB none.

@@ -22,11 +22,11 @@ _NAMES = ("fold", "unfold", "pixel_shuffle", "pixel_unshuffle")
 _lock = threading.Lock()
 _installed: list[Installation] = []
 _replaced: dict[str, tuple[Callable[..., Tensor], Callable[..., Tensor]]] = {}
-"""From a name to torch's function and patchfold's, while installed."""
+"""Maps a name to torch's function and patchfold's function, while patchfold's is installed."""
 
 
 class Installation:
-    """The handle that install() returns. As a context manager, it removes the installation at the end of the block."""
+    """The handle that install() returns. As a context manager, a handle removes the installation at the end of the block."""
 
     def remove(self) -> None:
         """Restores torch's functions once every installation is removed. Removing one twice does nothing."""
@@ -77,7 +77,7 @@ def install() -> Installation:
     are patchfold's: InvalidValue (a ValueError) and InvalidType (a TypeError), where torch mostly raises RuntimeError.
 
     Returns an Installation: ``remove()`` restores torch's functions, and so does leaving it as a context. Installations
-    nest: torch's functions are back once each is removed. ``uninstall()`` removes all.
+    nest: torch's own functions return once every installation is removed. ``uninstall()`` removes all.
 
     Example:
         >>> import torch, patchfold.torch

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators patchfold::fold, unfold, pixel_shuffle, pixel_unshuffle and contiguous of torch.library.
 
-All operators are linear. The adjoint of each is another of these operators or the identity, and is its backward formula.
-Forward-mode derivatives apply the operator to the tangent. torch.library.register_autograd has no place for this rule, so
-the Autograd kernel is registered directly.
+All operators are linear. The adjoint of each operator is its backward formula: another operator of the five, or the
+identity. Forward-mode derivatives apply the operator to the tangent. torch.library.register_autograd has no place for this
+rule, so the Autograd kernel is registered directly.
 
 The kernels run on the processor. A tensor on another device is copied to the processor's memory, and the result back to the
 device. Both copies are part of the operator: derivatives, graphs and transforms see one operator on the tensor's device.
@@ -42,7 +42,7 @@ _ZEROS = (0, 0)
 
 @dataclass
 class Row:
-    """One operator, with its rules for shapes and derivatives. Values come in torch's order: from the dispatcher, with an
+    """One operator, with its rules for shapes and derivatives. Values are in torch's order: from the dispatcher, with an
     entry for each axis in each list, or from the caller of the function."""
 
     name: str
@@ -55,14 +55,15 @@ class Row:
     defaults: tuple[Any, ...]
     shape: Callable[..., list[Any]]
     adjoint: Callable[..., Tensor]
-    """(gradient, sizes of the input, *values) -> gradient of the input"""
+    """A function of (gradient, sizes of the input, *values) that returns the gradient of the input."""
     rank: Callable[..., tuple[int, int | None]]
-    """From values to the rank of an input without a batch, and with one; None: any number of batch axes."""
+    """A function of the values that returns two ranks of the input, without and with a batch; None: any number of batch
+    axes."""
     keeps_memory_format: bool
     portable: Callable[..., Tensor] | None = None
     """The operator in torch's own operators."""
     linear_part: Callable[..., Sequence[Any]] = lambda *values: values
-    """From values to the values of the operator without a fill."""
+    """A function that returns the values of the operator without a fill."""
     overload: Any = None
     out_overload: Any = None
 
@@ -109,12 +110,12 @@ class Row:
         return [number(op, name, value) for name, value in zip(self.names, given, strict=True)]
 
     def values(self, given: Sequence[Any]) -> tuple[Any, ...]:
-        """Returns all values: torch leaves out trailing values that equal the schema's defaults."""
+        """Returns all values, with the trailing values that torch left out because they equal the schema's defaults."""
         missing = len(self.defaults) - len(given)
         return (*given, *self.defaults[len(self.defaults) - missing :]) if missing else tuple(given)
 
     def library_shape(self, sizes: Sequence[int], values: Sequence[Any]) -> tuple[int, ...]:
-        """Returns the shape of the result by the library's rule. Its errors name the input in place of the shape."""
+        """Returns the shape of the result by the library's rule. Errors name the input in place of the shape."""
         try:
             shape: tuple[int, ...] = self.native.output_shape(sizes, *values)
             return shape
@@ -159,10 +160,10 @@ def _flat(items: Any) -> list[Any]:
 
 
 class _Linear(_SingleLevelFunction):
-    """The autograd function of any row, with derivatives of every order in both modes.
+    """The autograd function of any operator of the table, with derivatives of every order in both modes.
 
-    A kernel of the dispatcher applies it, after torch.func has chosen one of its levels. A plain autograd.Function would
-    start again with the outermost level. A call without the dispatcher has no keyset.
+    A kernel of the dispatcher applies this function, after torch.func has chosen one of its levels. A plain
+    autograd.Function would start again with the outermost level. A call without the dispatcher has no keyset.
     """
 
     @staticmethod
@@ -177,7 +178,7 @@ class _Linear(_SingleLevelFunction):
                 raise _NeedsDispatch
             return result  # type: ignore[no-any-return]
         ctx.given = row.values(given)
-        # The outer levels of torch.func run inside this one and record their own derivatives.
+        # The outer levels of torch.func run inside this level and record their own derivatives.
         with torch.set_grad_enabled(modes[0]), forward_ad._set_fwd_grad_enabled(modes[1]):
             return _below_autograd(row, keyset, input, given)
 

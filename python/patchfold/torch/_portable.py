@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators made of torch's own operators, for exports to runtimes that do not know patchfold's."""
+"""The operators made of torch's own operators, for exports to runtimes that do not know patchfold's operators."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

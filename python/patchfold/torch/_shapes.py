@@ -101,7 +101,8 @@ def is_channels_last(sizes: Sizes, strides: Sizes) -> bool:
 
 
 def is_true(condition: Any) -> bool:
-    """Returns whether a condition holds. It becomes a guard if possible, and counts as false for unknown symbols."""
+    """Returns whether a condition holds. The condition becomes a guard if possible, and counts as false for unknown
+    symbols."""
     if isinstance(condition, bool):
         return condition
     from torch.fx.experimental import symbolic_shapes

@@ -87,8 +87,8 @@ class GridAggregator(torchio.GridAggregator):
         self._was_long = False
 
     def add_batch(self, batch_tensor: torch.Tensor, locations: torch.Tensor) -> None:
-        """Takes patches (B, C, *patch) and their locations (B, 6), as ``batch[torchio.LOCATION]`` has them. Patches may come
-        in any order; each must come once. They carry no gradient into the output."""
+        """Takes patches (B, C, *patch) and their locations (B, 6), as ``batch[torchio.LOCATION]`` has them. Patches may be
+        added in any order, each once. The output gets no gradient from patches."""
         batch = batch_tensor.detach().cpu()
         rows = torch.as_tensor(locations).cpu().tolist()
         if batch.ndim != 5 or len(rows) != batch.shape[0] or tuple(batch.shape[2:]) != self._tile:
@@ -104,7 +104,7 @@ class GridAggregator(torchio.GridAggregator):
 
     def get_output_tensor(self) -> Any:
         """Returns the volume, or ``out``. Voxels that no patch gave are 0 in the mode "crop" and NaN in the others, as in
-        TorchIO. No patch is taken afterwards in the modes "average" and "hann"."""
+        TorchIO. In the modes "average" and "hann", add_batch refuses patches after this call."""
         if self._sink is None:
             raise InvalidValue(AGGREGATOR, "batch_tensor", "must have come: no patch was added")
         if self._was_long:

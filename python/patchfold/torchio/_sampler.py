@@ -36,7 +36,7 @@ class GridSampler(torchio.GridSampler):
     """Patches of a subject on a grid, for inference, as TorchIO's class of this name.
 
     Arguments:
-        subject: a torchio.Subject whose images have one shape. It stays as it is.
+        subject: a torchio.Subject whose images have one shape. The sampler does not change the subject.
         patch_size: extents of a patch, one number for all axes.
         patch_overlap: even numbers of voxels that neighbouring patches share, less than patch_size.
         padding_mode: None, or what lies around the volume: half of the overlap at each end of each axis, in one of the
@@ -80,7 +80,7 @@ class GridSampler(torchio.GridSampler):
 
     @property
     def subject(self) -> torchio.Subject:
-        """The subject that locations refer to, with its padding; a padded one is made anew each time."""
+        """The subject that locations refer to, with its padding; a padded subject is made anew each time."""
         return self._padded(self._source) if self._pads_patches else self._images
 
     @subject.setter
@@ -143,7 +143,7 @@ class GridSampler(torchio.GridSampler):
         return np.hstack((first, first + np.array(tiling.tile)))
 
     def _patch(self, images: torchio.Subject, tiling: Tiling, index: int) -> Any:
-        """Cuts a patch, and pads the part of it that lies outside."""
+        """Cuts a patch, and pads the part of the patch that lies outside the volume."""
         tile = tiling[index]
         shape = images.spatial_shape
         border = self._border.tolist() if self._pads_patches else [0, 0, 0]

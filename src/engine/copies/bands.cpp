@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strategy "bands": extracts whose windows overlap or leave the image, in any layout of either side. The image is cut
 // into bands of positions. The part of the image that a band reads is copied to scratch memory, the stage, in the order of
-// the destination and with the borders filled in. From there the columns are copies without borders. All copies use other
-// strategies, so both sides are read and written in whole lines, and elements are put in order once, not once per tap.
+// the destination and with the borders filled in. The columns are then copied from the stage, without borders. Other strategies
+// make all these copies, so both sides are read and written in whole lines, and elements are put in order once, not once per tap.
 #include "engine/copies/bands.hpp"
 
 #include <algorithm>
@@ -23,9 +23,9 @@ namespace {
 
 using Reach = BandLayout::Reach;
 
-/// A plan of the strategy: the copies of all bands; bands with the same reaches share one set. A row of work is one band of
-/// one group of tuples, with its stage in the piece's scratch memory. Rejected were stages that are filled row by row while
-/// columns are written from them: they took as long in all layouts.
+/// A plan of the strategy: the copies of all bands; bands that reach equal ranges of the image share their copies. A row of work is
+/// one band of one group of tuples, with its stage in the piece's scratch memory. Stages that are filled row by row, while columns
+/// are written from them, were rejected: they took as long in all layouts.
 class Bands final : public Compiled {
  public:
   Bands(const Problem& problem, BandLayout layout) : Compiled(problem), plan_(std::move(layout)) {
@@ -73,7 +73,7 @@ class Bands final : public Compiled {
   }
 
  private:
-  /// A copy of a band, with the offsets of its first elements. All bands of one kind share it.
+  /// A copy of a band, with the offsets of its first elements. All bands of one kind share the copy.
   struct Copy {
     std::unique_ptr<Compiled> plan{};
     std::int64_t src = 0, dst = 0;
@@ -155,7 +155,7 @@ class Bands final : public Compiled {
     return ahead;
   }
 
-  /// Adds the copies to the stage along the windows from `i` on; `axes` and `copy` hold the earlier windows.
+  /// Adds the copies from the image to the stage, for window `i` and all later windows; `axes` and `copy` hold the earlier windows.
   void add_to_stage(Copies& copies, const Reach& band, int i, const std::vector<Dim>& axes, Copy copy) const {
     if (i == plan_.windows.size()) {
       copy.plan = plan_copy(problem_, axes, 0);
@@ -166,7 +166,7 @@ class Bands final : public Compiled {
     const BandLayout::Place& place = plan_.places[i];
     const Reach here = plan_.reach(i, band);
     const std::int64_t first = i == 0 ? 0 : here.first;
-    // Coordinates are a part of the first round of residues, whole rounds, and a part of the last round.
+    // The coordinates are a part of the first round of residues, whole rounds, and a part of the last round.
     for (std::int64_t c = here.from; c < here.end;) {
       const std::int64_t phases = std::min(place.phases - c % place.phases, here.end - c);
       const std::int64_t rounds = phases == place.phases ? (here.end - c) / phases : 1;
@@ -178,8 +178,8 @@ class Bands final : public Compiled {
     }
   }
 
-  /// Adds the copies from the stage to the columns along the windows from `i` on. Taps whose coordinates have one residue
-  /// are one copy.
+  /// Adds the copies from the stage to the columns, for window `i` and all later windows. Taps whose coordinates have the same
+  /// residue modulo the stride are one copy.
   void add_from_stage(Copies& copies, const Reach& band, int i, const std::vector<Dim>& axes, Copy copy) const {
     if (i == plan_.windows.size()) {
       copy.plan = plan_copy(problem_, axes, problem_.dst_range.end - problem_.dst_range.begin);
@@ -210,7 +210,7 @@ class Bands final : public Compiled {
 bool bands_pay(const Problem& problem) {
   constexpr double least = 4 << 10;  // bytes: below that, row by row is as fast
   if (spanned_bytes(problem) < least) return false;
-  // Without borders the columns are a plain copy. With few borders, and windows that hardly overlap, most of them are.
+  // Columns without borders are a plain copy. With few borders, and windows that hardly overlap, most columns are a plain copy.
   const double share = inside_share(problem);
   double times = 1;  // number of times that an element is read
   bool sorts = false;

@@ -11,10 +11,10 @@
 
 namespace patchfold::engine {
 
-/// The bands of an extract and the layout of their stage, the scratch memory for the image part of a band. The stage has an
-/// axis for the coordinates of each window, and one for each dim that is staged along. Coordinates of the sorted window are
-/// sorted by residue modulo its stride, so that the positions of a tap are neighbours. Rejected was an axis for taps: the
-/// stage would be as large as the columns, and was slower than a program for maps.
+/// The bands of an extract and the layout of their stage, the scratch memory for the image part of a band. The stage has an axis
+/// for the coordinates of each window, and an axis for each dim that is staged together with the windows. Coordinates of the sorted
+/// window are sorted by residue modulo its stride, so that the positions of a tap are neighbours. A stage with an axis for taps was
+/// rejected: it would be as large as the columns, and slower than a program for maps.
 struct BandLayout {
   /// Positions of one window, and the coordinates that they reach inside the image.
   struct Reach {
@@ -23,7 +23,7 @@ struct BandLayout {
     std::int64_t from = 0;   ///< coordinates [from, end), counted from the first, lie inside
     std::int64_t end = 0;
   };
-  /// The place of a coordinate, counted from the first one of a band.
+  /// The place of a coordinate, counted from the first coordinate of a band.
   struct Place {
     std::int64_t step = 0;    ///< bytes between neighbours; in the sorted window, between neighbours of one residue
     std::int64_t phases = 1;  ///< number of residues
@@ -34,7 +34,7 @@ struct BandLayout {
   };
 
   Reach reach(int window, std::int64_t position, std::int64_t positions) const noexcept;
-  /// Returns the reach of a window in a band. Bands cut the first window; the others have all their positions.
+  /// Returns the reach of a window in a band. A band has some positions of the first window and all positions of the other windows.
   Reach reach(int window, const Reach& band) const noexcept {
     return window == 0 ? band : reach(window, 0, windows[window].positions);
   }
@@ -57,7 +57,7 @@ struct BandLayout {
 /// the image.
 bool sorts_coordinates(const Window& window, std::int64_t element) noexcept;
 
-/// Returns the bands of a problem; nothing if it is not an extract with constant borders, or if its stage would not fit
+/// Returns the bands of a problem; nothing if the problem is not an extract with constant borders, or if its stage would not fit
 /// into the cache.
 std::optional<BandLayout> lay_out_bands(const Problem& problem);
 

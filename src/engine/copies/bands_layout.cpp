@@ -28,13 +28,13 @@ bool is_possible(const Problem& problem) noexcept {
   return true;
 }
 
-/// Chooses a BandLayout in three steps: the dims that are staged together, the positions of a band, the order of the stage.
-/// Each of the first two steps may find that the problem does not fit.
+/// Chooses a BandLayout in three steps: the dims that are staged together, the positions of a band, the order of the stage. The
+/// first two steps may find that the stage would be too large.
 class BandsPlanner {
  public:
   explicit BandsPlanner(const Problem& problem) : element_(problem.element_size) {
     plan_.windows = problem.windows;
-    // Bands are cut from the window whose positions lie farthest apart in the destination: then they write long runs.
+    // The cut window is the one whose positions lie farthest apart in the destination, so that bands write long runs.
     for (Window& w : plan_.windows)
       if (w.positions > 1 && std::abs(w.position_stride) > std::abs(plan_.windows[0].position_stride))
         std::swap(w, plan_.windows[0]);
@@ -114,7 +114,7 @@ class BandsPlanner {
         high = middle - 1;
     }
     if (each * bytes_for(low) > 2 * budget) return false;
-    // Keeps positions so few that enough rows of work remain, and so many that bands do not read most elements twice.
+    // A band must have few positions so that enough rows of work remain, and many so that bands do not read most elements twice.
     const auto parts = static_cast<std::int64_t>(moved_ * static_cast<double>(plan_.group) / most_moved);
     const std::int64_t shared = std::min(low, ceil_div(2 * reached(w, 1), w.stride));
     low = std::clamp(ceil_div(w.positions, std::max<std::int64_t>(1, parts)), shared, low);
@@ -122,8 +122,8 @@ class BandsPlanner {
     return true;
   }
 
-  /// Returns whether very many bands would be planned. All bands inside the image are alike, but the others are planned one
-  /// by one, and their number grows with a pad.
+  /// Returns whether very many bands would be planned. All bands inside the image share a plan, but bands with borders are planned
+  /// one by one, and their number grows with a pad.
   bool has_many_borders() const noexcept {
     constexpr std::int64_t most = 4096;
     const Window& w = plan_.windows[0];
@@ -157,8 +157,8 @@ class BandsPlanner {
     for (std::size_t i = 0; i < axes.size(); ++i) {
       *axes[i].step = step;
       step *= axes[i].extent;
-      // An odd number of lines keeps runs out of the same sets of a cache. It is not used if the next axis continues the
-      // runs.
+      // With an odd number of lines between them, runs fall into different sets of a cache. If the next axis continues the runs, no
+      // line is added.
       if (is_padded || step < 4 * kernels::line_bytes || (i + 1 < axes.size() && axes[i + 1].near == step)) continue;
       is_padded = true;
       const std::int64_t odd = (ceil_div(step, kernels::line_bytes) | 1) * kernels::line_bytes;

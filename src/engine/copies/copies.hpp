@@ -18,11 +18,12 @@ std::unique_ptr<Compiled> make_memcpy(const Problem& problem);
 
 // Copies without windows, such as those of the block operators.
 
-/// Copies of small elements that lie together on one side and form a few streams on the other. If streams are joined, also
-/// sums of one term each, which are copies except for zeros and NaNs.
+/// Copies of small elements that lie together on one side and form a few streams on the other side. If streams are joined, also
+/// sums of one term each, which differ from copies only for zeros and NaNs.
 std::unique_ptr<Compiled> make_streams(const Problem& problem);
 bool streams_pay(const Problem& problem);
-/// Copies with any strides on both sides. Also extracts whose windows overlap inside the image, and sums of one term each.
+/// Copies with any strides on both sides. This function also takes extracts whose windows overlap inside the image, and sums of one
+/// term each.
 std::unique_ptr<Compiled> make_strided(const Problem& problem);
 
 // Other copies.
@@ -30,7 +31,7 @@ std::unique_ptr<Compiled> make_strided(const Problem& problem);
 /// Extracts of images that stay in the cache, whose columns have no gaps and run along positions.
 std::unique_ptr<Compiled> make_extract_maps(const Problem& problem);
 bool extract_maps_pay(const Problem& problem);
-/// Extracts by way of scratch memory, band by band, in the order of the destination and with the borders filled in.
+/// Extracts through scratch memory, band by band, in the order of the destination and with the borders filled in.
 std::unique_ptr<Compiled> make_bands(const Problem& problem);
 bool bands_pay(const Problem& problem);
 /// Problems that consist of parts without windows: extracts whose windows mostly lie inside the image, and the inverses of

@@ -19,7 +19,7 @@
 namespace patchfold::engine {
 namespace {
 
-/// The maps, and their places while columns are written.
+/// The number of maps, and their offsets while columns are written.
 struct MapLayout {
   std::vector<Window> windows{};  ///< windows of the map as it is read
   int inner = 0;                  ///< window whose positions lie side by side
@@ -58,7 +58,7 @@ std::optional<MapLayout> lay_out_maps(const Problem& problem) {
   if (!are_dense(maps.windows, order, element)) return std::nullopt;
   maps.inner = order.back();
   maps.columns = element;
-  constexpr double most_columns = 16 << 20;  // bytes (arbitrary): the lists of a program must not grow with a pad
+  constexpr double most_columns = 16 << 20;  // bytes (arbitrary): limits the lists of a program, which grow with a pad
   double taps = 1, image = static_cast<double>(element), columns = image;
   for (const Window& w : maps.windows) {
     if (w.mode != PaddingMode::constant) return std::nullopt;
@@ -67,8 +67,7 @@ std::optional<MapLayout> lay_out_maps(const Problem& problem) {
     columns *= static_cast<double>(w.kernel) * static_cast<double>(w.positions);
     if (columns <= most_columns) maps.columns *= w.kernel * w.positions;
   }
-  constexpr double most_taps = 4096;  // arbitrary: each tap is listed
-  // Each tap reads the map again.
+  constexpr double most_taps = 4096;  // arbitrary: a program lists each tap
   if (taps > most_taps || columns > most_columns || image > static_cast<double>(caches().l2) / 4) return std::nullopt;
   maps.outer = problem.dims;
   maps.grouped = take(maps.outer, maps.outer.size() - 1);
@@ -77,7 +76,7 @@ std::optional<MapLayout> lay_out_maps(const Problem& problem) {
   const Window& inner = maps.windows[static_cast<std::size_t>(maps.inner)];
   std::int64_t most = std::max<std::int64_t>(1, worth / maps.columns);
   if (inner.stride > 1 || inner.image_stride != element) {
-    // A sorted map has the phases of the inner window, and in each the coordinates of the other windows.
+    // A sorted map has an outer axis for the phases of the inner window, and each phase has the coordinates of all windows.
     std::int64_t pitch = element * phase_length(inner);
     for (auto i = order.rbegin() + 1; i != order.rend(); ++i) {
       Window& w = maps.windows[static_cast<std::size_t>(*i)];
@@ -95,8 +94,8 @@ std::optional<MapLayout> lay_out_maps(const Problem& problem) {
   return maps;
 }
 
-/// A plan of the strategy: one program, which each row of work runs for a group of maps. A vector of the program may read
-/// beyond a map, but never beyond the source tensor.
+/// A plan of the strategy: one program, which each row of work runs for a group of maps. A vector of the program may read beyond
+/// the end of a map, but never beyond the source tensor.
 class ExtractMaps final : public Compiled {
  public:
   ExtractMaps(const Problem& problem, MapLayout maps, ExtractPlan plan, const kernels::ExtractMapKernel& kernel)
@@ -154,7 +153,7 @@ class ExtractMaps final : public Compiled {
     std::int64_t to = 0;
   };
 
-  /// Adds the copies of `count` maps: one for the whole strides of the inner window, and one for the rest.
+  /// Adds the copies that sort `count` maps: one for the whole strides of the inner window, and one for the remaining coordinates.
   void add_sorts(std::vector<Sort>& sorts, std::int64_t count) {
     const Window& inner = problem_.windows[maps_.inner];
     const std::int64_t element = problem_.element_size, whole = inner.extent / inner.stride;
@@ -186,8 +185,8 @@ class ExtractMaps final : public Compiled {
 }  // namespace
 
 bool extract_maps_pay(const Problem& problem) {
-  // Each tap reads the map again. With many taps, or patches that hardly overlap, bands and bricks are as fast, and so they
-  // are for rows that are neither short nor have phases.
+  // A program pays for short rows and for rows with phases, if patches overlap and taps are not many. In all other cases bands and
+  // bricks are as fast, since each tap reads the whole map.
   constexpr double least_times = 2;
   const double most_taps = problem.element_size <= 2 ? 128 : 49;
   constexpr std::int64_t few_bytes = 12;
@@ -206,7 +205,7 @@ bool extract_maps_pay(const Problem& problem) {
 std::unique_ptr<Compiled> make_extract_maps(const Problem& problem) {
   std::optional<MapLayout> maps = lay_out_maps(problem);
   if (!maps) return nullptr;
-  // The kernel is asked for once: another thread may change the instruction set.
+  // The kernel is chosen once for the plan, since another thread may change the instruction set.
   const auto* kernel = kernels::extract_map_kernel(std::min<std::int64_t>(problem.element_size, 8));
   if (kernel == nullptr) return nullptr;
   std::optional<ExtractPlan> plan = plan_extract(maps->windows, *kernel, problem.element_size, maps->phase_pitch);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t most_listed_steps = 1 << 16;  ///< steps of a program (arbitrary: 2 MB)
 
-/// Returns the axis of a walk from the positions of each tap to the coordinates of the image, or, in a sorted image, to the
+/// Returns an axis of a walk that ties the positions of each tap to the coordinates of the image, or, in a sorted image, to the
 /// elements of a phase.
 WalkAxis extract_axis(const Window& w, bool is_sorted, std::int64_t phase_pitch) {
   WalkAxis axis{w.positions, is_sorted ? phase_length(w) : w.extent, (is_sorted ? 1 : w.stride) * w.image_stride};
@@ -78,7 +78,7 @@ class ExtractPlanWriter {
     } while (advance(row, rows));
   }
 
-  /// Joins the step to the one before if possible; returns whether it did.
+  /// Joins the step to the previous step if possible; returns whether the steps were joined.
   bool continues(const kernels::ExtractStep& step) {
     if (plan_.steps.empty()) return false;
     kernels::ExtractStep& before = plan_.steps.back();

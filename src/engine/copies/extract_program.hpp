@@ -11,7 +11,7 @@
 
 namespace patchfold::engine {
 
-/// A program with its lists. It holds no pointers into tensors.
+/// A program with its lists; it holds no pointers into tensors.
 struct ExtractPlan {
   std::vector<kernels::ExtractStep> steps{};
   std::vector<std::uint8_t> masks{};
@@ -21,8 +21,9 @@ struct ExtractPlan {
 };
 
 /// Writes the program of a map whose columns have no gaps: its taps in the order of the windows, and then its positions in
-/// the order of walk_order(). Image strides are those of the map as it is read; along the innermost window they are those
-/// of one phase, and phases lie `phase_pitch` bytes apart. Returns nothing if the program would be long.
+/// the order of walk_order(). The image strides of the windows are strides of the map as the program reads it, which may be sorted.
+/// The stride of the innermost window is the stride within a phase, and phases lie `phase_pitch` bytes apart. Returns nothing if
+/// the program would be long.
 std::optional<ExtractPlan> plan_extract(const std::vector<Window>& windows, const kernels::ExtractMapKernel& kernel,
                                         std::int64_t element_size, std::int64_t phase_pitch);
 

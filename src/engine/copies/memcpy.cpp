@@ -13,7 +13,7 @@
 namespace patchfold::engine {
 namespace {
 
-/// A plan of the strategy. All bytes of both sides are one unit.
+/// A plan of the strategy. Source and destination each are one unit, without gaps.
 class Memcpy final : public Compiled {
  public:
   explicit Memcpy(Problem problem) : Compiled(problem), store_(store_of(problem)) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strategy "move": copies any extract or combine_copy, row by row. A row lies along one axis: a dim, or the positions
-// or the taps of a window. Along it the coordinate advances in equal steps, so the row is a few runs (padding.hpp), each of
-// which reads the image in equal steps or reads nothing. All other windows have one coordinate for the whole row. Extract
-// writes every column element, copied or filled. combine_copy exchanges source and destination and skips coordinates
-// outside the image.
+// or the taps of a window. Along a row the coordinate advances in equal steps, so the row is a few runs (padding.hpp), each of
+// which reads the image in equal steps or reads nothing. All other windows have one coordinate for the whole row. Extract writes
+// every column element, copied or filled. combine_copy exchanges source and destination and skips coordinates outside the image.
 #include "kernels/move.hpp"
 
 #include <algorithm>
@@ -18,11 +17,12 @@
 namespace patchfold::engine {
 namespace {
 
-/// The elements of a row with a stride: few enough that the lines of the row stay in the cache for the axes inside it.
+/// The most elements of a row with a stride: few enough that the cache lines of the row stay in the cache while the inner axes are
+/// copied.
 constexpr std::int64_t strided_chunk = 256;
 
-/// A plan of the strategy. It has no tables, so it fits every copy, with every stride and padding mode: runs are computed
-/// during the run.
+/// A plan of the strategy. The plan has no tables, so it fits every copy, with every stride and padding mode: runs of coordinates
+/// are computed while the plan runs.
 class Move final : public Compiled {
  public:
   explicit Move(const Problem& problem) : Compiled(problem), extracts_(problem.verb == Verb::extract) {
@@ -49,8 +49,8 @@ class Move final : public Compiled {
   }
 
  private:
-  /// Returns an axis of the walk. The image's stride times the step may overflow if the step leaves the image, so the axis
-  /// keeps only the product's size, for the order of the axes.
+  /// Returns an axis of the walk. The image's stride times the step may overflow if the step leaves the image, so the axis stores
+  /// only the size of the product, which decides the order of the axes.
   Axis axis_of(Axis::Kind kind, int window, std::int64_t extent, std::int64_t step, std::int64_t column_stride) const {
     const std::int64_t image_stride = problem_.windows[window].image_stride;
     const std::int64_t image = saturating_mul(step, image_stride);
@@ -97,7 +97,7 @@ class Move final : public Compiled {
     std::int64_t c = coordinates[static_cast<std::size_t>(plan_.row.window)];
     while (true) {
       const Run run = run_at(w, c);
-      // The first run may begin, and the last end, where a difference of coordinates would overflow.
+      // The first and the last run may reach so far that a difference of coordinates would overflow.
       const std::int64_t room = run.end == std::numeric_limits<std::int64_t>::max() || pace == 0
                                     ? count
                                     : std::min(count, ceil_div(run.end - c, pace));

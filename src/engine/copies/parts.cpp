@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strategy "parts": cuts problems whose windows are whole except at the edges into parts without windows.
 //
-// The parts of an extract are the positions whose windows lie inside the image, and, for the few positions around them, the
-// taps inside the image; all other elements are filled. If blocks do not fill the image, or the image crops them, the parts
-// are the whole blocks and at most one cut block at either end of an axis. In sums and means, elements behind the last
-// block are another part, zero or filled.
+// An extract has one part with the positions whose windows lie inside the image. For the few other positions, the parts are the
+// taps inside the image; all other elements are filled. If blocks do not fill the image, or the image crops blocks, the parts are
+// the whole blocks and at most one cut block at either end of an axis. In sums and means, elements behind the last block are
+// another part, zero or filled.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -21,8 +21,8 @@
 namespace patchfold::engine {
 namespace {
 
-/// A plan of the strategy: the plans of the parts, one after the other, with their rows numbered through. Parts write
-/// different elements, so their rows may run in any order.
+/// A plan of the strategy: the plans of the parts. The rows of all parts are numbered one after the other. Parts write different
+/// elements, so their rows may run in any order.
 class Parts final : public Compiled {
  public:
   explicit Parts(const Problem& problem) : Compiled(problem) {}
@@ -82,7 +82,7 @@ Problem opened(const Problem& problem, const Section& section) {
   return rest;
 }
 
-/// The most positions around the inside of a window that are cut into taps one by one; more are copied row by row.
+/// The most positions with taps outside the image that are cut into taps one by one; if there are more, they are copied row by row.
 constexpr std::int64_t most_cut = 3;
 
 std::vector<Section> sections_of_extract(const Window& w) {
@@ -109,7 +109,7 @@ std::vector<Section> sections_of_extract(const Window& w) {
 }
 
 std::vector<Section> sections_of_blocks(const Window& w) {
-  // The place behind the last element that the image takes.
+  // The end of the elements that lie inside the image.
   const std::int64_t end = std::min(w.extent + w.pad_begin, w.positions * w.stride);
   const std::int64_t whole_from = ceil_div(w.pad_begin, w.stride), whole_to = end / w.stride;
   if (whole_from > whole_to)  // all within one block
@@ -149,7 +149,7 @@ bool are_blocks(const Window& w, bool sums) noexcept {
 }  // namespace
 
 bool parts_pay(const Problem& problem) {
-  constexpr double least = 64 << 10;  // bytes: planning the parts of an extract takes as long as moving twice that
+  constexpr double least = 64 << 10;  // bytes: planning the parts of an extract takes as long as moving twice as many
   return !extracts(problem) || spanned_bytes(problem) >= least;
 }
 

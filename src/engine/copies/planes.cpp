@@ -76,7 +76,7 @@ void Planes::consider_exchanges(int columns) {
     choice.rows.push_back(i);
     choice.columns.push_back(columns);
     consider(choice);
-    // A dim that continues both axes is given to the axis whose vectors it fills better.
+    // A dim that continues rows and columns extends the axis whose vectors it fills better.
     Choice rows_first = choice, columns_first = choice;
     extend(rows_first.rows, rows_first.columns, Side::from);
     extend(rows_first.columns, rows_first.rows, Side::to);
@@ -87,7 +87,7 @@ void Planes::consider_exchanges(int columns) {
   }
 }
 
-/// Adds to a list the axes that continue it on a side, or on both, unless they are in `other`.
+/// Adds to `list` the axes that continue it on one side, or on both sides, unless they are in `other`.
 void Planes::extend(List& list, const List& other, Side side) const {
   constexpr std::int64_t enough = 128;
   const auto continues = [&](int i, const BrickAxis& before) {
@@ -109,7 +109,7 @@ void Planes::extend(List& list, const List& other, Side side) const {
   }
 }
 
-/// Adds axes as rows as long as there is room, the nearest of one side first.
+/// Adds axes to the rows until the list is full, the axes with the smallest strides of one side first.
 void Planes::fill_rows(Choice& choice, bool to) const {
   const auto step = [&](int i) { return std::abs(to ? axes_[i].to : axes_[i].from); };
   std::int64_t product = 1;
@@ -134,7 +134,7 @@ std::int64_t Planes::length(const List& list) const noexcept {
   return product;
 }
 
-/// Returns the step between the units of a list on one side; 0 if steps differ.
+/// Returns the step in bytes between the units of a list on one side; 0 if steps differ.
 std::int64_t Planes::step(const List& list, bool to) const noexcept {
   std::int64_t reach = 0;
   for (int k = 0; k < list.size(); ++k) {
@@ -156,8 +156,8 @@ void Planes::consider(Choice choice) {
   best_ = choice;
 }
 
-/// Returns the lines of one side, per unit, that must be fetched again from behind the first-level cache. Neighbours in a
-/// line share it only if few other lines are touched between them.
+/// Returns the estimated number of lines per unit that one side misses in the first-level cache. Neighbours in a line cause one
+/// miss only if few other lines are touched between them.
 double Planes::misses(const Choice& choice, bool to) const noexcept {
   constexpr double near_lines = 256, sets = 64;  // of a first-level cache
   const auto stride = [&](int i) { return std::abs(to ? axes_[i].to : axes_[i].from); };
@@ -170,7 +170,7 @@ double Planes::misses(const Choice& choice, bool to) const noexcept {
       lines *= std::max(1.0, length * step / line);
       return;
     }
-    // Lines whose distance is a multiple of many lines fall into few sets of the cache.
+    // Lines whose distance is a multiple of a large power of two fall into few sets of the cache.
     const double apart = static_cast<double>(std::gcd(stride(i) / kernels::line_bytes, static_cast<std::int64_t>(sets)));
     lines *= std::max(length, std::ceil(length * apart / sets) * sets / 4);
   };
@@ -181,7 +181,7 @@ double Planes::misses(const Choice& choice, bool to) const noexcept {
   return 1 / std::min(shared, std::max(1.0, line / static_cast<double>(unit_)));
 }
 
-/// Returns the estimated cycles for a brick. The constants are rough: they only separate choices that differ much.
+/// Returns the estimated cycles for a brick. The constants are rough, so the estimate only separates choices that differ much.
 double Planes::price(const Choice& choice) const noexcept {
   std::int64_t volume = 1;
   for (const BrickAxis& axis : axes_) volume *= axis.length;
@@ -215,7 +215,7 @@ double Planes::price(const Choice& choice) const noexcept {
   return of_planes(count(rows) * (6 + count(columns) * (piece + lookup + fetched)));
 }
 
-/// Lists the places of the units along an axis of planes, in the destination and in the source.
+/// Lists the offsets of the units along an axis of planes, in the destination and in the source.
 void Planes::list_offsets(const List& list, std::size_t at) {
   for (std::size_t side = 0; side < 2; ++side) {
     auto& offsets = offsets_[at + side];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves a brick plane by plane, and chooses the axes that become the rows and the columns of planes (kernels/plane.hpp).
 //
-// The choices are: rows exchanged with columns in registers, columns put in order or spread in registers, and units one by
-// one. Each has a price in cycles, and the cheapest is taken.
+// The choices are: rows exchanged with columns in registers, columns put in order or spread in registers, and units one by one. The
+// price of a choice is in cycles, and the cheapest choice is used.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ using BrickAxes = FixedList<BrickAxis, 2 * max_rank>;
 /// The number of units that a brick has along each of its axes.
 using Extents = std::array<std::int64_t, max_axes>;
 
-/// Some axes, in order of nearness.
+/// A list of axes, the smallest stride of one side first.
 using AxisOrder = FixedList<int, 2 * max_rank>;
 inline bool has(const AxisOrder& order, int axis) {
   return std::ranges::find(order, axis) != order.end();
@@ -50,21 +50,20 @@ class Planes {
   /// Returns the estimated cycles for a whole brick in the cache.
   double cycles() const noexcept { return cycles_; }
 
-  /// Lists the offsets of the choice. Call it once, before the first move; plans that only compare prices do not need it.
+  /// Lists the offsets of the choice. Call prepare() once, before the first move(); plans that only compare prices do not call it.
   void prepare();
 
   std::int64_t rows() const noexcept { return static_cast<std::int64_t>(offsets_[0].size()); }
   std::int64_t columns() const noexcept { return static_cast<std::int64_t>(offsets_[2].size()); }
 
-  /// Moves the units [0, extents[i]) along each axis. Nothing is read from `from_end` on. `ahead` advances by the moved
-  /// bytes.
+  /// Moves the units [0, extents[i]) along each axis. No byte at or behind `from_end` is read. `ahead` advances by the moved bytes.
   void move(std::byte* to, const std::byte* from, const Extents& extents, const std::byte* from_end,
             kernels::Ahead& ahead) const noexcept;
 
  private:
   using List = AxisOrder;
   enum class Side : std::uint8_t { from, to, both };
-  /// The axes of the rows and of the columns of planes, the nearest first. No axis is in both.
+  /// The axes of the rows and of the columns of planes, the smallest stride first. No axis is in both lists.
   struct Choice {
     List rows{}, columns{};
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "streams": blocks to planes and back. Small elements lie together on one side and form a few streams on the
-// other. Splitting reads rows and writes streams, joining reads streams and writes rows, both through registers.
+// The strategy "streams": blocks to planes and back. Small elements lie together on one side and form a few streams on the other
+// side. A split reads rows and writes streams, a join reads streams and writes rows; elements are rearranged in registers.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -20,7 +20,7 @@ namespace {
 using kernels::line_bytes;
 using kernels::Store;
 
-/// The dims of a kernel's call. A row lies on the side where elements lie together; `rows` continues the streams.
+/// The dims of a kernel's call. A row is on the side where elements lie together; the dim `rows` continues the streams.
 struct StreamDims {
   bool joins = false;
   std::int64_t unit = 1;
@@ -39,7 +39,7 @@ std::optional<StreamDims> find_streams(const Problem& problem, bool joins) {
   dims.joins = joins;
   const std::int64_t unit = dims.unit = take_unit(rest);
   if (problem.verb == Verb::combine_sum && unit != problem.element_size) {
-    // Elements of other types are finished one by one, not several in one unit.
+    // Several elements at a time, in one unit, can be finished only by Finish::none, float32 and float64.
     using kernels::Finish;
     const Finish finish = kernels::finish_of(problem.dtype);
     if (finish != Finish::none && finish != Finish::float32 && finish != Finish::float64) return std::nullopt;
@@ -68,7 +68,7 @@ std::optional<StreamDims> find_streams(const Problem& problem, bool joins) {
 ///   all others        are faster past the cache only, if a row has a few lines: 256 bytes, or one line for two or three
 ///                     streams of elements of 1 or 2 bytes
 bool pay(const Problem& problem, const StreamDims& dims) {
-  // Bytes of the shortest row with which few streams win (arbitrary: two vectors of SSE4), and of the shortest row that is
+  // Bytes of the shortest row for which few streams are faster (arbitrary: two vectors of SSE4), and of the shortest row that is
   // worth a call of its own.
   constexpr std::int64_t shortest = 32, shortest_single = 1024;
   const std::int64_t ways = dims.ways.extent, row_bytes = dims.stream_bytes();
@@ -82,14 +82,14 @@ bool pay(const Problem& problem, const StreamDims& dims) {
   return past_cache && row_bytes >= (dims.unit <= 2 && ways <= 3 ? line_bytes : 256);
 }
 
-/// Returns the direction that pays, or else the first one that fits.
+/// Returns the dims for splitting or joining, whichever pays, or else the first of them that fits.
 std::optional<StreamDims> choose(const Problem& problem) {
   std::optional<StreamDims> split = find_streams(problem, false), join = find_streams(problem, true);
   return split && (!join || pay(problem, *split) || !pay(problem, *join)) ? split : join;
 }
 
-/// A plan of the strategy. Rows go in groups, each written past the cache in one go: the streams of some rows (split), or
-/// neighbouring rows (join). If the destination does not begin a line, lines are put together in scratch memory first.
+/// A plan of the strategy. Rows are handled in groups, and each group is written past the cache at once: the streams of some rows
+/// (split), or neighbouring rows (join). If the destination does not begin a line, lines are put together in scratch memory first.
 class StreamCopy final : public Compiled {
  public:
   StreamCopy(const Problem& problem, const StreamDims& dims) : Compiled(problem), dims_(dims), store_(store_of(problem)) {
@@ -156,7 +156,7 @@ class StreamCopy final : public Compiled {
             0};
   }
 
-  /// Returns whether the kernel can write whole lines: `dst` and every `step` from it begin a line.
+  /// Returns whether the kernel can write whole lines: `dst` begins a line, and `step` is a multiple of a line.
   bool is_whole(const std::byte* dst, std::int64_t step, const kernels::Streams& streams) const noexcept {
     const auto lines = reinterpret_cast<std::uintptr_t>(dst) | static_cast<std::uintptr_t>(step);
     return scratch_per_piece_ == 0 || (lines % line_bytes == 0 && kernels::streams_whole(dims_.unit, streams));

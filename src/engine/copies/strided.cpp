@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strategy "strided": any copy without windows, with any strides on both sides.
 //
-// The index space is cut into bricks. A brick is long along the axes that are nearest in the destination, and along the
-// axes nearest in the source, so it takes whole lines of both sides. It is small enough for the cache, and is moved as
-// planes of two axes (engine/copies/planes.hpp). If the destination exceeds the cache, or elements change on their way, a
-// brick is put together in scratch memory, in the order of the destination, and written in long runs. Other bricks go that
-// way too if two easy moves are cheaper than one. Long units need no planes: they are copied directly.
+// The index space is cut into bricks. A brick is long along the axes with the smallest strides in the destination and in the
+// source, so it covers whole lines of both sides. A brick fits into the cache, and is copied as planes of two axes
+// (engine/copies/planes.hpp). If the destination exceeds the cache, or if elements are sums of one term, a brick is put together in
+// scratch memory, in the order of the destination, and written in long runs. Other bricks pass through scratch memory too if two
+// easy copies are cheaper than one hard copy. Long units need no planes: they are copied directly.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -29,7 +29,7 @@ namespace {
 using kernels::line_bytes;
 using kernels::Store;
 
-/// Returns the copy with every dim forward in the destination; the source may then go backwards.
+/// Returns the copy with reversed dims so that every destination stride is positive; source strides may become negative.
 Problem turned(Problem problem) {
   for (Dim& dim : problem.dims) {
     if (dim.dst_stride >= 0) continue;
@@ -41,22 +41,22 @@ Problem turned(Problem problem) {
   return merge_dims(drop_single(std::move(problem)));
 }
 
-/// The places in scratch memory of the units of a brick.
+/// The layout of a brick's units in scratch memory.
 struct Place {
   Extents strides{};  ///< bytes, along each dim
   std::int64_t bytes = 0;
 };
 
-/// A plan of the strategy. A row of work is one brick, which writes destination elements of its own. The way of a brick is
-/// chosen once, by price (plan_route). Rejected were buffers of 256 bytes for gathered lines, which cost more calls than
-/// they hide, and buffers of more than 4 KB, with which writing and gathering no longer overlap.
+/// A plan of the strategy. A row of work is one brick, which writes destination elements of its own. plan_route() chooses by price,
+/// once, whether bricks pass through scratch memory. Two sizes of buffers for gathered lines were rejected: with 256 bytes the
+/// calls cost more time than they hide, and with more than 4 KB writing and gathering no longer overlap.
 class Strided final : public Compiled {
  public:
   explicit Strided(const Problem& given) : Compiled(turned(given)), store_(store_of(given)) {
     if (problem_.verb == Verb::combine_sum) finish_ = kernels::finish_of(problem_.dtype);
     Problem rest = problem_;
     unit_ = take_unit(rest);
-    dims_ = rest.dims;  // in the order of merge_dims: the last one is the nearest in the destination
+    dims_ = rest.dims;  // in the order of merge_dims: the last dim has the smallest stride in the destination
     bytes_ = 2.0 * static_cast<double>(unit_) * static_cast<double>(count_tuples(dims_));
     if (dims_.empty()) dims_.push_back({1, unit_, unit_});
     is_direct_ = is_direct();
@@ -115,7 +115,7 @@ class Strided final : public Compiled {
   }
 
  private:
-  /// A brick: the place of its first unit on both sides, and its units along each dim, fewer at the end of a dim.
+  /// A brick: the offset of its first unit on both sides, and its units along each dim, fewer at the end of a dim.
   struct Brick {
     std::int64_t src = 0;
     std::int64_t dst = 0;
@@ -134,9 +134,9 @@ class Strided final : public Compiled {
     return brick;
   }
 
-  /// Returns whether units go directly from the source to the destination. That holds for long units. Past the cache it
-  /// also holds for units that fill lines of the destination in order and come from lines that hold little else. Within the
-  /// cache planes are as fast for units of up to two lines, and for units that memcpy copies well.
+  /// Returns whether units are copied directly from the source to the destination. Long units are. Past the cache, units that fill
+  /// lines of the destination in order, and make up most of their source lines, are copied directly too. Within the cache planes
+  /// are as fast for units of up to two lines, and for units that memcpy copies well.
   bool is_direct() const noexcept {
     constexpr std::int64_t least_unit = 12, least = 8 << 10;
     if (finish_ != kernels::Finish::none) return false;
@@ -171,7 +171,7 @@ class Strided final : public Compiled {
       return std::abs(dims_[a].src_stride) < std::abs(dims_[b].src_stride) ||
              (dims_[a].src_stride == dims_[b].src_stride && a == count - 1);
     });
-    // Lengthens the brick along one side until its run there has `wanted` bytes; follows dims that continue the run.
+    // Lengthens the brick until its run on one side has `wanted` bytes, along the dims that continue the run.
     const auto lengthen = [&](bool on_dst, std::int64_t wanted) {
       std::int64_t run = unit_, reach = 0;
       for (int k = 0; k < count && run < wanted; ++k) {
@@ -199,7 +199,7 @@ class Strided final : public Compiled {
       brick_[i] = std::min(dims_[i].extent, std::max(brick_[i], ceil_div(least_brick, volume() / brick_[i])));
     rows_ = 1;
     for (int i = 0; i < count; ++i) {
-      // Bricks have equal lengths, but of whole lines.
+      // Bricks have equal lengths, rounded up to whole lines.
       const std::int64_t even = ceil_div(dims_[i].extent, ceil_div(dims_[i].extent, brick_[i]));
       const std::int64_t line = i == count - 1 && unit_ < line_bytes ? line_bytes / unit_ : 1;
       if (brick_[i] < dims_[i].extent) brick_[i] = std::min(brick_[i], ceil_div(even, line) * line);
@@ -220,8 +220,8 @@ class Strided final : public Compiled {
     if (run_bytes_ < least_run) store_ = Store::plain;
   }
 
-  /// Chooses the cheapest way: directly; by way of scratch memory in the order of the destination; or in an order with the
-  /// nearest dims of one side first and those of the other side behind them.
+  /// Chooses the cheapest way: directly, or through scratch memory. The order in scratch memory is the order of the destination, or
+  /// the dims with the smallest strides of one side first and those of the other side next.
   void plan_route() {
     if (is_direct_) {
       run_dims_ = 0;
@@ -285,7 +285,7 @@ class Strided final : public Compiled {
     for (Planes& hop : hops_) hop.prepare();
   }
 
-  /// Returns the nearest dims of a side, as many as take a line.
+  /// Returns the dims with the smallest strides of a side that together fill a line.
   AxisOrder nearest(const AxisOrder& order) const {
     AxisOrder near;
     std::int64_t bytes = unit_;
@@ -296,7 +296,7 @@ class Strided final : public Compiled {
     return near;
   }
 
-  /// Returns the places of the units of a brick in an order; the first `front` dims have no gaps.
+  /// Returns the layout of a brick's units with the dims in this order; the first `front` dims have no gaps.
   Place place_of(const AxisOrder& order, int front) const {
     Place place;
     std::int64_t pitch = unit_;
@@ -328,8 +328,8 @@ class Strided final : public Compiled {
     if (finish_ != kernels::Finish::none) kernels::finish_elements(at, scratch_per_piece_ - last_place_, finish_);
   }
 
-  /// Returns the lines of the source that a brick reads, as runs in two more axes. They are prefetched while the brick
-  /// before is written.
+  /// Returns the lines of the source that a brick reads, as runs in two more axes. These lines are prefetched while the previous
+  /// brick is written.
   kernels::Ahead lines_of(const std::byte* src, const Extents& extents) const noexcept {
     kernels::Ahead ahead;
     std::int64_t run = unit_, volume = unit_, at = 0, count = dims_.size();

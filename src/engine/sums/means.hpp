@@ -33,8 +33,8 @@ inline std::int64_t parts_of(DType dtype) noexcept {
   return visit(dtype, []<class T>(std::type_identity<T>) { return ComplexNumber<T> ? 2 : 1; });
 }
 
-/// Returns whether the kernels for rows and programs can make every mean of a problem. If so many elements may meet that
-/// their sum is not exact any more, careful_mean() makes every mean.
+/// Returns whether the kernels for rows and programs can make every mean of a problem. If a mean has so many elements that their
+/// sum is not exact any more, careful_mean() makes every mean.
 inline bool few_meet(const Problem& problem) noexcept {
   std::int64_t most = 1;
   for (const Window& w : problem.windows) {
@@ -56,9 +56,9 @@ struct BoxAxis {
 };
 using Box = FixedList<BoxAxis, 2 * max_axes + 1>;
 
-/// Finishes the means of a problem: knows the fill, and computes elements again, from all their terms, if their sum does
-/// not tell the mean (kernels/mean.hpp). Strategies divide every sum first and repair the few elements that need care,
-/// since checking each term would cost more than the sums.
+/// Finishes the means of a problem: holds the fill, and computes elements again from all their terms if their sum is not finite
+/// (kernels/mean.hpp). Strategies divide every sum first and then repair the few such elements, since checking each term would cost
+/// more than the sums.
 class Means {
  public:
   /// Keeps a reference to the problem, which must live as long as this object.
@@ -71,8 +71,8 @@ class Means {
 
   const kernels::FillLine& fill() const noexcept { return fill_; }
 
-  /// Computes the elements of a box again that need care, or all of them if `all`. `src` and `dst` are the places where
-  /// every index of the box and every coordinate is 0.
+  /// Computes those elements of a box again whose sum is not finite, or all elements if `all`. `src` and `dst` point where every
+  /// index of the box and every coordinate is 0.
   void care(const std::byte* src, std::byte* dst, const Box& box, bool all = false) const noexcept {
     std::array<std::int64_t, 2 * max_axes + 1> index{};
     for (const BoxAxis& axis : box)

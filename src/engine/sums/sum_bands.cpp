@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "sum bands": sums of columns in any layout. The image is cut into bands. The columns that meet a band are
-// copied to scratch memory, with positions side by side in the order of the image. There they are a problem
-// of their own. Both steps use other strategies, so columns are read in whole lines, each line once or twice.
+// The strategy "sum bands": sums of columns in any layout. The image is cut into bands. The columns that point at a band are copied
+// to scratch memory, with positions side by side in the order of the image. The sum of the copied columns is a problem of its own.
+// Other strategies make the copy and the sum, so columns are read in whole lines, each line once or twice.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -26,7 +26,7 @@ struct BandCut {
   DimList outer{};
 };
 
-/// Returns the bytes of the columns that meet `rows` coordinates of the banded window, for one tuple of the dims.
+/// Returns the bytes of the columns that point at `rows` coordinates of the banded window, for one tuple of the dims.
 double columns_of(const Problem& problem, int banded, std::int64_t rows) noexcept {
   auto bytes = static_cast<double>(problem.element_size);
   for (int i = 0; i < problem.windows.size(); ++i) {
@@ -47,8 +47,8 @@ std::optional<BandCut> cut_bands(const Problem& problem) {
     if (std::abs(problem.windows[i].image_stride) > std::abs(problem.windows[cut.banded].image_stride)) cut.banded = i;
   const Window& banded = problem.windows[cut.banded];
   const auto budget = static_cast<double>(std::clamp<std::int64_t>(caches().l2 / 2, 128 << 10, 1 << 20));
-  // Columns that two bands share are copied for each, so a band is several times as high as its shared part, if there is
-  // room.
+  // Columns that two bands share are copied for each band, so a band is several times as high as its shared part, if scratch memory
+  // is large enough.
   const std::int64_t halo = (banded.kernel - 1) * banded.dilation;
   const std::int64_t low = std::min(banded.extent, ceil_div(std::max(banded.stride, halo), banded.stride) * banded.stride);
   const double bytes = columns_of(problem, cut.banded, low);
@@ -64,7 +64,7 @@ std::optional<BandCut> cut_bands(const Problem& problem) {
   const auto limited = [&](double count, std::int64_t least) {
     return std::max(least, static_cast<std::int64_t>(std::min(count, static_cast<double>(cut.grouped.extent))));
   };
-  // Neighbours that share lines on either side are copied together; then as many rows as there is room for.
+  // Neighbours that share lines on either side are copied together; then a band gets as many rows as fit into scratch memory.
   cut.grouped = take_nearest();
   const auto together = static_cast<double>(ceil_div(near_bytes, std::max<std::int64_t>(1, step(cut.grouped))));
   cut.group = limited(std::min(together, 2 * budget / bytes), 1);
@@ -73,7 +73,7 @@ std::optional<BandCut> cut_bands(const Problem& problem) {
     return static_cast<double>(cut.group) * columns_of(problem, cut.banded, rows);
   };
   while (most > low && columns(most) > budget) most = std::max(low, (most + 1) / 2);
-  // For small images, as many tuples are copied together as there is room for.
+  // For small images, as many tuples are copied together as fit into scratch memory.
   double room = most == banded.extent ? budget / columns_of(problem, cut.banded, most) : 0;
   while (true) {
     cut.group = limited(room, cut.group);
@@ -113,7 +113,7 @@ SumBand plan_band(const Problem& problem, const BandCut& cut, const Window& wind
     stride = bytes;
     bytes *= extent;
   };
-  // The order is: channels that are neighbours in the image, positions in its order, taps, other dims.
+  // The order is: channels that are neighbours in the image, positions in the image's order, taps, other dims.
   const int channels = find(sum.dims, [&](const Dim& dim) { return dim.dst_stride == problem.element_size; });
   if (channels >= 0) place(sum.dims[channels].extent, sum.dims[channels].src_stride);
   std::vector<Window*> windows;
@@ -132,8 +132,8 @@ SumBand plan_band(const Problem& problem, const BandCut& cut, const Window& wind
   return band;
 }
 
-/// A plan of the strategy: the copies and sums of all bands; bands with the same windows share one. A row of work is one
-/// band of one group of tuples.
+/// A plan of the strategy: the copies and sums of all bands; bands with the same windows share a copy and a sum. A row of work is
+/// one band of one group of tuples.
 class SumBands final : public Compiled {
  public:
   SumBands(const Problem& problem, const BandCut& cut) : Compiled(problem), cut_(cut) {
@@ -178,7 +178,7 @@ class SumBands final : public Compiled {
   }
 
  private:
-  /// The window of a band, and the number of positions before its first one.
+  /// The window of a band, and the number of positions before its first position.
   struct At {
     Window window{};
     std::int64_t positions = 0;
@@ -202,7 +202,7 @@ class SumBands final : public Compiled {
 }  // namespace
 
 bool sum_bands_pay(const Problem& problem) {
-  constexpr double least = 32 << 10;  // bytes: the plans take longer than they save
+  constexpr double least = 32 << 10;  // bytes: below this size, making the plans takes longer than they save
   return spanned_bytes(problem) >= least;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strategy "sum maps": sums map by map. A map is the image of one tuple of the dims, or a band of it if it is large.
-// All maps meet the same taps in the same places, so one program, a list of vectors and of their terms, makes them all
+// All maps add the same taps in the same places, so one program, a list of vectors and of their terms, makes all maps
 // (engine/sums/sum_program.hpp). A group of maps is summed in scratch memory that stays in the first-level cache, and other
 // strategies copy it to the image.
 #include <algorithm>
@@ -31,7 +31,7 @@ struct MapCut {
   std::int64_t last_group = 1;
 };
 
-/// The windows of a band, and the bytes from the map's columns to the band's.
+/// The windows of a band, and the bytes from the map's columns to the band's columns.
 struct MapBand {
   std::vector<Window> windows{};
   std::int64_t src = 0;
@@ -44,7 +44,7 @@ struct MapCopy {
   std::int64_t to = 0;
 };
 
-/// Puts the phases of the innermost axes in order, in scratch memory.
+/// A plan that puts the phases of the innermost axes in order, in scratch memory.
 struct PhaseJoin {
   int axes = 0;                ///< 0: phases are not joined
   kernels::Streams streams{};  ///< for one axis: of all maps together, if `rows` is multiplied by their number
@@ -61,8 +61,8 @@ struct MapPart {
   std::vector<MapCopy> last_copies{};  ///< copies of the last group
 };
 
-/// Returns the dim whose elements are neighbours on both sides, such as channels last, and fill a line or are continued by
-/// positions; or -1.
+/// Returns the dim whose elements are neighbours on both sides (such as channels last) and fill a line or are continued by
+/// positions; -1 if there is none.
 int channels_of(const Problem& problem) {
   return find(problem.dims, [&](const Dim& dim) {
     const std::int64_t bytes = dim.extent * problem.element_size;
@@ -72,7 +72,7 @@ int channels_of(const Problem& problem) {
   });
 }
 
-/// Returns the dim whose elements are rows of few positions that follow one another on both sides; or -1.
+/// Returns the dim whose elements are rows of few positions that follow one another on both sides; -1 if there is none.
 int rows_of(const Problem& problem) {
   constexpr std::int64_t short_row = 256;  // bytes (arbitrary)
   for (const Window& w : problem.windows) {
@@ -86,7 +86,7 @@ int rows_of(const Problem& problem) {
   return -1;
 }
 
-/// Turns a dim into a window of one tap, so that its elements are a part of the map.
+/// Turns a dim into a window of one tap, so that the map gets its elements as an axis.
 void take_into_map(Problem& problem, int i) {
   if (i < 0) return;
   const Dim dim = take(problem.dims, i);
@@ -109,7 +109,7 @@ bool has_maps(const Problem& problem) {
   constexpr int most_windows = 5;  // arbitrary: with strides each window doubles the copies to the image
   if (!adds(problem) || problem.own_source != nullptr) return false;
   if (problem.windows.empty() || problem.windows.size() > most_windows || !are_near(problem)) return false;
-  constexpr double most_taps = 4096;  // arbitrary: each tap is listed
+  constexpr double most_taps = 4096;  // arbitrary: a program lists each tap
   double taps = 1;
   for (const Window& w : problem.windows) taps *= static_cast<double>(w.kernel);
   return taps <= most_taps && has_neighbours(problem);
@@ -129,7 +129,7 @@ std::optional<MapCut> cut_maps(const Problem& problem) {
     row *= std::min(w.stride, w.extent) * (i == cut.banded ? 1 : ceil_div(w.extent, w.stride));
     if (row > stage_bytes()) return std::nullopt;
   }
-  // In a larger band, columns are read in longer runs, but its sums should stay near.
+  // The columns of a larger band are read in longer runs, but the sums of a band should stay in a fast cache.
   const std::int64_t most = std::clamp<std::int64_t>(caches().l2 / 16, 32 << 10, 64 << 10);
   std::int64_t bands = 1;
   if (strides * row > 2 * most) {
@@ -183,10 +183,10 @@ PhaseJoin plan_join(const std::vector<Window>& windows, const SumPlan& plan, std
   return join;
 }
 
-/// Returns the copies of `maps` maps to the image: one for the whole strides of all windows, and for each window one for
-/// the rest.
+/// Returns the copies of `maps` maps to the image: one copy for the whole strides of all windows, and for each window one copy for
+/// the remaining coordinates.
 std::vector<MapCopy> copies_of(const Problem& problem, const MapCut& cut, const MapPart& part, std::int64_t maps) {
-  /// A box of the sorted map that is one copy, with its offsets in scratch memory and in the image.
+  /// A box of the sorted map that one copy covers, with its offsets in scratch memory and in the image.
   struct Region {
     std::int64_t from = 0, to = 0;
     std::vector<Dim> dims{};
@@ -226,7 +226,7 @@ std::vector<MapCopy> copies_of(const Problem& problem, const MapCut& cut, const 
   return copies;
 }
 
-/// Returns the programs of all bands; nothing if they would be many or long.
+/// Returns the programs of all bands; nothing if there would be many programs, or long ones.
 std::optional<std::vector<MapPart>> parts_of_maps(const Problem& problem, const MapCut& cut,
                                                   const std::vector<MapBand>& bands, const kernels::SumMapKernel& kernel) {
   constexpr std::size_t most_parts = 8;  // arbitrary
@@ -234,7 +234,7 @@ std::optional<std::vector<MapPart>> parts_of_maps(const Problem& problem, const 
   std::vector<MapPart> parts;
   double run = static_cast<double>(problem.element_size);
   for (const Window& w : problem.windows) run *= static_cast<double>(w.positions);
-  // With channels, the columns of a tap lie in pieces, one for each position.
+  // If a map has channels, the columns of a tap lie in pieces, one for each position.
   const bool has_channels = std::ranges::any_of(
       problem.windows, [&](const Window& w) { return w.position_stride == problem.element_size && w.kernel == 1; });
   const bool in_order =
@@ -255,7 +255,7 @@ std::optional<std::vector<MapPart>> parts_of_maps(const Problem& problem, const 
 }
 
 /// A plan of the strategy. A row of work is one band of one group of maps, and all its sums stay in the piece's scratch
-/// memory until they are final. Programs depend on the windows alone, so they do not grow with batch and channels.
+/// memory until they are final. Programs depend only on the windows, so they do not grow with batch and channels.
 class SumMaps final : public Compiled {
  public:
   SumMaps(const Problem& problem, const MapCut& cut, const std::vector<MapBand>& bands, std::vector<MapPart> parts,
@@ -332,7 +332,7 @@ class SumMaps final : public Compiled {
   }
 
  private:
-  /// A band: the place of its columns, and the part that it shares with others.
+  /// A band: the offset of its columns, and the part that it shares with other bands.
   struct Band {
     std::int64_t src = 0;
     const MapPart* part = nullptr;
@@ -397,7 +397,7 @@ std::unique_ptr<Compiled> make_sum_maps(const Problem& given) {
   const std::optional<MapCut> cut = cut_maps(problem);
   if (!cut) return nullptr;
   const std::vector<MapBand> bands = bands_of(problem, *cut);
-  // The kernel is asked for once: another thread may change the instruction set.
+  // The kernel is chosen once for the plan, since another thread may change the instruction set.
   const kernels::SumMapKernel& kernel =
       is_mean(problem) ? kernels::mean_map_kernel(problem.dtype) : kernels::sum_map_kernel(problem.dtype);
   std::optional<std::vector<MapPart>> parts = parts_of_maps(problem, *cut, bands, kernel);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the programs of kernels/sum_map.hpp.
 //
-// A program makes the map sorted: one phase of all windows after another, each a box of elements in the order of the
-// positions. Without strides that order is the map itself.
+// A program makes a sorted map: one phase of all windows after another, each phase a box of elements in the order of the positions.
+// If all strides are 1, the sorted map is the map itself.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 namespace patchfold::engine {
 
 /// The order in which the columns of a map are read.
-///   in_order  from memory, which is fastest if they are read from the first byte to the last: tap by tap
-///   together  from a cache, or in pieces that lie apart: a few taps at a time, so that sums are loaded less often
+///   in_order  for columns in memory, which is fastest to read from its first byte to its last: tap by tap
+///   together  for columns in a cache, or in pieces far from each other: a few taps at a time, so that sums are loaded less often
 enum class Reads : std::uint8_t { in_order, together };
 
-/// A program with its lists. It holds no pointers into tensors: offsets count from the map's columns and from its sums.
+/// A program with its lists; it holds no pointers into tensors, since offsets count from the map's columns and from its sums.
 struct SumPlan {
-  /// Elements of a mean's map that no tap meets.
+  /// Elements of a map of means to which no tap points.
   struct Hole {
     std::int64_t first = 0;
     std::int64_t count = 0;
@@ -39,7 +39,7 @@ struct SumPlan {
   kernels::SumProgram program() const noexcept { return {steps, runs, terms.data(), masks.data(), lanes, counts.data()}; }
 };
 
-/// Returns the program of a map with these windows, one of which has its positions side by side; nothing if the program
+/// Returns the program of a map with these windows, one of which has its positions side by side in memory; nothing if the program
 /// would be long.
 std::optional<SumPlan> plan_sums(const std::vector<Window>& windows, const kernels::SumMapKernel& kernel,
                                  std::int64_t element_size, Reads reads, bool is_mean);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strategy "sum rows": any sum, row by row of the image. A row of image elements is summed in scratch memory and
-// written once. For each tap, in ascending order, the column elements that point into the row are added. Along the row's
-// own window a tap points at every stride-th element, so accumulators are sorted by residue, and those that one tap meets
-// are neighbours.
+// written once. For each tap, in ascending order, the column elements that point into the row are added. Along the window of the
+// row's own axis a tap points at every stride-th element, so accumulators are sorted by residue, and the accumulators to which one
+// tap adds are neighbours.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t row_elements = 4096;
 /// The most elements of a row with a stride.
 constexpr std::int64_t strided_chunk = 256;
-/// If a tap meets less than one in so many elements of a row, each element is a row of its own.
+/// If a tap points at less than one in so many elements of a row, each element is a row of its own.
 constexpr std::int64_t sparse = 8;
 
 RowPlan plan_sum(const Problem& problem) {
@@ -39,7 +39,7 @@ struct Slots {
   std::int64_t depth = 1;
 };
 
-/// A plan of the strategy. It has no tables, so it fits every sum: taps are computed during the run.
+/// A plan of the strategy. The plan has no tables, so it fits every sum: taps are computed during the run.
 class SumRows final : public Compiled {
  public:
   SumRows(const Problem& problem, const RowPlan& plan) : Compiled(problem), plan_(plan), means_(problem_) {
@@ -146,7 +146,7 @@ class SumRows final : public Compiled {
     if (!certain) care();
   }
 
-  /// Counts, by slot, the taps of the row's own window that meet in each element.
+  /// Counts the taps of the row's own window that point at each element, by slot.
   void count_row(std::int64_t begin, std::int64_t count, const Slots& slots, const Loops& loops,
                  double* met) const noexcept {
     const std::int64_t parts = parts_of(problem_.dtype);
@@ -164,7 +164,7 @@ class SumRows final : public Compiled {
     return {axis.window, extent, begin, 1, axis.src_stride, axis.dst_stride};
   }
 
-  /// Returns the taps of the row's own window that can point into [begin, begin + count).
+  /// If the row runs along a window, returns the taps of this window that can point into the elements [begin, begin + count).
   Loop loop_along_row(std::int64_t begin, std::int64_t count) const noexcept {
     const Window& w = problem_.windows[plan_.row.window];
     if (w.positions == 0) return {};
@@ -177,7 +177,7 @@ class SumRows final : public Compiled {
     return {{std::max<std::int64_t>(0, high - low + 1), 0, 0}, low};
   }
 
-  /// Adds the tuples of taps of all windows, the last window's fastest, in the order of the sum.
+  /// Adds the tuples of taps of all windows, the taps of the last window fastest, in the order of the sum.
   void add_taps(Add add, const std::byte* src, std::int64_t src_at, std::int64_t begin, std::int64_t count,
                 const Slots& slots, const Loops& loops, std::byte* scratch) const noexcept {
     const int windows = problem_.windows.size();
@@ -209,7 +209,8 @@ class SumRows final : public Compiled {
     }
   }
 
-  /// The positions whose tap points into a row: the first position, their number, and the slot of the first one's element.
+  /// The positions at which a tap points into a row: the first position, their number, and the slot of the first position's
+  /// element.
   struct Met {
     std::int64_t first = 0, positions = 0, slot = 0;
   };
@@ -224,7 +225,7 @@ class SumRows final : public Compiled {
     return {low, high - low, element % slots.residues * slots.depth + element / slots.residues};
   }
 
-  /// Adds the elements of one tap of the row's own window. `src` is the place of the window's tap 0 and position 0.
+  /// Adds the elements of one tap of the row's own window. `src` points at the window's tap 0 and position 0.
   void add_tap(Add add, const std::byte* src, std::int64_t tap, std::int64_t begin, std::int64_t count, const Slots& slots,
                std::byte* scratch) const noexcept {
     const Window& w = problem_.windows[plan_.row.window];
@@ -239,7 +240,7 @@ class SumRows final : public Compiled {
   Means means_;
   std::int64_t accumulator_size_ = 1;
   std::int64_t counts_at_ = 0;  // place in scratch memory, behind the accumulators
-  bool is_careful_ = false;     // every mean needs care
+  bool is_careful_ = false;     // careful_mean() makes every mean
 };
 
 }  // namespace

@@ -9,11 +9,11 @@
 
 namespace patchfold::engine {
 
-/// Coverage, a sum of ones. Its time does not grow with the taps and positions that meet.
+/// Coverage, a sum of ones. The time of a run does not grow with the number of taps.
 std::unique_ptr<Compiled> make_counts(const Problem& problem);
 /// Returns whether positions of the columns, or elements within a position, are neighbours in memory.
 bool has_neighbours(const Problem& problem);
-/// Sums of columns with such neighbours; not for windows of very many taps.
+/// Sums of columns for which has_neighbours() is true; not for windows of very many taps.
 std::unique_ptr<Compiled> make_sum_maps(const Problem& problem);
 /// Sums of columns in any other layout, which are copied to scratch memory, band by band, and added up there.
 std::unique_ptr<Compiled> make_sum_bands(const Problem& problem);

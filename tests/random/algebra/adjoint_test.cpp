@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fold is the transpose of unfold, and coverage is fold of unfold of ones.
+// Tests that fold is the transpose of unfold, and that coverage is fold of unfold of ones.
 #include <complex>
 
 #include "support.hpp"
@@ -22,7 +22,7 @@ Tensor<std::int64_t> coverage_of(const Geometry& g) {
   return counts;
 }
 
-/// Coverage of every element of an image: repeated for batches and channels.
+/// Returns the coverage at an element of an image, which is the same for all batches and channels.
 std::int64_t count_at(const Tensor<std::int64_t>& counts, const Geometry& g, Layout layout, std::size_t element) {
   const auto pixels = counts.values.size();
   const auto channels = static_cast<std::size_t>(g.channels);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that undo each other.
+// Tests operators that undo each other.
 #include "support.hpp"
 
 namespace patchfold::testing {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts and negative pads only change strides.
+// Tests that layouts and negative pads only change strides.
 #include "support.hpp"
 
 namespace patchfold::testing {
@@ -61,8 +61,8 @@ RC_GTEST_PROP(Algebra, NegativePadsAreAViewOfTheMiddle, ()) {
 }
 
 RC_GTEST_PROP(Algebra, AMirroredImageGivesMirroredPatches, ()) {
-  // A view with negative strides along every spatial axis, unfolded with its pads exchanged, holds the patches in reverse
-  // order with their taps in reverse order, where the stride divides the slack.
+  // Unfold of a view with negative strides along every spatial axis, with exchanged pads, gives patches and taps in reverse order,
+  // if the stride divides the slack.
   Geometry g = random_geometry({.lowest_extent = 1, .lowest_pad = 0});
   g.stride = Dims::filled(g.rank, 1);
   const auto x = arbitrary<std::int32_t>(g.channels_first());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors and geometry for properties.
+// Tensors and random geometry for tests of properties.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace patchfold::testing {
 
-/// A contiguous tensor. Compared by its bytes.
+/// A contiguous tensor; comparisons compare its bytes.
 template <class T>
 struct Tensor {
   Dims shape{};
@@ -39,7 +39,7 @@ Tensor<T> filled(const Dims& shape, T value) {
   return {shape, std::vector<T>(static_cast<std::size_t>(element_count(shape)), value)};
 }
 
-/// Returns integers, all different with high probability; for floats, multiples of 1/8 whose sums round.
+/// Returns a tensor of random integers, all different with high probability; of floats, multiples of 1/8 whose sums are rounded.
 template <class T>
 Tensor<T> arbitrary(const Dims& shape) {
   Tensor<T> tensor = filled(shape, T{});
@@ -54,7 +54,7 @@ Tensor<T> arbitrary(const Dims& shape) {
   return tensor;
 }
 
-/// Returns the output of an operator; `held` is the output's content before.
+/// Returns the output of an operator; `held` is the output's content before the call.
 template <class Op, class T>
 Tensor<T> apply(const Op& op, const Tensor<T>& input, const Tensor<T>* held = nullptr) {
   Tensor<T> output = filled(op.output_shape(input.shape), T{});
@@ -154,7 +154,7 @@ inline Positions random_positions() {
   return flip() ? Positions::grid : Positions::flat;
 }
 
-/// Unfold and Fold of one geometry.
+/// An Unfold and a Fold with the same geometry.
 struct Pair {
   Unfold unfold{};
   Fold fold{};
