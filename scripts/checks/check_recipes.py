@@ -29,7 +29,7 @@ NO_LIBRARIES = {"Threads", "Python", "Python3", "nanobind", "OpenVINO", "liblzma
 # Libraries that libtiff needs if scripts/dependencies builds it.
 THROUGH_TIFF = {"zstd", "xz"}
 BUILDERS = {"cmake", "debhelper-compat", "ninja", "ninja-build", "help2man", "vcpkg-cmake", "vcpkg-cmake-config", "pkgconf"}
-TESTS = {"libdlpack-dev", "libgmock-dev", "librapidcheck-dev", "python3", "shellcheck"}
+TESTS = {"libdlpack-dev", "libgmock-dev", "python3", "shellcheck"}
 PYTHON = {"dh-sequence-python3", "python3-dev", "python3-numpy", "python", "pip"}
 
 

@@ -74,31 +74,5 @@ TEST(Signals, AClosedOutputDoesNotSpoilFiles) {
   EXPECT_EQ(npy_of(folder.read("out.npy")).data.size(), 128U);
 }
 
-TEST(Signals, AFullDiskLeavesNothingBehind) {
-  const Folder folder;
-  folder.write("in.npy", npy_bytes(counting({1, 3, 64, 64})));
-  folder.write("out.npy", "as it was");
-  const Outcome outcome = folder.run("run unfold in.npy --kernel_size 3,3 -o out.npy", {.largest_file = 100'000});
-  EXPECT_EQ(outcome.code, 1) << outcome.signal;
-  EXPECT_TRUE(is_one_line(outcome.err)) << outcome.err;
-  EXPECT_EQ(folder.entries(), "in.npy out.npy");
-  EXPECT_EQ(folder.read("out.npy"), "as it was");
-}
-
-TEST(Signals, AFullDiskLeavesNoPartOfAPicture) {
-  const Folder folder;
-  std::vector<std::uint8_t> noise(256 * 256);
-  std::uint32_t state = 1;
-  for (auto& pixel : noise) pixel = static_cast<std::uint8_t>((state = state * 1664525 + 1013904223) >> 24);
-  folder.write("in.npy", npy_bytes(npy("|u1", {256, 256, 1}, noise)));
-  for (const char* name : {"out.png", "out.jpg"}) {
-    const Outcome outcome = folder.run(
-        std::string("run space_to_depth in.npy --block 1,1 --layout channels_last -o ") + name, {.largest_file = 1'000});
-    EXPECT_EQ(outcome.code, 1) << outcome.signal;
-    EXPECT_TRUE(is_one_line(outcome.err)) << outcome.err;
-    EXPECT_EQ(folder.entries(), "in.npy");
-  }
-}
-
 }  // namespace
 }  // namespace patchfold::cli_test

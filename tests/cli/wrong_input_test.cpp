@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "formats/picture.hpp"
-#include "tests/cli/program.hpp"
+#include "tests/cli/tiles.hpp"
 
 namespace patchfold::cli_test {
 namespace {
@@ -55,62 +55,25 @@ struct Wrong {
 };
 
 constexpr Wrong command_lines[] = {
-    {"walk", 2, "walk: is not a command; expected ops, run, split, merge, explain, bench, errors or completion"},
     {"--wrong", 2, "--wrong: is not a command"},
     {"ops unfolt", 2, "unfold"},
-    {"ops unfold fold", 2, "ops: "},
     {"ops --xml", 2, "--xml"},
-    {"errors divisble", 2,
-     "errors: CODE: is not an error code; given divisble; did you mean divisible?"},
-    {"errors '' ", 2, "errors: CODE: is not an error code"},
     {"errors rank type", 2, "errors: "},
     {"errors rank --markdown", 2, "errors: "},
     {"run unfolt image.npy --kernel_size 2,2 -o out.npy", 2, "unfold"},
     {"run onnx.Col2im columns.npy -o out.npy", 2, "onnx.Col2Im-18"},
-    {"run image.npy --kernel_size 2,2 -o out.npy", 2, "image.npy: is a file"},
-    {"run folder.npy", 2, "folder.npy: is a folder, but the name of an operator comes first"},
-    {"run folder.npy folder.png --quiet", 2, "for ONNX node tests python -m patchfold.onnx FOLDER..."},
-    {"run --kernel_size 2,2 unfold image.npy -o out.npy", 2, "--kernel_size: an operator's name comes before"},
-    {"run unfold image.npy --kernal_size 2,2 -o out.npy", 2,
-     "unfold: --kernal_size: is not an argument of this operator; did you mean --kernel_size?"},
     {"run unfold image.npy -k 2 -o out.npy", 2, "-k"},
-    {"run unfold --kernel_size 2,2 -o out.npy", 2, "unfold: image: is required"},
-    {"run unfold image.npy -o out.npy", 2, "kernel_size"},
-    {"run unfold image.npy --kernel_size 2,2", 2, "unfold: -o: is required"},
-    {"run unfold image.npy --kernel_size 2,2 -o", 2, "--output: needs a value"},
     {"run unfold image.npy -o out.npy --kernel_size", 2, "--kernel_size"},
-    {"run unfold image.npy --kernel_size 2,2 -o out.txt", 2,
-     "-o: must end in .npy, .png, .jpg, .jpeg, .tif or .tiff; given out.txt"},
-    {"run unfold image.npy --kernel_size 2,2 -o out", 2, "-o: must end in"},
-    {"run unfold image.npy --kernel_size two -o out.npy", 2, "kernel_size"},
-    {"run unfold image.npy --kernel_size 2,,2 -o out.npy", 2, "kernel_size"},
     {"run unfold image.npy --kernel_size 9223372036854775808 -o out.npy", 2, "kernel_size"},
-    {"run unfold image.npy --kernel_size 2,2 --kernel_size 3,3 -o out.npy", 2,
-     "unfold: --kernel_size: must be given only once"},
-    {"run unfold image.npy --kernel_size 2,2 --layout sideways -o out.npy", 2, "layout"},
-    {"run unfold image.npy --kernel_size 2,2 --value red -o out.npy", 2, "value"},
     {"run fold columns.npy --output_size 4,4 --kernel_size 2,2 --accumulate perhaps -o out.npy", 2, "accumulate"},
-    {"run fold columns.npy --output_size 4,4 --kernel_size 2,2 --accumulate true -o out.npy", 2,
-     "accumulate: does not apply to files"},
     {"run tensorflow.SpaceToBatch image.npy --block_size 2 --paddings 1:2:3 -o out.npy", 2, "paddings"},
-    {"run unfold image.npy --kernel_size 2,2 --threads many -o out.npy", 2, "--threads"},
-    {"run unfold image.npy --kernel_size 2,2 --threads -1 -o out.npy", 2, "--threads"},
-    {"run unfold image.npy --kernel_size 2,2 --dtype float12 -o out.npy", 2,
-     "--dtype: must be an element type; given float12, expected bool, int8, int16, "},
-    {"run unfold image.npy --kernel_size 2,2 --as opaque -o out.npy", 2, "--as: must be an element type"},
-    {"run unfold image.npy --kernel_size 2,2 --chw -o out.npy", 2, "--chw: applies to pictures only"},
-    {"run unfold image.npy --kernel_size 2,2 --page 0 -o out.npy", 2, "--page: applies to pictures only"},
     {"run unfold junk.tif --kernel_size 2,2 --page -1 -o out.npy", 2, "--page: "},
-    {"run unfold junk.png --kernel_size 2,2 --dtype uint8 -o out.npy", 2, "--dtype: does not apply to pictures"},
     {"run unfold image.npy odd.npy --kernel_size 2,2 -o out.npy", 2, "odd.npy: is one input too many"},
-    {"run coverage image.npy --output_size 4,4 --kernel_size 2,2 -o out.npy", 2, "image.npy: is one input too many"},
     {"run coverage --output_size 4,4 --kernel_size 2,2 --as float32 -o out.npy", 2, "--as: needs data"},
     {"run openvino.Col2Im columns.npy sizes.npy -o out.npy", 2, "kernel_size"},
-    {"run onnx.DepthToSpace-12 image.npy --blocksize 2 -o out.npy", 2, "onnx.DepthToSpace"},
 };
 
 constexpr Wrong arguments[] = {
-    {"run tensorflow.SpaceToBatch image.npy --block_size 2 --paddings 1:2 -o out.npy", 1, "paddings"},
     {"run unfold columns.npy --kernel_size 2 -o out.npy", 1, "kernel_size"},
     {"run openvino.ExtractImagePatches columns.npy --sizes 2,2 --strides 1,1 --rates 1,1 --auto_pad valid -o out.npy", 1,
      "[1, 4, 9]"},
@@ -138,8 +101,6 @@ constexpr Wrong files[] = {
     {"run unfold none.npy --kernel_size 2,2 -o out.npy", 1, "npy: none.npy: "},
     {"run unfold folder.npy --kernel_size 2,2 -o out.npy", 1, "npy: folder.npy: "},
     {"run unfold plain.txt --kernel_size 2,2 -o out.npy", 1, "npy: plain.txt: "},
-    {"run unfold empty.npy --kernel_size 2,2 -o out.npy", 1, "npy: empty.npy: "},
-    {"run unfold junk.npy --kernel_size 2,2 -o out.npy", 1, "npy: junk.npy: "},
     {"run unfold cut.npy --kernel_size 2,2 -o out.npy", 1, "npy: cut.npy: "},
     {"run unfold header.npy --kernel_size 2,2 -o out.npy", 1, "npy: header.npy: "},
     {"run unfold object.npy --kernel_size 2,2 -o out.npy", 1, "npy: object.npy: "},
@@ -161,7 +122,6 @@ constexpr Wrong files[] = {
 constexpr Wrong pictures[] = {
     {"run unfold none.png --kernel_size 2,2 -o out.npy", 1, "none.png: "},
     {"run unfold folder.png --kernel_size 2,2 -o out.npy", 1, "folder.png: "},
-    {"run unfold junk.png --kernel_size 2,2 -o out.npy", 1, "junk.png: "},
     {"run unfold cut.png --kernel_size 2,2 -o out.npy", 1, "cut.png: "},
     {"run unfold cut.jpg --kernel_size 2,2 -o out.npy", 1, "cut.jpg: "},
     {"run unfold lying.png --kernel_size 2,2 -o out.npy", 1, "lying.png: "},
@@ -244,6 +204,26 @@ TEST(WrongInput, OutputThatMayNotBeWritten) {
   EXPECT_EQ(outcome.code, 1) << outcome.err;
   EXPECT_NE(outcome.err.find("locked/out.npy: cannot be written"), std::string::npos) << outcome.err;
   EXPECT_EQ(folder.read("locked/out.npy"), "as it was");
+}
+
+TEST(WrongInput, InVariablesIsNamedOnceAndFailsNothing) {
+  const Folder folder;
+  folder.write("x.npy", npy_bytes(npy<float>("<f4", {1, 144, 4096}, std::vector<float>(144 * 4096, 1))));
+  const std::string fold = "run fold x.npy --output_size 64,64 --kernel_size 3 --padding 1 -o - --format npy";
+  const std::string usual = folder.run(fold).out;
+  for (const auto& [variable, allowed] : {std::pair("PATCHFOLD_INSTRUCTION_SET", "SCALAR"),
+                                          std::pair("PATCHFOLD_CACHES", "three sizes in bytes, such as 32768,524288,33554432"),
+                                          std::pair("PATCHFOLD_ONLY_ROW", "sum rows"),
+                                          std::pair("PATCHFOLD_WITHOUT", "sum rows")}) {
+    const Outcome wrong = folder.run(fold, {.environment = {std::string(variable) + "=wrong"}});
+    EXPECT_TRUE(wrong.out == usual) << variable;
+    EXPECT_EQ(count_of(wrong.err, " is ignored: must be "), 1U) << wrong.err;
+    EXPECT_NE(wrong.err.find("patchfold: " + std::string(variable) + "=wrong is ignored"), std::string::npos) << wrong.err;
+    EXPECT_NE(wrong.err.find(allowed), std::string::npos) << wrong.err;
+    const Outcome empty = folder.run(fold, {.environment = {std::string(variable) + "="}});
+    EXPECT_TRUE(empty.out == usual) << variable;
+    EXPECT_EQ(count_of(empty.err, "ignored"), 0U) << variable;
+  }
 }
 
 TEST(WrongInput, LineBreaksInNamesDoNotBreakTheLine) {

@@ -64,6 +64,18 @@ TEST(CWithoutMemory, GivesAStatusAndAMessage) {
       },
       kept);
   fail_each_allocation(
+      "pf_output_shape of tensors",
+      [&] {
+        std::int64_t extents[] = {4, 4}, taps[] = {2, 2}, shape[PF_MAX_RANK];
+        const std::int64_t columns[] = {1, 4, 9}, two[] = {2};
+        const pf_tensor inputs[] = {{nullptr, columns, nullptr, 3, PF_DTYPE_FLOAT32, 0},
+                                    {extents, two, nullptr, 1, PF_DTYPE_INT64, 0},
+                                    {taps, two, nullptr, 1, PF_DTYPE_INT64, 0}};
+        std::int32_t rank = PF_MAX_RANK;
+        check(pf_output_shape("onnx.Col2Im", nullptr, 0, inputs, 3, shape, &rank));
+      },
+      kept);
+  fail_each_allocation(
       "pf_plan_create",
       [&] {
         engine::forget_plans();

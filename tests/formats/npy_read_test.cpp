@@ -165,13 +165,5 @@ TEST_F(NpyRead, FilesThatCannotBeOpened) {
   expect_error([&] { read_npy(""); }, ErrorCode::file_open, "npy", "", "cannot be opened");
 }
 
-TEST_F(NpyRead, FilesThatMayNotBeRead) {
-  write_bytes(path_, "x");
-  std::filesystem::permissions(path_, std::filesystem::perms::none);
-  std::filesystem::permissions(folder_.path(), std::filesystem::perms::all);
-  const Unprivileged unprivileged;
-  expect_error([&] { read_npy(path_); }, ErrorCode::file_open, "npy", path_, "cannot be opened: Permission denied");
-}
-
 }  // namespace
 }  // namespace patchfold::formats

@@ -66,39 +66,6 @@ TEST_F(OutputFilePosixTest, PlacesThatCannotBeWritten) {
   expect_refused("/proc/x.bin", "cannot be written: ");
 }
 
-TEST_F(OutputFilePosixTest, ProtectedPlaces) {
-  write_bytes(path_, "before");
-  ::chmod(path_.c_str(), 0444);
-  ::chmod(folder_.path().c_str(), 0777);
-  {
-    const Unprivileged unprivileged;
-    expect_refused(path_, "cannot be written: Permission denied");
-    OutputFile(folder_ / "y.bin").commit();
-  }
-  ::chmod(folder_.path().c_str(), 0555);
-  {
-    const Unprivileged unprivileged;
-    expect_refused(folder_ / "z.bin", "cannot be written: Permission denied");
-  }
-  EXPECT_EQ(read_bytes(path_), "before");
-  EXPECT_EQ(folder_.names(), (Names{"x.bin", "y.bin"}));
-}
-
-TEST_F(OutputFilePosixTest, FullDiskWhileWriting) {
-  write_bytes(path_, "before");
-  const std::string data(100000, 'x');
-  expect_error(
-      [&] {
-        const FileSizeLimit limit(65536);
-        OutputFile file(path_);
-        file.write(data.data(), data.size());
-        file.commit();
-      },
-      ErrorCode::file_write, "file", path_, "cannot be written: File too large");
-  EXPECT_EQ(read_bytes(path_), "before");
-  EXPECT_EQ(folder_.names(), Names{"x.bin"});
-}
-
 TEST_F(OutputFilePosixTest, FullDiskWhileMapping) {
   write_bytes(path_, "before");
   expect_error(

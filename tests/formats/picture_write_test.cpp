@@ -119,31 +119,6 @@ TEST_F(PictureWrite, WhatIsNoPicture) {
                  "must end in .png, .jpg, .jpeg, .tif or .tiff; given .bmp");
 }
 
-TEST_F(PictureWrite, PlacesThatCannotBeWritten) {
-  const std::string data(64, '\0');
-  for (const std::string name : {"png", "jpeg"}) {
-    path_ = folder_ / ("missing/x." + name);
-    expect_refused(contiguous(data.data(), {8, 8, 1}, DType::uint8), ErrorCode::file_write, name,
-                   "cannot be written: No such file or directory");
-  }
-}
-
-TEST_F(PictureWrite, FullDisk) {
-  const std::string data = noise(1000 * 1000);
-  for (const std::string name : {"png", "jpeg"}) {
-    const auto path = folder_ / ("x." + name);
-    write_bytes(path, "before");
-    expect_error(
-        [&] {
-          const FileSizeLimit limit(300000);
-          write_picture(path, contiguous(data.data(), {1000, 1000, 1}, DType::uint8));
-        },
-        ErrorCode::file_write, name, path, "cannot be written: File too large");
-    EXPECT_EQ(read_bytes(path), "before");
-  }
-  EXPECT_EQ(folder_.names(), (std::vector<std::string>{"x.jpeg", "x.png"}));
-}
-
 TEST_F(PictureWrite, HundredMegapixels) {
   const std::uint8_t row[3] = {1, 2, 3};
   write_picture(path_, {row, {10000, 10000, 1}, {0, 0, 0}, DType::uint8, 1});

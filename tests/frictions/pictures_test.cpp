@@ -16,19 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(PictureFrictions, SplitReplacesNoTileOfAStranger) {
-  const Folder folder;
-  write_array(folder, "photo.png", random_array({16, 16, 3}, DType::uint8));
-  fs::create_directory(folder.path("tiles"));
-  folder.write("tiles/tile-0.png", "a stranger's");
-  run_badly(folder, "split photo.png tiles --tile 8",
-            {"must not hold the tiles of another split; given tile-0.png, which no plan.json lists", "--force"});
-  EXPECT_EQ(entries_of(folder, "tiles"), "tile-0.png");
-  EXPECT_EQ(folder.read("tiles/tile-0.png"), "a stranger's");
-  EXPECT_NE(run_well(folder, "split photo.png tiles --tile 8 --force").find("4 written"), std::string::npos);
-  EXPECT_EQ(entries_of(folder, "tiles"), "plan.json tile-0.png tile-1.png tile-2.png tile-3.png");
-}
-
 TEST(PictureFrictions, AnUnfinishedSplitGoesOnAndAnotherDoesNot) {
   const Folder folder;
   write_array(folder, "photo.png", random_array({2000, 3000, 3}, DType::uint8));

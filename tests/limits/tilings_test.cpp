@@ -235,6 +235,10 @@ TEST(Merges, OfMoreThanTheirListsHoldAreRefused) {
       "above 1");
   EXPECT_EQ(refusal_of({.shape = {1, 1 << 14, (1 << 13) + 1}, .tile = {1, 1, 1}}, plain),
             "merge: tiling: must have fewer tiles across the first tiled axis for a merge; given [1, 16384, 8193]");
+  EXPECT_EQ(refusal_of({.shape = {(1 << 22) + 1}, .tile = {1}}, plain),
+            "merge: tiling: must have at most 2^22 tiles along an axis for a merge; given 4194305");
+  EXPECT_EQ(refusal_of({.shape = {1 << 12, 1 << 12, (1 << 8) + 1}, .tile = {1, 1, 1}}, plain),
+            "merge: tiling: must have at most 2^32 tiles for a merge; given 4311744512");
   EXPECT_EQ(refusal_of({.shape = {(1 << 26) + 1}, .tile = {(1 << 26) + 1}}, plain),
             "merge: window: must have at most 2^26 weights along all axes together; given [67108865]");
 }

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import product
 from typing import Any, NamedTuple
 
+import formulas
 import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -26,20 +26,6 @@ class Case(NamedTuple):
     stride: tuple[int, ...]
     dilation: tuple[int, ...]
     begin: tuple[int, ...]
-
-
-def patches(image: Array, kernel: Any, stride: Any, dilation: Any, pads: Any, fill: float = 0) -> Array:
-    """Returns (N, C, H, W) as (N, C, kh, kw, ph, pw) by the definition: one loop over taps, one over positions."""
-    (top, bottom), (left, right) = pads
-    n, c, h, w = image.shape
-    padded = np.full((n, c, h + top + bottom, w + left + right), fill, image.dtype)
-    padded[:, :, top : top + h, left : left + w] = image
-    axes = zip(padded.shape[2:], kernel, stride, dilation, strict=True)
-    counts = [(size - (k - 1) * d - 1) // s + 1 for size, k, s, d in axes]
-    result = np.empty((n, c, *kernel, *counts), image.dtype)
-    for i, j, y, x in product(range(kernel[0]), range(kernel[1]), range(counts[0]), range(counts[1])):
-        result[:, :, i, j, y, x] = padded[:, :, y * stride[0] + i * dilation[0], x * stride[1] + j * dilation[1]]
-    return result
 
 
 def image_of(rng: Any, shape: tuple[int, ...], kind: str) -> Array:
@@ -67,45 +53,36 @@ def draw(rng: Any) -> Drawn:
     return Drawn((int(rng.integers(1, 4)), int(rng.integers(2, 5)), *extents), kernel, stride, dilation)
 
 
-def same_pads(shape: Any, drawn: Drawn) -> list[tuple[int, int]]:
-    pads = []
-    for size, k, s, d in zip(shape, drawn.kernel, drawn.stride, drawn.dilation, strict=True):
-        total = max((-(-size // s) - 1) * s + (k - 1) * d + 1 - size, 0)
-        pads.append((total // 2, total - total // 2))
-    return pads
+def patches(rng: Any, kind: str, same: bool) -> tuple[Array, Array, tuple[Any, ...]]:
+    """Returns an image (N, C, H, W), its patches (N, C, kh, kw, ph, pw), and (kernel, stride, dilation, first pads)."""
+    drawn = draw(rng)
+    pads = [(pad, pad) for pad in rng.integers(0, 2, 2).tolist()]
+    if same:
+        pads = formulas.same_pads(drawn.shape[2:], *drawn[1:], lower=False) if rng.integers(2) else [(0, 0), (0, 0)]
+    image = image_of(rng, drawn.shape, kind)
+    cut = formulas.unfold(image, *drawn[1:], pads, layout="channels_first", order="channel", positions="grid")
+    return image, cut.reshape(*drawn.shape[:2], *drawn.kernel, *cut.shape[2:]), (*drawn[1:], tuple(pad[0] for pad in pads))
 
 
 def torch_case(rng: Any, kind: str) -> Case:
-    drawn = draw(rng)
-    pad = (int(rng.integers(0, 2)), int(rng.integers(0, 2)))
-    image = image_of(rng, drawn.shape, kind)
-    cut = patches(image, drawn.kernel, drawn.stride, drawn.dilation, [(p, p) for p in pad])
+    image, cut, geometry = patches(rng, kind, same=False)
     n, c, kh, kw, ph, pw = cut.shape
-    columns = cut.reshape(n, c * kh * kw, ph * pw)
-    return Case("torch", image, columns, "torch.nn.functional.unfold", "channel", *drawn[1:], pad)
+    return Case("torch", image, cut.reshape(n, c * kh * kw, ph * pw), "torch.nn.functional.unfold", "channel", *geometry)
 
 
 def tensorflow_case(rng: Any, kind: str) -> Case:
-    drawn = draw(rng)
-    channels_first = image_of(rng, drawn.shape, kind)
-    pads = same_pads(drawn.shape[2:], drawn) if rng.integers(2) else [(0, 0), (0, 0)]
-    cut = patches(channels_first, drawn.kernel, drawn.stride, drawn.dilation, pads)
+    image, cut, geometry = patches(rng, kind, same=True)
     n, c, kh, kw, ph, pw = cut.shape
     columns = cut.transpose(0, 4, 5, 2, 3, 1).reshape(n, ph, pw, kh * kw * c)
-    image = np.ascontiguousarray(channels_first.transpose(0, 2, 3, 1))
-    begin = tuple(pad[0] for pad in pads)
-    return Case("TensorFlow", image, columns, "tf.image.extract_patches", "kernel", *drawn[1:], begin)
+    last = np.ascontiguousarray(image.transpose(0, 2, 3, 1))
+    return Case("TensorFlow", last, columns, "tf.image.extract_patches", "kernel", *geometry)
 
 
 def openvino_case(rng: Any, kind: str) -> Case:
-    drawn = draw(rng)
-    image = image_of(rng, drawn.shape, kind)
-    pads = same_pads(drawn.shape[2:], drawn) if rng.integers(2) else [(0, 0), (0, 0)]
-    cut = patches(image, drawn.kernel, drawn.stride, drawn.dilation, pads)
+    image, cut, geometry = patches(rng, kind, same=True)
     n, c, kh, kw, ph, pw = cut.shape
     columns = cut.transpose(0, 2, 3, 1, 4, 5).reshape(n, kh * kw * c, ph, pw)
-    begin = tuple(pad[0] for pad in pads)
-    return Case("OpenVINO", image, columns, "OpenVINO ExtractImagePatches", "kernel", *drawn[1:], begin)
+    return Case("OpenVINO", image, columns, "OpenVINO ExtractImagePatches", "kernel", *geometry)
 
 
 def depth_case(rng: Any, kind: str, mode: str) -> Case:

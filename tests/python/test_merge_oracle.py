@@ -221,11 +221,12 @@ def test_complex_numbers_are_two_real_ones(data):
     argument, weight = data.draw(windows(axes))
     reduce = data.draw(st.sampled_from(["mean", "sum"]))
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
-    tiles = [(rng.normal(size=t.result_shape) + 1j * rng.normal(size=t.result_shape)).astype(np.complex64) for t in tiling]
+    part_of, dtype = data.draw(st.sampled_from([(np.float32, np.complex64), (np.float64, np.complex128)]))
+    tiles = [(rng.normal(size=t.result_shape) + 1j * rng.normal(size=t.result_shape)).astype(dtype) for t in tiling]
     y = outcome(tiling, tiles, window=argument, reduce=reduce, fill=7 + 7j)
     for part in ("real", "imag"):
         model = Merge(axes, [getattr(tile, part) for tile in tiles], weights=weight)
-        assert not faults(getattr(y, part), model, reduce, np.float32, np.float32(7))
+        assert not faults(getattr(y, part), model, reduce, part_of, part_of(7))
 
 
 @pytest.mark.parametrize("window", ["ones", "hann", "gaussian"])

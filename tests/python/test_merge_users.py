@@ -33,50 +33,6 @@ def test_sklearn_patches_as_large_as_the_image_along_one_axis():
     assert y[0, 0] == 0 and y[5, 1] == 0.5 and y[0, 255] == 128 and y[7, 128] == np.mean(np.arange(1, 129))
 
 
-def test_kornia_picture_that_patches_do_not_divide():
-    """combine_tensor_patches wants extents that fit: 1200x2040 in patches of 256 fails or is cropped."""
-    x = np.random.default_rng(0).random((3, 1200, 2040), np.float32)
-    for tail in ("shift", "pad", "partial"):
-        for overlap in (0, 32):
-            y = split_and_merged(x, (256, 256), overlap=overlap, tail=tail)
-            np.testing.assert_array_equal(y, x, strict=True)
-
-
-@pytest.mark.parametrize("window", [64, 100, 1024])
-@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.int64])
-def test_kornia_integer_patches(window, dtype):
-    """combine_tensor_patches of integers raises, or divides in the wrong type."""
-    x = np.random.default_rng(0).integers(0, 127, (3, 1024, 1024)).astype(dtype)
-    y = split_and_merged(x, (window, window), overlap=window // 4, window="ones")
-    np.testing.assert_array_equal(y, x, strict=True)
-
-
-def test_patchify_without_distortion():
-    """unpatchify assumes that (extent - patch) is a multiple of the step: 844x1280 by 256 and 128 comes back skewed."""
-    x = np.random.default_rng(0).integers(0, 256, (844, 1280), np.uint8)
-    for tail in ("shift", "pad", "partial"):
-        np.testing.assert_array_equal(split_and_merged(x, (256, 256), stride=128, tail=tail), x, strict=True)
-
-
-def test_torchio_cube_stays_in_place():
-    """GridAggregator shifted what it put back: 320^3 in patches of 102 that overlap by 4."""
-    x = np.zeros((320, 320, 320), np.uint8)
-    x[101:205, 97:103, 198:302] = 200
-    y = split_and_merged(x, (102, 102, 102), overlap=4)
-    np.testing.assert_array_equal(y, x, strict=True)
-
-
-@pytest.mark.parametrize("window", ["hann", "linear", "cosine", "gaussian"])
-@pytest.mark.parametrize("overlap", [0, 1, 8, 24])
-def test_torchio_and_torchgeo_no_dark_border(window, overlap):
-    """A window that falls to 0 at the border of the picture darkens it, or moves values that are not centred on 0."""
-    x = np.full((50, 70), -1000.0, np.float32)
-    x[::2] = 1000 / 3
-    y = split_and_merged(x, (32, 32), overlap=overlap, window=window)
-    np.testing.assert_array_equal(y, x, strict=True)
-    assert (split_and_merged(np.full((50, 70), 40, np.uint8), (32, 32), overlap=overlap, window=window) == 40).all()
-
-
 def test_torchaudio_first_and_last_tile_are_not_faded_on_the_outer_side():
     """Chunked separation fades every chunk at both ends, so the signal begins and ends in silence."""
     signal = np.random.default_rng(0).normal(size=(2, 44_100)).astype(np.float32)
@@ -84,17 +40,6 @@ def test_torchaudio_first_and_last_tile_are_not_faded_on_the_outer_side():
     y = merged(tiling, (tile * np.float32(2) for tile in tiling.split(signal)), window="linear")
     np.testing.assert_array_equal(y[:, :7000], signal[:, :7000] * 2)
     np.testing.assert_array_equal(y[:, -7000:], signal[:, -7000:] * 2)
-
-
-@pytest.mark.parametrize("stride", [(24, 24), (16, 12), (11, 7)])
-@pytest.mark.parametrize("window", ["hann", "linear", "gaussian"])
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_comfyui_constant_tiles_give_a_constant_picture(stride, window, dtype):
-    """Masks that multiply at crossings, or are added three times, leave lines and spots."""
-    tiling = patchfold.Tiling((100, 90), (32, 32), stride=stride)
-    assert tiling.coverage().max() >= (4 if stride[0] > 16 else 9)
-    tiles = [np.full(tile.result_shape, 0.1, dtype) for tile in tiling]
-    assert (merged(tiling, tiles, window=window) == dtype(0.1)).all()
 
 
 @pytest.mark.parametrize("window", ["hann", "linear", "cosine"])
@@ -109,15 +54,6 @@ def test_sd_cpp_blend_is_monotone_and_without_a_step(window):
     assert steps.max() < 2.6 / overlap  # a ramp has 1 / 17; smooth ones are steeper in the middle
     assert steps[:47].max() == 0 and steps[65:].max() == 0
     np.testing.assert_allclose(y[0], 1 - y[0, ::-1], atol=1e-15)
-
-
-@pytest.mark.parametrize("n", [2, 4, 16, 96])
-def test_monai_gaussian_of_even_size_is_symmetric(n):
-    """compute_importance_map puts the peak at n // 2."""
-    tiling = patchfold.Tiling((n, n), (n, n), overlap=0)
-    weights = merged(tiling, [np.ones((n, n))], window=("gaussian", 0.125), reduce="sum")
-    assert weights.tobytes() == weights[::-1, ::-1].tobytes() == weights.T.copy().tobytes()
-    assert weights[n // 2, n // 2] == weights[n // 2 - 1, n // 2 - 1] == weights.max()
 
 
 def test_dask_overlap_larger_than_a_chunk_or_the_array():
@@ -176,20 +112,3 @@ def test_stardist_a_margin_of_weight_0_is_cropped():
     np.testing.assert_array_equal(y[2:-2], expected[2:-2])
     assert y[:2].tolist() == y[-2:].tolist() == [0, 0]
 
-
-def test_skimage_input_that_is_not_contiguous():
-    """view_as_windows wanted contiguous arrays."""
-    x = np.random.default_rng(0).random((60, 80, 3))
-    for view in (x[::2, ::-1], x.transpose(2, 1, 0), np.asfortranarray(x), np.broadcast_to(x[:, :1], x.shape)):
-        y = split_and_merged(view, (9, 8), overlap=3, axes=(0, 1), tail="partial")
-        np.testing.assert_array_equal(y, view, strict=True)
-
-
-@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float16, np.float32, np.complex64])
-@pytest.mark.parametrize("shape", [(97,), (41, 53), (11, 17, 19)])
-def test_all_of_them_merge_of_split_is_the_array(dtype, shape):
-    x = (np.random.default_rng(0).random(shape) * 100).astype(dtype)
-    for overlap in (0, 1, 0.25, 0.75):
-        for window in ("ones", "linear", "gaussian") if dtype != np.int64 else ("ones",):
-            y = split_and_merged(x, (8,) * len(shape), overlap=overlap, window=window)
-            np.testing.assert_array_equal(y, x, strict=True)

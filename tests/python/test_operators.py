@@ -63,13 +63,6 @@ def test_a_dialect_that_does_not_come_with_the_package_needs_its_own(dialect):
     assert done.returncode and f"import of {dialect} halted" in done.stderr
 
 
-def test_importing_patchfold_imports_no_other_framework():
-    program = "import sys, patchfold; print(*{name.partition('.')[0] for name in sys.modules})"
-    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
-    assert "numpy" in loaded
-    assert not {"torch", "tensorflow", "openvino", "onnx", "onnxruntime", "jax", "ml_dtypes"} & set(loaded)
-
-
 def outcome(call, data):
     """Returns the outcome of a call: its result, or the parts of its error, with `x` for the name of the data."""
     try:

@@ -82,7 +82,7 @@ struct Wide {
 const Wide wide[] = {{DType::float32, 4, 0x8fe9632814f88346u},
                      {DType::float16, 2, 0x3dee32df2f2003a2u},
                      {DType::bfloat16, 2, 0x63ee64d35d172d49u}};
-constexpr std::int64_t wide_columns = 2 * 27 * 323, wide_pixels = 2 * 3 * 323;
+constexpr std::int64_t wide_columns = 2 * 27 * 323;
 
 Bytes wide_data(DType dtype) {
   Bytes data;
@@ -109,21 +109,6 @@ std::uint64_t bits_fingerprint(const Bytes& bytes, std::size_t size) {
 
 const Fold wide_fold = {.output_size = {17, 19}, .kernel_size = 3, .padding = 1};
 
-TEST(FloatSums, DependOnNeitherThreadsNorInstructionSet) {
-  auto sets = instruction_sets();
-  sets.push_back("");
-  for (const auto& [dtype, size, expected] : wide)
-    for (const auto& set : sets)
-      for (const int threads : {1, 2, 3, 8}) {
-        use_instruction_set(set);
-        set_num_threads(threads);
-        const auto image = result_of(wide_fold, dtype, {2, 27, 323}, wide_data(dtype), {2, 3, 17, 19});
-        EXPECT_EQ(bits_fingerprint(image, size), expected) << name_of(dtype) << ' ' << set << ' ' << threads;
-      }
-  use_instruction_set("");
-  set_num_threads(0);
-}
-
 TEST(FloatSums, AgreeInEveryDialect) {
   for (const auto& test : wide) {
     const auto check = [&](const Problem& problem) {
@@ -134,32 +119,6 @@ TEST(FloatSums, AgreeInEveryDialect) {
     check(torch::Fold{.output_size = {17, 19}, .kernel_size = {3, 3}, .padding = 1});
     check(onnx::Col2Im{.image_shape = {17, 19}, .block_shape = {3, 3}, .pads = {1, 1, 1, 1}});
     check(openvino::Col2Im{.output_size = {17, 19}, .kernel_size = {3, 3}, .pads_begin = {1, 1}, .pads_end = {1, 1}});
-  }
-}
-
-// Sums the same memory with channels last and a grid of positions, then one image at a time, then with reversed rows.
-TEST(FloatSums, DoNotDependOnTheMemoryLayout) {
-  for (const auto& test : wide) {
-    const auto dtype = test.dtype;
-    const auto element = test.size;
-    const auto size = static_cast<std::int64_t>(element);
-    const auto data = wide_data(dtype);
-    const auto run_over = [&](const Fold& op, ConstTensorView src, TensorView dst, int batches) {
-      Bytes image(wide_pixels * element, std::byte{0xCD});
-      const auto plan = op.plan(src, dst);
-      for (int n = 0; n < batches; ++n) {
-        const auto status = plan.run(data.data() + n * 27 * 323 * size, image.data() + n * 3 * 323 * size);
-        EXPECT_EQ(status, Status::ok);
-      }
-      EXPECT_EQ(bits_fingerprint(image, element), test.expected) << name_of(dtype) << ' ' << plan.describe();
-    };
-    Fold last = wide_fold;
-    last.layout = Layout::channels_last;
-    last.positions = Positions::grid;
-    run_over(last, {nullptr, {2, 17, 19, 27}, {27 * 323 * size, 19 * size, size, 323 * size}, dtype, element},
-             {nullptr, {2, 17, 19, 3}, {3 * 323 * size, 19 * size, size, 323 * size}, dtype, element}, 1);
-    run_over(wide_fold, contiguous(static_cast<const void*>(nullptr), {1, 27, 323}, dtype),
-             contiguous(static_cast<void*>(nullptr), {1, 3, 17, 19}, dtype), 2);
   }
 }
 

@@ -26,7 +26,7 @@ inline constexpr std::string_view kinds[] = {"small problems against the referen
                                              "plans shared by all threads, against a run on one thread",
                                              "plans made anew, against a run on one thread",
                                              "run(op, ..) and its inverse, with plans that threads keep",
-                                             "tilings and merges, against loops over all elements",
+                                             "boxes of merges, against the whole merge",
                                              "calls that must be refused"};
 
 /// Runs a job that the random numbers choose; some jobs use the shared plans.

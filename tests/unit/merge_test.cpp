@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <cfenv>
 #include <cstring>
-#include <limits>
-#include <numeric>
 #include <stdexcept>
-#include <thread>
 
 #include "engine/machine.hpp"
 #include "kernels/processor.hpp"
@@ -16,72 +13,6 @@
 
 namespace patchfold {
 namespace {
-
-TEST(Merge, OneThreadOrManyInAnyOrderGiveTheSameBits) {
-  const Tiling tiling(two_axes({37, 45}, {12, 10}, 4));
-  std::vector<std::vector<float>> tiles;
-  for (std::int64_t i = 0; i < tiling.size(); ++i) {
-    tiles.push_back(ramp(120));
-    for (float& value : tiles.back()) value *= static_cast<float>(i) + 0.37F;
-  }
-  std::vector<float> first;
-  for (const std::string& set : kernels::instruction_sets())
-    for (const int threads : {1, 3})
-      for (const bool copy : {false, true})
-        for (const bool backwards : {false, true})
-          for (const bool to_sink : {false, true}) {
-            use_instruction_set(set);
-            set_num_threads(threads);
-            std::vector<float> output(37 * 45);
-            Rows rows(45 * sizeof(float));
-            MergeSpec spec;
-            spec.copy = copy;
-            Merger merger = to_sink ? Merger(tiling, spec, rows) : Merger(tiling, spec, view(output.data(), {37, 45}));
-            std::vector<std::int64_t> order(static_cast<std::size_t>(tiling.size()));
-            std::iota(order.begin(), order.end(), 0);
-            if (backwards) std::reverse(order.begin(), order.end());
-            for (const std::int64_t i : order) {
-              std::vector<float> mine = tiles[static_cast<std::size_t>(i)];
-              merger.add(i, view(std::as_const(copy ? mine : tiles[static_cast<std::size_t>(i)]).data(), {12, 10}));
-              std::fill(mine.begin(), mine.end(), -1.0F);  // a copied tile may change at once
-            }
-            merger.finish();
-            EXPECT_EQ(merger.waiting_bytes(), 0);
-            if (to_sink) std::memcpy(output.data(), rows.bytes.data(), rows.bytes.size());
-            if (first.empty()) first = output;
-            EXPECT_EQ(std::memcmp(first.data(), output.data(), output.size() * sizeof(float)), 0)
-                << set << ", " << threads << " threads, copy " << copy << ", backwards " << backwards << ", sink "
-                << to_sink;
-          }
-  use_instruction_set("");
-  set_num_threads(0);
-}
-
-TEST(Merge, WhatIsAnnouncedIsWhatIsHeldAtThePeak) {
-  for (const bool copy : {false, true})
-    for (const bool to_sink : {false, true})
-      for (const Tail tail : {Tail::shift, Tail::pad, Tail::partial}) {
-        const Tiling tiling(two_axes({100, 61}, {16, 16}, 5, tail));
-        const std::vector<float> array = ramp(6100);
-        std::vector<float> output(6100);
-        Rows rows(61 * sizeof(float));
-        MergeSpec spec;
-        spec.copy = copy;
-        const MergeMemory memory = merge_memory(tiling, spec, to_sink);
-        EXPECT_GE(memory.tiles + memory.rows, memory.most);
-        spec.memory_limit = memory.most;
-        Merger merger = to_sink ? Merger(tiling, spec, rows) : Merger(tiling, spec, view(output.data(), {100, 61}));
-        std::vector<std::vector<float>> tiles;
-        for (std::int64_t i = 0; i < tiling.size(); ++i) {
-          tiles.push_back(cut(tiling, array, i));
-          merger.add(i, view(std::as_const(tiles.back()).data(), tiling.tile_shape(i)));
-        }
-        merger.finish();
-        EXPECT_EQ(merger.peak_bytes(), memory.most);
-        if (to_sink) std::memcpy(output.data(), rows.bytes.data(), rows.bytes.size());
-        EXPECT_EQ(output, array);
-      }
-}
 
 TEST(Merge, MemoryDoesNotGrowAlongTheStreamAxis) {
   const auto most = [](std::int64_t height) {
@@ -103,24 +34,6 @@ TEST(Merge, ATileIsLetGoWhenNobodyWaitsForIt) {
   for (std::size_t i = 0; i < kept.size(); ++i) EXPECT_TRUE(kept[i].expired()) << i;
   merger.finish();
   EXPECT_EQ(output, std::vector<float>(30, 1.5F));
-}
-
-TEST(Merge, TilesMayComeFromSeveralThreads) {
-  const Tiling tiling(two_axes({200, 200}, {20, 20}, 6));
-  const std::vector<float> array = ramp(40000);
-  std::vector<std::vector<float>> tiles;
-  for (std::int64_t i = 0; i < tiling.size(); ++i) tiles.push_back(cut(tiling, array, i));
-  std::vector<float> output(40000);
-  Merger merger(tiling, {}, view(output.data(), {200, 200}), serial_executor());
-  std::vector<std::thread> threads;
-  for (std::int64_t part = 0; part < 4; ++part)
-    threads.emplace_back([&, part] {
-      for (std::int64_t i = part; i < tiling.size(); i += 4)
-        merger.add(i, view(std::as_const(tiles[static_cast<std::size_t>(i)]).data(), {20, 20}));
-    });
-  for (std::thread& thread : threads) thread.join();
-  merger.finish();
-  EXPECT_EQ(output, array);
 }
 
 TEST(Merge, ATileThatIsRefusedChangesNothing) {

@@ -146,7 +146,9 @@ TEST(TileWeights, MultiplyThoseOfTheWindow) {
   using Own = Weighed::Own;
   const std::pair<Kind, Own> windows[] = {{Kind::ones, Own::some_zero},  {Kind::hann, Own::some_zero},
                                           {Kind::array, Own::some_zero}, {Kind::ones, Own::above_zero},
-                                          {Kind::hann, Own::above_zero}, {Kind::array, Own::none}};
+                                          {Kind::hann, Own::above_zero}, {Kind::array, Own::none},
+                                          {Kind::linear, Own::none},     {Kind::cosine, Own::none},
+                                          {Kind::gaussian, Own::none}};
   std::uint32_t seed = 1;
   for (const auto& [tiling, channels] : cases)
     for (const Reduce reduce : {Reduce::mean, Reduce::sum})

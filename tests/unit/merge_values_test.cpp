@@ -2,7 +2,6 @@
 // Compares merges and tilings with their definitions, element by element: selections, types of numbers, counts.
 #include <gtest/gtest.h>
 
-#include <complex>
 #include <cstdlib>
 #include <vector>
 
@@ -74,6 +73,32 @@ TEST(MergeValues, SelectionsTakeTheTileThatTheDefinitionNames) {
     }
 }
 
+TEST(MergeSelection, ATileWithoutWeightIsNotSelected) {
+  const Tiling tiling(TilingSpec{.shape = {9}, .tile = {5}, .overlap = 1});
+  const std::vector<float> left(5, 1), right(5, 3);
+  // Two tiles give the element, but only the tile with a weight there counts.
+  const struct {
+    Reduce reduce;
+    std::vector<double> weights;
+    float between;
+  } cases[] = {{Reduce::first, {1, 1, 1, 1, 0}, 3},  {Reduce::first, {1, 1, 1, 1, 2}, 1},
+               {Reduce::last, {0, 1, 1, 1, 1}, 1},   {Reduce::last, {2, 1, 1, 1, 1}, 3},
+               {Reduce::center, {1, 1, 1, 1, 0}, 3}, {Reduce::center, {0, 1, 1, 1, 1}, 1}};
+  for (const auto& [reduce, weights, between] : cases) {
+    MergeSpec spec{.reduce = reduce, .fill = 7};
+    spec.window = {WeightWindow::Kind::axes, 0.125, {weights}, {}};
+    std::vector<float> expected{1, 1, 1, 1, between, 3, 3, 3, 3};
+    if (weights.front() == 0) expected[0] = 7;
+    if (weights.back() == 0) expected[8] = 7;
+    std::vector<float> output(9);
+    Merger merger(tiling, spec, view(output.data(), {9}));
+    merger.add(0, view(left.data(), {5}));
+    merger.add(1, view(right.data(), {5}));
+    merger.finish();
+    EXPECT_EQ(output, expected) << static_cast<int>(reduce) << weights.front();
+  }
+}
+
 TEST(MergeValues, CoverageCountsTheTilesOfEachElement) {
   for (const TilingSpec& spec :
        {TilingSpec{.shape = {9}, .tile = {4}, .stride = {3}},
@@ -133,49 +158,6 @@ TEST(MergeValues, MeansOfShortFloatsAreRoundedToNearestEven) {
         Case{DType::bfloat16, 0x3F80, 0x3F81, 0x3F80}, Case{DType::bfloat16, 0x3F81, 0x3F82, 0x3F82},
         Case{DType::bfloat16, 0x7F7F, 0x7F7F, 0x7F7F}, Case{DType::bfloat16, 0xC040, 0x3F80, 0xBF80}})
     EXPECT_EQ(mean_of_two(dtype, a, b), mean) << name_of(dtype) << std::hex << " " << a << ", " << b;
-}
-
-template <class Real>
-void expect_complex_means(DType dtype, double tolerance) {
-  const Tiling tiling(TilingSpec{.shape = {11, 14}, .tile = {6, 7}, .stride = {3, 4}, .tail = Tail::partial});
-  for (const Reduce reduce : {Reduce::mean, Reduce::sum}) {
-    MergeSpec spec;
-    spec.reduce = reduce;
-    spec.window.kind = WeightWindow::Kind::hann;
-    spec.dtype = dtype;
-    spec.element_size = sizeof(std::complex<Real>);
-    const std::vector<double> rows = sample(spec.window, 6), columns = sample(spec.window, 7);
-    std::vector<std::complex<Real>> output(11 * 14);
-    std::vector<std::complex<double>> sums(output.size());
-    std::vector<double> weights(output.size());
-    std::vector<std::vector<std::complex<Real>>> tiles;
-    Merger merger(tiling, spec, contiguous(static_cast<void*>(output.data()), {11, 14}, dtype));
-    for (const Tile tile : tiling) {
-      const Dims shape = tiling.tile_shape(tile.index);
-      auto& values = tiles.emplace_back();
-      for (std::int64_t y = 0; y < shape[0]; ++y)
-        for (std::int64_t x = 0; x < shape[1]; ++x) {
-          values.emplace_back(static_cast<Real>((y * 7 + x * 3 + tile.index * 5) % 17),
-                              static_cast<Real>((y * 2 + x * 11 + tile.index * 3) % 13) - 20);
-          const auto at = static_cast<std::size_t>((tile.spans[0].start + y) * 14 + tile.spans[1].start + x);
-          const double weight = rows[static_cast<std::size_t>(y)] * columns[static_cast<std::size_t>(x)];
-          sums[at] += weight * std::complex<double>(values.back());
-          weights[at] += weight;
-        }
-      merger.add(tile.index, contiguous(static_cast<const void*>(values.data()), shape, dtype));
-    }
-    merger.finish();
-    for (std::size_t at = 0; at < output.size(); ++at) {
-      const std::complex<double> expected = sums[at] / (reduce == Reduce::mean ? weights[at] : 1.0);
-      ASSERT_NEAR(output[at].real(), expected.real(), tolerance) << word_of(reduce) << " " << at;
-      ASSERT_NEAR(output[at].imag(), expected.imag(), tolerance) << word_of(reduce) << " " << at;
-    }
-  }
-}
-
-TEST(MergeValues, BothPartsOfComplexNumbersHaveTheWeightOfTheirElement) {
-  expect_complex_means<float>(DType::complex64, 1e-4);
-  expect_complex_means<double>(DType::complex128, 1e-12);
 }
 
 TEST(MergeValues, ChannelsOfTheOutputMayLieApart) {

@@ -193,15 +193,5 @@ TEST(RecentPlan, StaysWhileItRunsOthersOnTheSameThread) {
   EXPECT_EQ(ran, expected);
 }
 
-TEST(RecentPlan, IsTheThreadsOwn) {
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i)
-    threads.emplace_back([i] {
-      for (int k = 0; k < 50; ++k)
-        expect_the_formula<float>(Unfold{.kernel_size = 2}, kernel_of_2, {1, 1 + (i + k) % 5, 6, 6});
-    });
-  for (auto& thread : threads) thread.join();
-}
-
 }  // namespace
 }  // namespace patchfold

@@ -7,8 +7,6 @@
 #include <map>
 #include <memory>
 #include <numeric>
-#include <stdexcept>
-#include <thread>
 #include <vector>
 
 #include "engine/table.hpp"
@@ -120,49 +118,6 @@ TEST(Plan, IsCutIntoPiecesOnOneThreadToo) {
   CallableExecutor counting(1, [&](std::int64_t pieces, const auto&) { cut_into = pieces; });
   EXPECT_EQ(plan.run(src.get(), dst.get(), counting), Status::ok);
   EXPECT_GT(cut_into, 8);
-}
-
-TEST(Plan, AnExecutorThatThrowsBecomesAStatus) {
-  Large large;
-  const Plan plan = large.plan();
-  CallableExecutor broken(2, [](std::int64_t, const auto&) { throw std::runtime_error("no threads"); });
-  EXPECT_EQ(plan.run(large.columns.data(), large.image.data(), broken), Status::executor_failed);
-  EXPECT_THROW(
-      run(large.op, view(large.columns.data(), large.columns_shape), view(large.image.data(), {1, 1, 256, 256}), broken),
-      Error);
-  EXPECT_EQ(plan.run(large.columns.data(), large.image.data()), Status::ok);
-}
-
-TEST(Plan, GivesTheSameBitsForAnyNumberOfThreadsAndAnyOrderOfPieces) {
-  Large large;
-  const Plan plan = large.plan();
-  ASSERT_EQ(plan.run(large.columns.data(), large.image.data(), serial_executor()), Status::ok);
-  const std::vector<float> expected = large.image;
-  std::int64_t most = 0;
-  for (const int threads : {2, 3, 7}) {
-    CallableExecutor backwards(threads, [&](std::int64_t pieces, const auto& task) {
-      most = std::max(most, pieces);
-      std::vector<std::thread> workers;
-      for (std::int64_t i = pieces; i-- > 0;) workers.emplace_back([&task, i] { task(i); });
-      for (auto& worker : workers) worker.join();
-    });
-    std::fill(large.image.begin(), large.image.end(), -1.0f);
-    ASSERT_EQ(plan.run(large.columns.data(), large.image.data(), backwards), Status::ok);
-    EXPECT_EQ(large.image, expected) << threads;
-  }
-  EXPECT_GT(most, 2);
-}
-
-TEST(Plan, RunsFromManyThreadsAtOnce) {
-  Large large;
-  const Plan plan = large.plan();
-  ASSERT_EQ(plan.run(large.columns.data(), large.image.data(), serial_executor()), Status::ok);
-  std::vector<std::vector<float>> images(4, std::vector<float>(65536));
-  std::vector<std::thread> callers;
-  for (auto& image : images)
-    callers.emplace_back([&] { EXPECT_EQ(plan.run(large.columns.data(), image.data()), Status::ok); });
-  for (auto& caller : callers) caller.join();
-  for (const auto& image : images) EXPECT_EQ(image, large.image);
 }
 
 TEST(Plan, SumsWithDefaultRoundingAndDenormalsAndRestoresTheCallersEnvironment) {

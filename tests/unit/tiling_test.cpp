@@ -104,14 +104,6 @@ TEST(TilingLayout, TilesAreARange) {
   EXPECT_EQ(index, tiling.size());
 }
 
-TEST(TilingLayout, AnArrayWithoutElementsHasNoTiles) {
-  const Tiling tiling(TilingSpec{.shape = {0, 5}, .tile = {4, 4}, .overlap = 1});
-  EXPECT_EQ(tiling.size(), 0);
-  std::vector<float> nothing;
-  Merger merger(tiling, {}, view(nothing.data(), {0, 5}));
-  merger.finish();
-}
-
 TEST(TilingLayout, ArraysOfAnotherShapeAreRefused) {
   const Tiling tiling(TilingSpec{.shape = {6, 8}, .tile = {4, 4}, .overlap = 2});
   std::vector<float> values(48);
@@ -138,19 +130,6 @@ TEST(TilingLayout, ArraysOfAnotherShapeAreRefused) {
       EXPECT_EQ(std::string_view(error.what()), message);
     }
   }
-}
-
-TEST(TilingLayout, ResultsMayBeScaledAndMoved) {
-  // One network halves the resolution, and another network drops 3 elements at each border.
-  const Tiling half(TilingSpec{.shape = {40}, .tile = {16}, .overlap = 4, .scale = {{1, 2}}});
-  EXPECT_EQ(half.output(), Dims({20}));
-  EXPECT_EQ(half.span(0, 1).write, (Span{6, 14}));
-  const Tiling valid(TilingSpec{.shape = {40}, .tile = {16}, .overlap = 8, .offset = {3}, .result = {10}});
-  EXPECT_EQ(valid.span(0, 0).write, (Span{3, 13}));
-  EXPECT_EQ(valid.span(0, 0).keep, (Span{0, 10}));
-  const Tiling before(TilingSpec{.shape = {40}, .tile = {16}, .overlap = 8, .offset = {-3}, .result = {22}});
-  EXPECT_EQ(before.span(0, 0).write, (Span{0, 19}));
-  EXPECT_EQ(before.span(0, 0).keep, (Span{3, 22}));
 }
 
 }  // namespace

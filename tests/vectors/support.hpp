@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -84,16 +83,19 @@ void expect_same(const Problem& problem, DType dtype, const Dims& in, const std:
                  const std::vector<T>& expected) {
   expect_bytes(problem, dtype, in, bytes_of(data), out, bytes_of(expected));
 }
+/// Returns bits that arithmetic would change: NaN with and without payloads, signalling ones, -0.0, denormals, and bytes that are no
+/// number. Complex numbers are two such parts; nothing for other types.
+std::vector<std::uint64_t> special_bits(DType dtype);
 /// `source` holds for each output element 1 + the index of the input element it must equal, or 0 for zero bytes. Every
-/// element type and many sizes of opaque elements, filled with arbitrary bits.
+/// element type and many sizes of opaque elements, filled with arbitrary bits, and with special ones.
 void expect_moved(const Problem& problem, const Dims& in, const Dims& out, const Ints& source);
 
 /// Both output_shape and plan must refuse with one of these codes, and the message must contain these words.
-void expect_error(const Problem& problem, const Dims& in, std::initializer_list<ErrorCode> codes,
-                  std::initializer_list<std::string_view> words = {});
+void expect_error(const Problem& problem, const Dims& in, const std::vector<ErrorCode>& codes,
+                  const std::vector<std::string_view>& words = {});
 /// The arguments must be refused when they are bound.
 void expect_error_of_binding(std::string_view op, const std::vector<Argument>& arguments,
-                             std::initializer_list<ErrorCode> codes, std::initializer_list<std::string_view> words = {});
+                             const std::vector<ErrorCode>& codes, const std::vector<std::string_view>& words = {});
 /// plan must refuse tensors of this type.
 void expect_type_error(const Problem& problem, DType dtype, std::size_t element_size, const Dims& in, const Dims& out,
                        std::string_view word);

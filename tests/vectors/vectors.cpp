@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the vectors of vectors.txt, which says how they are written; the lines of one name are one test.
+// Runs the vectors of a file, written as vectors.txt says, in the library and in the reference; the lines of one name are one test.
+#include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 
+#include "random/check.hpp"
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {
@@ -47,29 +51,92 @@ std::vector<DType> types_of(const std::string& words) {
   return types;
 }
 
+/// Returns the reference's result: its extents, then its elements.
+Ints by_reference(const ProblemText& problem, const Ints& data) {
+  const reference::Array array{
+      {problem.shape.begin(), problem.shape.end()}, reference::DType::int64, 8, encode(DType::int64, data)};
+  auto arguments = patchfold::testing::reference_arguments(problem.arguments);
+  for (auto& [name, value] : arguments)  // no text tells an empty list of pairs from one of numbers
+    if ((name == "paddings" || name == "crops") && value == reference::Value(reference::List{})) value = reference::Pairs{};
+  const auto made = reference::run(std::string(find_operator(problem.op).name), array, arguments);
+  Ints values(made.bytes.size() / 8);
+  if (!values.empty()) std::memcpy(values.data(), made.bytes.data(), made.bytes.size());
+  values.insert(values.begin(), made.shape.begin(), made.shape.end());
+  return values;
+}
+
+/// Returns the numbers as they stand in vectors.txt.
+std::string text_of(const Ints& values) {
+  std::string text;
+  for (const auto value : values) text += " " + std::to_string(value);
+  return text;
+}
+
+Dims extents_of(const std::string& text) {
+  Dims extents;
+  if (text != "-")
+    for (const auto& extent : split(text, "x")) extents.push_back(std::stoll(extent));
+  return extents;
+}
+
+/// Expects that the arguments or the operator refuse the problem, as "refused CODE,CODE: WORD; WORD" says.
+void expect_refused(const ProblemText& problem, const std::string& result) {
+  std::vector<ErrorCode> codes;
+  const auto colon = result.find(": ");
+  for (const auto& code : split(result.substr(8, colon == std::string::npos ? colon : colon - 8), ","))
+    codes.push_back(std::ranges::find(error_catalogue(), code, &ErrorEntry::name)->code);
+  const auto texts = colon == std::string::npos ? std::vector<std::string>() : split(result.substr(colon + 2), "; ");
+  const std::vector<std::string_view> words(texts.begin(), texts.end());
+  const OperatorSpec& spec = find_operator(problem.op);
+  std::optional<Problem> bound;
+  try {
+    bound.emplace(spec.name, spec.bind(problem.arguments));
+  } catch (const Error&) {
+    return expect_error_of_binding(spec.name, problem.arguments, codes, words);
+  }
+  expect_error(*bound, problem.shape, codes, words);
+}
+
 void check(const std::string& line) {
   SCOPED_TRACE(line.substr(0, 200));
   const auto fields = split(line, " | ");
   const auto& result = fields.back();
-  const auto colon = result.find(':');
+  const bool is_refused = result.starts_with("refused "), is_shape = result.starts_with("shape ");
+  const auto colon = is_refused || is_shape ? 0 : result.find(':');
   const auto fingerprints = colon == std::string::npos ? split(result, " ") : std::vector<std::string>{};
   std::size_t at = 0;
   for (std::string text : alternatives(fields.at(2))) {
     const auto parsed = parse_problem(text.insert(text.find(' '), " f32"));
-    const Problem problem(parsed.op, find_operator(parsed.op).bind(parsed.arguments));
-    if (colon == std::string::npos) {
-      EXPECT_EQ(fingerprint(problem, parsed.shape), std::stoull(fingerprints.at(at++), nullptr, 16)) << text;
+    if (is_refused) {
+      expect_refused(parsed, result);
       continue;
     }
-    Dims out;
-    for (const auto& extent : split(result.substr(0, colon), "x")) out.push_back(std::stoll(extent));
+    const Problem problem(parsed.op, find_operator(parsed.op).bind(parsed.arguments));
+    if (is_shape) {
+      expect_shape(problem, parsed.shape, extents_of(result.substr(6)));
+      continue;
+    }
     const auto data = fields.size() == 5 ? numbers(fields[3]) : iota(parsed.shape);
-    expect_values(problem, parsed.shape, data, out, numbers(result.substr(colon + 1)), types_of(fields.at(1)));
+    const Ints right = by_reference(parsed, data);
+    if (colon == std::string::npos) {
+      const auto expected = std::stoull(fingerprints.at(at++), nullptr, 16);
+      EXPECT_EQ(fingerprint(problem, parsed.shape), expected) << text;
+      EXPECT_EQ(fingerprint(right), expected) << text << " by the reference";
+      continue;
+    }
+    const Dims out = extents_of(result.substr(0, colon));
+    Ints expected = numbers(result.substr(colon + 1));
+    if (fields.at(1) == "bits")
+      expect_moved(problem, parsed.shape, out, expected);
+    else
+      expect_values(problem, parsed.shape, data, out, expected, types_of(fields.at(1)));
+    expected.insert(expected.begin(), out.begin(), out.end());
+    EXPECT_EQ(text_of(right), text_of(expected)) << text << " by the reference";
   }
   EXPECT_EQ(at, fingerprints.size());
 }
 
-class Vector : public testing::Test {
+class Vector : public ::testing::Test {
  public:
   explicit Vector(std::vector<std::string> lines) : lines_(std::move(lines)) {}
   void TestBody() override {
@@ -88,8 +155,8 @@ const bool registered = [] {
   if (tests.empty()) throw std::runtime_error(PATCHFOLD_VECTORS " has no vectors");
   for (const auto& [name, lines] : tests) {
     const auto names = split(name, ".");
-    testing::RegisterTest(names.at(0).c_str(), names.at(1).c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                          [lines = lines]() -> testing::Test* { return new Vector(lines); });
+    ::testing::RegisterTest(names.at(0).c_str(), names.at(1).c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [lines = lines]() -> ::testing::Test* { return new Vector(lines); });
   }
   return true;
 }();

@@ -182,13 +182,25 @@ def summed(state: State, table: Table, values: Values, image: Table) -> Values:
     return (np.rint(quotients) if dtype.kind in "iu" else quotients).astype(dtype)
 
 
-def expected(state: State) -> Problem:
-    """Returns the input and the output of a complete state. Raises Refused where the operator refuses it."""
+def tables(state: State) -> tuple[Table, Table]:
+    """Returns the numbers of the image (N, C, ..) and the table. Raises Refused where the operator refuses the state."""
     pads = pads_of(state)
     check_dialect(state, pads)
     image = np.arange(math.prod(state["shape"])).reshape(state["shape"])
-    make = columns_table if state["operator"] in PATCHES else blocks_table
-    table = make(state, image, pads)
+    return image, (columns_table if state["operator"] in PATCHES else blocks_table)(state, image, pads)
+
+
+def traced(state: State) -> Table:
+    """Returns the place in the image's memory that each element of the columns, or blocks, copies; -1: none."""
+    image, table = tables(state)
+    places = np.full(image.size + 1, -1)
+    places[last(image, layout_of(state)).ravel()] = np.arange(image.size)
+    return places[table]
+
+
+def expected(state: State) -> Problem:
+    """Returns the input and the output of a complete state. Raises Refused where the operator refuses it."""
+    image, table = tables(state)
     laid = last(image, layout_of(state))
     dtype = np.dtype(state["dtype"])
 

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenVINO's type_prop cases that are no lines of vectors.txt: types of shape inputs, and cases by formula.
+#include "vectors/support.hpp"
+
+namespace patchfold::vectors {
+namespace {
+
+using openvino::AutoPad;
+using openvino::ExtractImagePatches;
+
+TEST(OpenvinoSpaceToBatchTypeProp, space_to_batch_invalid_element_type) {
+  constexpr std::string_view names[] = {"block_shape", "pads_begin", "pads_end"};
+  for (const auto wrong : names) {
+    std::vector<Argument> arguments;
+    for (const auto name : names)
+      arguments.push_back({std::string(name), IndexTensor{{1, 1}, {2}, name == wrong ? DType::float32 : DType::int64}});
+    expect_error_of_binding("openvino.SpaceToBatch-2", arguments, {ErrorCode::type}, {wrong});
+  }
+}
+
+TEST(OpenvinoSpaceToBatchTypeProp, any_integral_type_each) {
+  const auto op = table_op("openvino.SpaceToBatch-2", {{"block_shape", IndexTensor{{1, 5}, {2}, DType::uint8}},
+                                                       {"pads_begin", IndexTensor{{0, 2}, {2}, DType::int64}},
+                                                       {"pads_end", IndexTensor{{0, 0}, {2}, DType::int16}}});
+  expect_shape(op, {2, 128}, {10, 26});
+}
+
+std::vector<Argument> crops(DType block_shape, DType crops_begin, DType crops_end, const Dims& shape = {2}) {
+  return {{"block_shape", IndexTensor{{1, 1}, shape, block_shape}},
+          {"crops_begin", IndexTensor{{0, 0}, shape, crops_begin}},
+          {"crops_end", IndexTensor{{0, 0}, shape, crops_end}}};
+}
+
+TEST(OpenvinoBatchToSpaceTypeProp, batch_to_space_incompatible_input_element_types) {
+  const auto i32 = DType::int32, i64 = DType::int64, f32 = DType::float32;
+  expect_error_of_binding("openvino.BatchToSpace-2", crops(i64, i32, i32), {ErrorCode::type});
+  expect_error_of_binding("openvino.BatchToSpace-2", crops(i32, i64, i32), {ErrorCode::type});
+  expect_error_of_binding("openvino.BatchToSpace-2", crops(i64, f32, f32), {ErrorCode::type});
+}
+
+TEST(OpenvinoBatchToSpaceTypeProp, batch_to_space_invalid_input_element_types) {
+  const auto f32 = DType::float32;
+  expect_error_of_binding("openvino.BatchToSpace-2", crops(f32, f32, f32), {ErrorCode::type});
+}
+
+TEST(OpenvinoBatchToSpaceTypeProp, batch_to_space_invalid_secondary_inputs_rank) {
+  const auto i64 = DType::int64;
+  expect_error_of_binding("openvino.BatchToSpace-2", crops(i64, i64, i64, {2, 1}),
+                          {ErrorCode::rank, ErrorCode::length, ErrorCode::shape});
+}
+
+const openvino::Col2Im large = {{32, 32}, {2, 2}, {2, 2}, {2, 2}, {3, 3}, {3, 3}};
+
+std::vector<Argument> arguments(const IndexTensor& output_size, const IndexTensor& kernel_size) {
+  return {{"output_size", output_size}, {"kernel_size", kernel_size}};
+}
+
+TEST(OpenvinoCol2ImTypeProp, default_ctor) {
+  const auto op = table_op("openvino.Col2Im-15", arguments({{16, 16}, {2}, DType::int64}, {{2, 2}, {2}, DType::int64}));
+  expect_shape(op, {3, 12, 225}, {3, 3, 16, 16});
+  const openvino::Col2Im defaults;
+  EXPECT_TRUE(defaults.strides == Dims({1, 1}) && defaults.dilations == Dims({1, 1}));
+  EXPECT_TRUE(defaults.pads_begin == Dims({0, 0}) && defaults.pads_end == Dims({0, 0}));
+}
+
+TEST(OpenvinoCol2ImTypeProp, shape_inputs_of_both_index_types) {
+  for (const auto type : {DType::int32, DType::int64}) {
+    const auto op = table_op("openvino.Col2Im-15", {{"output_size", IndexTensor{{2, 3}, {2}, type}},
+                                                    {"kernel_size", IndexTensor{{1, 2}, {2}, type}},
+                                                    {"pads_begin", Dims{1, 0}}});
+    expect_iota(op, {2, 6}, {1, 2, 3}, {3, 13, 10, 5, 17, 12});
+  }
+}
+
+TEST(OpenvinoCol2ImTypeProp, incorrect_types) {
+  const auto refuse = [](DType output_size, DType kernel_size) {
+    expect_error_of_binding("openvino.Col2Im-15", arguments({{16, 16}, {2}, output_size}, {{2, 2}, {2}, kernel_size}),
+                            {ErrorCode::type});
+  };
+  refuse(DType::uint8, DType::int64);
+  refuse(DType::int64, DType::uint8);
+  refuse(DType::int32, DType::int64);
+  refuse(DType::int64, DType::int32);
+  refuse(DType::uint32, DType::uint32);
+  refuse(DType::float32, DType::float32);
+}
+
+TEST(OpenvinoCol2ImTypeProp, shape_inputs_must_have_two_elements) {
+  const Dims lists[] = {{}, {2}, {2, 2, 2}};
+  for (const auto& list : lists) {
+    expect_error(openvino::Col2Im{.output_size = list, .kernel_size = {2, 2}}, {12, 9},
+                 {ErrorCode::length, ErrorCode::missing});
+    expect_error(openvino::Col2Im{.output_size = {4, 4}, .kernel_size = list}, {12, 9},
+                 {ErrorCode::length, ErrorCode::missing});
+  }
+  expect_error_of_binding("openvino.Col2Im-15", arguments({{16, 16}, {1, 2}, DType::int64}, {{2, 2}, {2}, DType::int64}),
+                          {ErrorCode::rank, ErrorCode::length, ErrorCode::shape});
+}
+
+TEST(OpenvinoCol2ImTypeProp, attributes_must_have_two_elements) {
+  for (auto member : {&openvino::Col2Im::strides, &openvino::Col2Im::dilations, &openvino::Col2Im::pads_begin,
+                      &openvino::Col2Im::pads_end}) {
+    openvino::Col2Im op = {.output_size = {4, 4}, .kernel_size = {2, 2}};
+    op.*member = {1};
+    expect_error(op, {12, 9}, {ErrorCode::length});
+    op.*member = {1, 1, 1};
+    expect_error(op, {12, 9}, {ErrorCode::length});
+  }
+}
+
+const Dims image = {64, 3, 10, 10};
+
+TEST(OpenvinoExtractImagePatchesTypeProp, not_supported_padding) {
+  const std::vector<Argument> lists = {{"sizes", Dims{3, 3}}, {"strides", Dims{5, 5}}, {"rates", Dims{1, 1}}};
+  auto arguments = lists;
+  arguments.push_back({"auto_pad", std::string("explicit")});
+  expect_error_of_binding("openvino.ExtractImagePatches-3", arguments, {ErrorCode::value}, {"explicit", "same_lower"});
+  expect_error(ExtractImagePatches{{3, 3}, {5, 5}, {1, 1}}, image, {ErrorCode::missing}, {"auto_pad"});
+}
+
+// Patches whose last tap lies inside, or, with SAME, that start inside an image of this extent.
+std::int64_t patches(std::int64_t extent, std::int64_t size, std::int64_t rate, std::int64_t stride, AutoPad pad) {
+  std::int64_t count = 0;
+  const auto last_tap = pad == AutoPad::valid ? (size - 1) * rate : 0;
+  for (std::int64_t start = 0; start + last_tap < extent; start += stride) ++count;
+  return count;
+}
+
+TEST(OpenvinoExtractImagePatchesTypeProp, check_calc_padding) {
+  for (const auto pad : {AutoPad::valid, AutoPad::same_lower})
+    for (std::int64_t size = 1; size <= 10; ++size)
+      for (std::int64_t rate = 1; rate <= 10; ++rate)
+        for (std::int64_t stride = 1; stride <= 10; ++stride) {
+          const auto expected = patches(100, size, rate, stride, pad);
+          const ExtractImagePatches op = {{size, size}, {stride, stride}, {rate, rate}, pad};
+          EXPECT_TRUE(op.output_shape({64, 2, 100, 100}) == Dims({64, 2 * size * size, expected, expected}))
+              << "size " << size << ", rate " << rate << ", stride " << stride;
+        }
+}
+
+}  // namespace
+}  // namespace patchfold::vectors
