@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,14 @@ import onnx.inliner
 from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
+from .._errors import type_name
 from ._errors import ModelError, naming
 from ._moves import MOST_CONSTANT
 from ._onnx_nodes import FOLDED, attributes_of, bodies_of, constant_of, elements, is_patches, patches_of, step_of
 from ._regions import MOST_ELEMENTS, Graph, Step
 
 STANDARD = ("", "ai.onnx")
-OTHERS = (".xml", ".pt2", ".tflite")
+OTHERS = {".xml": "OpenVINO's IR", ".pt2": "a program of torch.export", ".tflite": "a LiteRT model"}
 GROWING = ("ConstantOfShape", "Expand", "Tile", "Pad", "Range")
 
 
@@ -31,10 +33,13 @@ def read(model: Any, sizes: Mapping[str, int], others: tuple[int, int] = (1, 64)
     """
     folder: Path | None = None
     if not isinstance(model, onnx.ModelProto):
+        if not isinstance(model, (str, os.PathLike)):
+            raise ModelError(f"model: must be an .onnx file or an onnx.ModelProto; given {type_name(model)}")
         path = Path(model)
         folder = path.resolve().parent
-        if path.suffix.lower() in OTHERS or path.is_dir():
-            raise ModelError(f"{path}: must be an .onnx file; models of other systems are inspected only")
+        other = "a folder" if path.is_dir() else OTHERS.get(path.suffix.lower())
+        if other is not None:
+            raise ModelError(f"{path}: must be an .onnx file; {other} is taken by `python -m patchfold.models inspect`")
         try:
             model = onnx.load(str(path), load_external_data=False)
         except OSError as error:
