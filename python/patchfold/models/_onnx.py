@@ -193,6 +193,7 @@ class _Reader:
         graph.steps.append(step or Step(name, kind, data, tuple(node.output)))
         if step is not None and step.move is not None:
             self._note_moved(graph, step)
+        self._note_inferred(graph, node, constants)
 
     def _note_moved(self, graph: Graph, step: Step) -> None:
         """Adds shapes that ONNX's inference left out, from the shapes of the inputs."""
@@ -208,6 +209,30 @@ class _Reader:
         for tensor, values in zip(step.outputs, results, strict=False):
             graph.shapes.setdefault(tensor, values.shape)
             graph.dtypes.setdefault(tensor, graph.dtypes.get(step.inputs[0], ""))
+
+    def _note_inferred(self, graph: Graph, node: onnx.NodeProto, constants: Mapping[str, Any]) -> None:
+        """Adds shapes that follow from the inputs of one node: the inference of a whole model stops at open extents."""
+        inputs = [tensor for tensor in node.input if tensor]
+        shapes = {tensor: graph.shapes.get(tensor, getattr(constants.get(tensor), "shape", None)) for tensor in inputs}
+        if all(tensor in graph.shapes for tensor in node.output) or None in shapes.values() or bodies_of(node):
+            return
+        kinds = {dtype_of(number): number for number in onnx.TensorProto.DataType.values()}
+        types = {
+            tensor: onnx.helper.make_tensor_type_proto(kinds.get(graph.dtypes.get(tensor, ""), kinds["float32"]), shape)
+            for tensor, shape in shapes.items()
+        }
+        values = {tensor: numpy_helper.from_array(constants[tensor]) for tensor in inputs if tensor in constants}
+        try:
+            schema = onnx.defs.get_schema(node.op_type, self.opsets[node.domain], node.domain)
+            found = onnx.shape_inference.infer_node_outputs(schema, node, types, values)
+        except Exception:  # an operator that ONNX does not know, or inputs that it refuses
+            return
+        for tensor, type in found.items():
+            value = onnx.ValueInfoProto(name=tensor, type=type)
+            shape = _shape_of(value)
+            if shape is not None:
+                graph.shapes.setdefault(tensor, shape)
+                graph.dtypes.setdefault(tensor, dtype_of(type.tensor_type.elem_type))
 
     def _folded(self, node: onnx.NodeProto, constants: Mapping[str, Any]) -> list[np.ndarray[Any, Any]] | None:
         """Returns the results of a node with constant inputs; None if they are large or cannot be computed."""
