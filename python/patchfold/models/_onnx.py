@@ -18,7 +18,18 @@ from onnx.reference import ReferenceEvaluator
 from .._errors import type_name
 from ._errors import ModelError, naming
 from ._moves import MOST_CONSTANT
-from ._onnx_nodes import FOLDED, attributes_of, bodies_of, constant_of, elements, is_patches, patches_of, step_of
+from ._onnx_nodes import (
+    DOMAIN,
+    FOLDED,
+    attributes_of,
+    bodies_of,
+    constant_of,
+    elements,
+    is_patches,
+    own_of,
+    patches_of,
+    step_of,
+)
 from ._regions import MOST_ELEMENTS, Graph, Step
 
 STANDARD = ("", "ai.onnx")
@@ -189,14 +200,18 @@ class _Reader:
         if is_patches(node) and inputs:
             op = patches_of(node, constants, graph.shapes.get(inputs[0]))
             step = Step(name, kind, (inputs[0],), tuple(node.output), None, op)
+        if node.domain == DOMAIN and inputs:
+            own = own_of(node, constants, graph.shapes.get(inputs[0]))
+            step = None if own is None else Step(name, kind, (inputs[0],), tuple(node.output), None, own)
         data = tuple(tensor for tensor in inputs if tensor not in constants or not standard)
         graph.steps.append(step or Step(name, kind, data, tuple(node.output)))
-        if step is not None and step.move is not None:
+        if step is not None:
             self._note_moved(graph, step)
         self._note_inferred(graph, node, constants)
 
     def _note_moved(self, graph: Graph, step: Step) -> None:
         """Adds shapes that ONNX's inference left out, from the shapes of the inputs."""
+        graph.note_result(step)
         if all(tensor in graph.shapes for tensor in step.outputs) or step.move is None:
             return
         shapes = [graph.shapes.get(tensor) for tensor in step.inputs]

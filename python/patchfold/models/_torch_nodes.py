@@ -33,7 +33,7 @@ SHAPED = {
     f"aten.{name}"
     for name in "view reshape _unsafe_view unsqueeze squeeze flatten unflatten alias clone contiguous detach detach_"
     " lift_fresh_copy view_as reshape_as _reshape_alias view_copy".split()
-}
+} | {"patchfold.contiguous"}
 # Operators that convert element types: they move elements if the type stays.
 CONVERTING = {"aten.to", "aten._to_copy", "aten.type_as"}
 # Operators that insert zeros: their maps hold OUTSIDE, which no constant can hold.
