@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import patchfold
 import pytest
 
 tf: Any = pytest.importorskip("tensorflow")
@@ -104,10 +105,11 @@ def saved(run: Any, shape: Any, folder: Path, dtype: Any = tf.float32) -> Path:
     return folder
 
 
-def lite(run: Any, shape: Any, path: Path, *, flex: bool = False) -> Path:
+def lite(run: Any, shape: Any, path: Path, *, flex: bool = False, custom: bool = False) -> Path:
     function = tf.function(run, input_signature=[tf.TensorSpec(shape, tf.float32, name="x")])
     converter = tf.lite.TFLiteConverter.from_concrete_functions([function.get_concrete_function()])
     converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS] + [tf.lite.OpsSet.SELECT_TF_OPS] * flex
+    converter.allow_custom_ops = custom
     path.write_bytes(converter.convert())
     return path
 
@@ -172,9 +174,40 @@ def test_operators_themselves_are_named(tmp_path: Path) -> None:
     assert found(lite(patches, (1, 9, 9, 3), tmp_path / "patches.tflite", flex=True)) == [("unfold", PATCHES)]
 
 
-def test_argument_of_an_operator_is_what_tensorflow_computes(tmp_path: Path) -> None:
-    import patchfold
+def own_blocks(x: Any) -> Any:
+    ours = patchfold.tensorflow
+    y = tf.nn.relu(ours.depth_to_space(tf.nn.relu(ours.space_to_depth(x, 2)), 2))
+    y = tf.nn.relu(ours.space_to_batch_nd(y, [2, 4], [[1, 1], [0, 0]]))
+    return tf.nn.relu(ours.batch_to_space_nd(y, [2, 4], [[1, 1], [0, 0]]))
 
+
+def own_patches(x: Any) -> Any:
+    return patchfold.tensorflow.extract_image_patches(x, [1, 3, 2, 1], [1, 4, 4, 1], [1, 1, 2, 1], "SAME")
+
+
+def gradient(x: Any) -> Any:
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = patchfold.unfold(x, 2, layout="channels_last")
+    return tape.gradient(y, x)
+
+
+@pytest.mark.parametrize("batch", [2, None])
+def test_patchfolds_own_operators_are_named(batch: int | None, tmp_path: Path) -> None:
+    patchfold.tensorflow.library()
+    blocks = saved(own_blocks, (batch, 8, 8, 4), tmp_path / "blocks")
+    assert found(blocks) == BLOCKS
+    first, *_, last = inspect(blocks).findings
+    assert first.kinds == ("PatchfoldLinear",) and first.source_shape == last.shape == (batch or 1, 8, 8, 4)
+    assert first.pattern == f"{'b' if batch else '1'} (h kh) (w kw) c -> {'b' if batch else '1'} h w (kh kw c)"
+    assert found(saved(own_patches, (batch, 9, 9, 3), tmp_path / "patches")) == [("unfold", PATCHES)]
+    sums = {"output_size": (4, 5), "kernel_size": (2, 2), "layout": "channels_last"}
+    assert ("fold", sums) in found(saved(gradient, (2, 4, 5, 3), tmp_path / "gradient"))
+    if batch is not None:
+        assert found(lite(own_blocks, (batch, 8, 8, 4), tmp_path / "blocks.tflite", custom=True)) == BLOCKS
+
+
+def test_argument_of_an_operator_is_what_tensorflow_computes(tmp_path: Path) -> None:
     x = np.random.default_rng(0).random((1, 9, 9, 3), np.float32)
     np.testing.assert_array_equal(patchfold.unfold(x, **PATCHES), patches(x))
 

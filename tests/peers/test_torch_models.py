@@ -173,6 +173,27 @@ def test_operators_themselves_are_named(module):
     assert findings[1].source_shape == (2, 36, 64) and findings[1].shape == (2, 4, 8, 8)
 
 
+class Calls(torch.nn.Module):
+    """Neutral functions, which patchfold::linear runs, and patchfold's contiguous."""
+
+    def forward(self, x):
+        y = patchfold.space_to_depth(x, 2, layout="channels_last") + 1
+        y = patchfold.unfold(y, (2, 2), stride=2, layout="channels_last", positions="grid") + 1
+        return patchfold.torch.pixel_shuffle(patchfold.torch.contiguous(y.permute(0, 3, 1, 2)), 2)
+
+
+@pytest.mark.parametrize("options", [{}, {"dynamic_shapes": ({0: torch.export.Dim("n")},)}], ids=["static", "open"])
+def test_calls_of_neutral_functions_are_named(options):
+    findings = inspect(exported(Calls(), torch.zeros(2, 8, 8, 4), **options), timed=False).findings
+    last = {"layout": "channels_last"}
+    assert [(finding.operator, finding.arguments) for finding in findings] == [
+        ("space_to_depth", {"block": (2, 2), **last}),
+        ("unfold", {"kernel_size": (2, 2), "stride": (2, 2), **last, "positions": "grid"}),
+        ("depth_to_space", {"block": (2, 2), "mode": "depth_first"}),
+    ]
+    assert [finding.shape for finding in findings] == [(2, 4, 4, 16), (2, 2, 2, 64), (2, 16, 4, 4)]
+
+
 class Halves(torch.nn.Module):
     def forward(self, x):
         n, c, h, w = x.shape

@@ -236,6 +236,26 @@ def test_open_sizes_are_taken_or_given_and_said():
         inspect(case.model(), sizes={"width": 3})
 
 
+def test_shapes_are_known_behind_gathers_with_computed_indices():
+    """torch's exporter writes im2col as such gathers, behind which ONNX's inference knows no shapes."""
+    nodes = [
+        node("Shape", "x", "s"), node("Gather", "s three", "w"), node("Range", "zero w one", "r"),
+        node("Gather", "x r", "g", axis=3), node("Reshape", "g shape", "c"), node("Mul", "c factor", "m"),
+        node("Col2Im", "m i k", "y"),
+    ]  # fmt: skip
+    constants = {"zero": np.int64(0), "one": np.int64(1), "three": np.int64(3), "shape": ints(-1, 4, 9)}
+    constants |= {"factor": np.float32(2), "i": ints(4, 4), "k": ints(2, 2)}
+    model = Case("open", ("n", 4, 3, 3), nodes, None, constants=constants).model()
+    for sizes, batch in (({}, 1), ({"n": 3}, 3)):
+        report = inspect(model, sizes=sizes, timed=False)
+        (finding,) = report.findings
+        assert (finding.source_shape, finding.shape) == ((batch, 4, 9), (batch, 1, 4, 4))
+        assert report.notes == (f"open size n taken as {batch}",)
+    x = np.random.default_rng(0).random((3, 4, 3, 3), np.float32)
+    results = [ReferenceEvaluator(each).run(None, {"x": x})[0] for each in (model, portable(model, "coreml"))]
+    np.testing.assert_array_equal(*results)
+
+
 def test_report_has_time_bytes_and_notes():
     case = Case("conv", (1, 3, 16, 16), [node("Conv", "x w", "y")], "", constants={"w": hot(3, 3, 3)})
     report = inspect(case.model())

@@ -6,12 +6,13 @@ import subprocess
 import sys
 
 import numpy as np
+import patchfold.onnxruntime
 import patchfold.tensorflow
 import pytest
 from model_zoo import CASES, Case, ints, moved, node
 
 onnx = pytest.importorskip("onnx")
-from onnx import TensorProto, helper  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 from patchfold.models import ModelError, NotPortable, inspect, portable  # noqa: E402
 
@@ -405,7 +406,31 @@ def test_commands_say_what_stays(tmp_path):
     assert code == 3 and text.endswith("patchfold's library has no DepthToSpace\n")
 
 
-def test_other_files_are_refused(tmp_path):
-    for name in ("model.xml", "model.tflite", ""):
-        with pytest.raises(ModelError, match="must be an .onnx file; models of other systems are inspected only"):
-            portable(tmp_path / name, "basic")
+@pytest.mark.parametrize("write", [lambda model: portable(model, "basic"), patchfold.onnxruntime.convert])
+def test_other_files_are_refused(write, tmp_path):
+    kinds = {"m.xml": "OpenVINO's IR", "m.pt2": "a program of torch.export", "m.tflite": "a LiteRT model", "": "a folder"}
+    for name, kind in kinds.items():
+        with pytest.raises(ModelError) as caught:
+            write(tmp_path / name)
+        text = f"must be an .onnx file; {kind} is taken by `python -m patchfold.models inspect`"
+        assert str(caught.value) == f"{tmp_path / name}: {text}"
+    with pytest.raises(ModelError, match="^model: must be an .onnx file or an onnx.ModelProto; given dict$"):
+        write({})
+
+
+def test_constants_that_nothing_uses_are_dropped():
+    """The settings of operators that are written with other nodes, whether initializers or nodes, in branches too."""
+    values = [helper.make_node("Constant", [], [name], value_ints=list(v)) for name, v in (("i", (4, 5)), ("k", (2, 2)))]
+    case = Case("constants", (1, 4, 12), [*values, node("Col2Im", "x i k", "y")], None, constants={"spare": ints(1)})
+    model = portable(case.model(), "tensorrt")
+    assert "Constant" not in kinds(model) and "spare" not in {tensor.name for tensor in model.graph.initializer}
+    model = patchfold.onnxruntime.convert(extracting((1, 5, 5, 3), [2, 2], [1, 1], [1, 1], "SAME"))
+    assert [entry.op_type for entry in model.graph.node] == ["ExtractImagePatches"] and not model.graph.initializer
+    then = helper.make_graph([node("DepthToSpace", "w", "a", blocksize=2)], "then", [], [
+        helper.make_tensor_value_info("a", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(ints(1), "spare"), numpy_helper.from_array(np.zeros((1, 4, 2, 2), np.float32), "w")],
+    )  # fmt: skip
+    branch = Case("if", (1,), [helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=then)], None,
+                  constants={"c": np.array(True)})  # fmt: skip
+    body = portable(branch.model(), "tensorrt").graph.node[0].attribute[0].g
+    assert [tensor.name for tensor in body.initializer] == ["w"]

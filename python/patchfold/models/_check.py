@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ._errors import ModelError
 from ._regions import Found, Graph, Step
-from ._targets import FAMILY, TARGETS, Target, of_version
+from ._targets import FAMILY, ONNXRUNTIME, TARGETS, Target, of_version
 
 # The oldest version of ONNX's operators in which Reshape, Transpose, Pad and similar nodes have their present form.
 OLDEST = 13
@@ -60,6 +60,8 @@ def _reasons(graph: Graph, step: Step, target: Target) -> Iterator[str]:
             yield f"{target.name} has no {step.kind}{what if target.has(step.kind, 2, mode) else ''}" + (
                 f" in mode {mode}" if target.has(step.kind, rank, "DCR") else ""
             )
+    if step.name is not None and step.kind.startswith(("patchfold.", "Patchfold")) and target is not ONNXRUNTIME:
+        yield f"is an operator of patchfold's library, which {target.name} does not have"
     tensors = (*step.inputs, *step.outputs)
     axes = max((len(graph.shapes.get(tensor, ())) for tensor in tensors), default=0)
     if target.most_axes is not None and axes > target.most_axes:

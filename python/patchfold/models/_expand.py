@@ -79,17 +79,42 @@ def _step(at: Sequence[int], target: Sequence[int], most: int) -> tuple[list[lis
     if len(units) <= most:
         return units, sorted(range(len(units)), key=lambda number: target.index(units[number][0]))
 
-    def merged(cuts: tuple[int, ...]) -> list[list[int]]:
-        ends = (0, *cuts, len(units))
-        return [[axis for unit in units[a:b] for axis in unit] for a, b in itertools.pairwise(ends)]
+    by_target = sorted(range(len(units)), key=lambda number: target.index(units[number][0]))
+    place = {unit: place for place, unit in enumerate(by_target)}
+    best: tuple[int, list[range], list[int]] = (-1, [], [])
+    for cuts in itertools.combinations(range(1, len(units)), most - 1):
+        parts = [range(*ends) for ends in itertools.pairwise((0, *cuts, len(units)))]
+        order, joins = _chained([place[part[0]] for part in parts], [place[part[-1]] for part in parts])
+        if joins > best[0]:
+            best = (joins, parts, order)
+        if joins == most - 1:  # no order of groups is closer
+            break
+    return [[axis for unit in part for axis in units[unit]] for part in best[1]], best[2]
 
-    steps = (
-        (groups, list(order))
-        for cuts in itertools.combinations(range(1, len(units)), most - 1)
-        for groups in [merged(cuts)]
-        for order in itertools.permutations(range(most))
-    )
-    return min(steps, key=lambda step: len(_runs([axis for number in step[1] for axis in step[0][number]], target)))
+
+def _chained(first: Sequence[int], last: Sequence[int]) -> tuple[list[int], int]:
+    """Returns an order of groups, and the number of groups that follow their neighbour in it: the most that any order has.
+
+    first, last: the places of the ends of each group in the target. A group has one right neighbour at most, so groups form
+    chains, which stay whole, and rings, which are cut at their lowest group. Of equally good orders it is the first.
+    """
+    at = {place: group for group, place in enumerate(first)}
+    right = [at.get(place + 1) for place in last]
+
+    def chain(group: int | None) -> list[int]:
+        found: list[int] = []
+        while group is not None and group not in found:
+            found.append(group)
+            group = right[group]
+        return found
+
+    chains = [chain(group) for group in range(len(first)) if group not in right]
+    rings = set(range(len(first))) - {group for groups in chains for group in groups}
+    while rings:
+        chains.append(chain(min(rings)))
+        rings -= set(chains[-1])
+    order = [group for groups in sorted(chains) for group in groups]
+    return order, sum(right[a] == b for a, b in itertools.pairwise(order))
 
 
 def _runs(at: Sequence[int], target: Sequence[int]) -> list[list[int]]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import time
@@ -186,7 +187,7 @@ def _pattern(found: Found) -> str:
     if max(math.prod(shape), math.prod(found.shape or ())) > MOST_DRAWN:
         return ""
     try:
-        named = name_of(getattr(patchfold, name.operator)(whole(shape) + 1, **name.arguments) - 1, shape)
+        named = name_of(patchfold.run(name.operator, whole(shape) + 1, **name.arguments) - 1, shape)
     except (ValueError, TypeError):  # a computed argument, or a model that its runtime will refuse
         return ""
     return "" if named is None else named.pattern
@@ -206,14 +207,14 @@ def _timed(found: Found, amount: int | None) -> tuple[float | None, float | None
     is_foreign = found.dtype in SIZES and found.dtype not in SHARED_WITH_NUMPY
     dtype = f"uint{8 * SIZES[found.dtype]}" if is_foreign else found.dtype
     x = np.ones(found.source_shape, dtype)
-    function = getattr(patchfold, found.name.operator)
+    function = functools.partial(patchfold.run, found.name.operator, x, **found.name.arguments)
     try:
-        result = function(x, **found.name.arguments)
+        result = function()
     except (ValueError, TypeError):
         return None, None
     half = np.zeros(max(amount // 2, 1), np.uint8)
     other = np.zeros_like(half)
-    return _best(lambda: function(x, **found.name.arguments, out=result)), _best(lambda: np.copyto(other, half))
+    return _best(lambda: function(out=result)), _best(lambda: np.copyto(other, half))
 
 
 def _best(call: Any) -> float:

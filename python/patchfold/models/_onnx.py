@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,25 @@ import onnx.inliner
 from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
+from .._errors import type_name
 from ._errors import ModelError, naming
 from ._moves import MOST_CONSTANT
-from ._onnx_nodes import FOLDED, attributes_of, bodies_of, constant_of, elements, is_patches, patches_of, step_of
+from ._onnx_nodes import (
+    DOMAIN,
+    FOLDED,
+    attributes_of,
+    bodies_of,
+    constant_of,
+    elements,
+    is_patches,
+    own_of,
+    patches_of,
+    step_of,
+)
 from ._regions import MOST_ELEMENTS, Graph, Step
 
 STANDARD = ("", "ai.onnx")
-OTHERS = (".xml", ".pt2", ".tflite")
+OTHERS = {".xml": "OpenVINO's IR", ".pt2": "a program of torch.export", ".tflite": "a LiteRT model"}
 GROWING = ("ConstantOfShape", "Expand", "Tile", "Pad", "Range")
 
 
@@ -31,10 +44,13 @@ def read(model: Any, sizes: Mapping[str, int], others: tuple[int, int] = (1, 64)
     """
     folder: Path | None = None
     if not isinstance(model, onnx.ModelProto):
+        if not isinstance(model, (str, os.PathLike)):
+            raise ModelError(f"model: must be an .onnx file or an onnx.ModelProto; given {type_name(model)}")
         path = Path(model)
         folder = path.resolve().parent
-        if path.suffix.lower() in OTHERS or path.is_dir():
-            raise ModelError(f"{path}: must be an .onnx file; models of other systems are inspected only")
+        other = "a folder" if path.is_dir() else OTHERS.get(path.suffix.lower())
+        if other is not None:
+            raise ModelError(f"{path}: must be an .onnx file; {other} is taken by `python -m patchfold.models inspect`")
         try:
             model = onnx.load(str(path), load_external_data=False)
         except OSError as error:
@@ -184,13 +200,18 @@ class _Reader:
         if is_patches(node) and inputs:
             op = patches_of(node, constants, graph.shapes.get(inputs[0]))
             step = Step(name, kind, (inputs[0],), tuple(node.output), None, op)
+        if node.domain == DOMAIN and inputs:
+            own = own_of(node, constants, graph.shapes.get(inputs[0]))
+            step = None if own is None else Step(name, kind, (inputs[0],), tuple(node.output), None, own)
         data = tuple(tensor for tensor in inputs if tensor not in constants or not standard)
         graph.steps.append(step or Step(name, kind, data, tuple(node.output)))
-        if step is not None and step.move is not None:
+        if step is not None:
             self._note_moved(graph, step)
+        self._note_inferred(graph, node, constants)
 
     def _note_moved(self, graph: Graph, step: Step) -> None:
         """Adds shapes that ONNX's inference left out, from the shapes of the inputs."""
+        graph.note_result(step)
         if all(tensor in graph.shapes for tensor in step.outputs) or step.move is None:
             return
         shapes = [graph.shapes.get(tensor) for tensor in step.inputs]
@@ -203,6 +224,30 @@ class _Reader:
         for tensor, values in zip(step.outputs, results, strict=False):
             graph.shapes.setdefault(tensor, values.shape)
             graph.dtypes.setdefault(tensor, graph.dtypes.get(step.inputs[0], ""))
+
+    def _note_inferred(self, graph: Graph, node: onnx.NodeProto, constants: Mapping[str, Any]) -> None:
+        """Adds shapes that follow from the inputs of one node: the inference of a whole model stops at open extents."""
+        inputs = [tensor for tensor in node.input if tensor]
+        shapes = {tensor: graph.shapes.get(tensor, getattr(constants.get(tensor), "shape", None)) for tensor in inputs}
+        if all(tensor in graph.shapes for tensor in node.output) or None in shapes.values() or bodies_of(node):
+            return
+        kinds = {dtype_of(number): number for number in onnx.TensorProto.DataType.values()}
+        types = {
+            tensor: onnx.helper.make_tensor_type_proto(kinds.get(graph.dtypes.get(tensor, ""), kinds["float32"]), shape)
+            for tensor, shape in shapes.items()
+        }
+        values = {tensor: numpy_helper.from_array(constants[tensor]) for tensor in inputs if tensor in constants}
+        try:
+            schema = onnx.defs.get_schema(node.op_type, self.opsets[node.domain], node.domain)
+            found = onnx.shape_inference.infer_node_outputs(schema, node, types, values)
+        except Exception:  # an operator that ONNX does not know, or inputs that it refuses
+            return
+        for tensor, type in found.items():
+            value = onnx.ValueInfoProto(name=tensor, type=type)
+            shape = _shape_of(value)
+            if shape is not None:
+                graph.shapes.setdefault(tensor, shape)
+                graph.dtypes.setdefault(tensor, dtype_of(type.tensor_type.elem_type))
 
     def _folded(self, node: onnx.NodeProto, constants: Mapping[str, Any]) -> list[np.ndarray[Any, Any]] | None:
         """Returns the results of a node with constant inputs; None if they are large or cannot be computed."""

@@ -14,10 +14,12 @@ from onnx import numpy_helper
 from .._orders.index_map import Indices
 from .._orders.names import Name
 from ._moves import MOST_CONSTANT, NOT_COPYING, copying_convolution, padded
+from ._openvino_nodes import name_of_layer
 from ._regions import MOST_ELEMENTS, Step
 from ._tensorflow_nodes import patches
 
 Constants = Mapping[str, Any]
+DOMAIN = "patchfold"  # of the operators that patchfold's library adds to ONNX Runtime
 # A function that runs one node on the values of its inputs, by ONNX's reference implementation.
 Run = Callable[[onnx.NodeProto, Constants], Sequence[Any]]
 
@@ -114,6 +116,11 @@ def _direct(node: onnx.NodeProto, constants: Constants) -> Name:
         "output_size": "?" if shape is None else tuple(int(value) for value in shape),
         "kernel_size": "?" if block is None else tuple(int(value) for value in block),
     }
+    return Name("fold", arguments | _window(attributes))
+
+
+def _window(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    arguments: dict[str, Any] = {}
     for theirs, ours in (("strides", "stride"), ("dilations", "dilation")):
         if any(value != 1 for value in attributes.get(theirs, [])):
             arguments[ours] = tuple(attributes[theirs])
@@ -121,7 +128,19 @@ def _direct(node: onnx.NodeProto, constants: Constants) -> Name:
     if any(pads):
         half = len(pads) // 2
         arguments["padding"] = list(zip(pads[:half], pads[half:], strict=False))
-    return Name("fold", arguments)
+    return arguments
+
+
+def own_of(node: onnx.NodeProto, constants: Constants, shape: tuple[int, ...] | None) -> Name | None:
+    """Returns the name of an operator of the domain patchfold; None for another one. shape: the first input's, if known."""
+    kind, attributes = node.op_type, attributes_of(node)
+    if kind == "Im2Col":
+        return Name("unfold", {"kernel_size": tuple(attributes["block_shape"]), **_window(attributes)})
+    if kind in ("Col2Im", "SpaceToDepth", "DepthToSpace"):
+        return _direct(node, constants)
+    if kind == "ExtractImagePatches":
+        return patches(attributes, shape)
+    return name_of_layer(kind, {}, [constants.get(tensor) for tensor in node.input], shape)
 
 
 def is_patches(node: onnx.NodeProto) -> bool:

@@ -13,11 +13,13 @@ from .._orders.index_map import Indices
 from .._orders.names import Name
 from ._moves import NOT_COPYING, copying_convolution, padded, same_pads
 from ._regions import MOST_ELEMENTS, Move
+from ._tensorflow_nodes import name_of_node
 
 Data = Mapping[str, str]
 Given = Sequence[Any]  # for each input its values, or None if it is no constant
 Shapes = Sequence["tuple[int, ...] | None"]
 
+OWN = "Patchfold"  # the beginning of the names of layers that patchfold's extension adds
 # Layers whose result is their first input in another shape, which the file holds.
 SHAPED = ("Reshape", "Squeeze", "Unsqueeze")
 # Layers that insert zeros: their maps hold OUTSIDE, which no constant can hold.
@@ -153,6 +155,8 @@ def _convolution(kind: str, data: Data, settings: Given) -> Move | None:
 
 def name_of_layer(kind: str, data: Data, given: Given, shape: tuple[int, ...] | None) -> Name | None:
     """Returns the name of a layer that is an operator of the family; None for others. "?" stands for a computed value."""
+    if kind.startswith(OWN):
+        return _own(kind.removeprefix(OWN), data, given, shape)
     if kind in ("DepthToSpace", "SpaceToDepth"):
         operator = "depth_to_space" if kind == "DepthToSpace" else "space_to_depth"
         return Name(operator, {"block": int(data.get("block_size", 1)), "mode": data.get("mode", "")})
@@ -180,6 +184,22 @@ def name_of_layer(kind: str, data: Data, given: Given, shape: tuple[int, ...] | 
             arguments["padding"] = "?"
         return Name("unfold", arguments | {"order": "kernel", "positions": "grid"})
     return None
+
+
+def _own(kind: str, data: Data, given: Given, shape: tuple[int, ...] | None) -> Name | None:
+    """Returns the name of a layer of patchfold's extension: an operator of OpenVINO, torch or TensorFlow (NHWC, ND)."""
+    if kind == "Im2Col":
+        pads = list(zip(_ints(data, "pads_begin"), _ints(data, "pads_end"), strict=False))
+        return Name("unfold", {"kernel_size": tuple(_ints(data, "kernel_size")), **_windows(data, pads)})
+    if kind in ("PixelShuffle", "PixelUnshuffle"):
+        shuffles = kind == "PixelShuffle"
+        factor = int(data["upscale_factor" if shuffles else "downscale_factor"])
+        operator = "depth_to_space" if shuffles else "space_to_depth"
+        return Name(operator, {"block": (factor, factor), "mode": "depth_first"})
+    if kind.endswith(("NHWC", "ND")):
+        lists = {name: _ints(data, name) for name in ("ksizes", "strides", "rates") if name in data}
+        return name_of_node(kind.removesuffix("NHWC"), {**data, **lists}, given, shape)
+    return name_of_layer(kind, data, given, shape)
 
 
 def _windows(data: Mapping[str, str], pads: list[tuple[int, int]]) -> dict[str, Any]:

@@ -17,9 +17,9 @@ from ._errors import ModelError, NotPortable
 from ._expand import Nodes, Window, blocks_to_planes, col2im, im2col, planes_to_blocks
 from ._moves import same_pads
 from ._narrow import rewrite_with_few_axes
-from ._onnx_nodes import attributes_of, bodies_of, inputs_of, text_of
+from ._onnx_nodes import attributes_of, bodies_of, text_of
 from ._regions import find_all
-from ._rewriter import CONTRIB, Rewriter, copy_of, drop_domain
+from ._rewriter import CONTRIB, Rewriter, copy_of, drop_domain, drop_unused
 from ._targets import Target
 
 
@@ -49,8 +49,6 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
     sizes = dict(sizes or {})
     shapes = _known_shapes(model, sizes)
     result = copy_of(model)
-    before = {tensor for node in result.graph.node for tensor in inputs_of(node)}
-    before -= {value.name for value in result.graph.input}
     types = [stay for graph in _onnx.read(result, sizes) for stay in types_of(find_all(graph), wanted)]
     opset = next((entry.version for entry in result.opset_import if entry.domain in _onnx.STANDARD), OLDEST)
     if opset < OLDEST:
@@ -64,22 +62,11 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
         for entry in result.opset_import:
             if entry.domain in _onnx.STANDARD:
                 entry.version = wanted.opset
-    _drop_unused(result.graph, before)
+    drop_unused(result.graph)
     stays = types + stays_of(_onnx.read(result, sizes), wanted)
     if stays:
         raise NotPortable(wanted.name, result, stays)
     return result
-
-
-def _drop_unused(graph: onnx.GraphProto, before: set[str]) -> None:
-    """Removes constants that are no longer used, about which runtimes warn."""
-    used = {tensor for node in graph.node for tensor in inputs_of(node)} | {value.name for value in graph.output}
-    kept = [tensor for tensor in graph.initializer if tensor.name in used or tensor.name not in before]
-    del graph.initializer[:]
-    graph.initializer.extend(kept)
-    for node in graph.node:
-        for body in bodies_of(node):
-            _drop_unused(body, before)
 
 
 def _known_shapes(model: Any, sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from .._errors import type_name
 from . import _openvino, _torch
 from ._errors import ModelError
 from ._regions import Graph
@@ -61,5 +62,5 @@ def _onnx_graphs(model: Any, sizes: Mapping[str, int]) -> list[Graph]:
     except ImportError as error:
         raise ImportError(f"inspect reads ONNX models with the package onnx: pip install onnx ({error})") from None
     if not isinstance(model, (str, os.PathLike, onnx.ModelProto)):
-        raise ModelError(f"model: must be {TAKEN}; given {type(model).__name__}")
+        raise ModelError(f"model: must be {TAKEN}; given {type_name(model)}")
     return _onnx.read(model, dict(sizes))

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+import patchfold
+
 from .._orders.index_map import OUTSIDE, Indices, whole
 from .._orders.names import Name, name_of
 
@@ -49,6 +51,17 @@ class Graph:
     results: set[str]
     zeros: set[str] = field(default_factory=set)  # constants that hold only zeros
     notes: list[str] = field(default_factory=list)
+
+    def note_result(self, step: Step) -> None:
+        """Adds the shape of the result of an operator of the family, where the model does not hold it."""
+        shape = self.shapes.get(step.inputs[0]) if step.inputs else None
+        if step.name is None or shape is None or not step.outputs or step.outputs[0] in self.shapes:
+            return
+        try:
+            self.shapes[step.outputs[0]] = patchfold.output_shape(step.name.operator, shape, **step.name.arguments)
+        except patchfold.Error:  # an argument is computed, or the runtime will refuse the operator
+            return
+        self.dtypes.setdefault(step.outputs[0], self.dtypes.get(step.inputs[0], ""))
 
 
 @dataclass(frozen=True)

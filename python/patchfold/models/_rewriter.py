@@ -15,7 +15,7 @@ from onnx import numpy_helper
 from . import _onnx
 from ._errors import naming
 from ._expand import Nodes
-from ._onnx_nodes import bodies_of, constant_of, is_patches
+from ._onnx_nodes import bodies_of, constant_of, inputs_of, is_patches
 from ._targets import FAMILY
 
 # The domain in which tf2onnx leaves TensorFlow's ExtractImagePatches, of (N, H, W, C), with its settings as further inputs.
@@ -40,6 +40,21 @@ def drop_domain(model: onnx.ModelProto, domain: str) -> None:
         kept = [entry for entry in model.opset_import if entry.domain != domain]
         del model.opset_import[:]
         model.opset_import.extend(kept)
+
+
+def drop_unused(graph: onnx.GraphProto) -> None:
+    """Removes constants that nothing uses, about which runtimes warn."""
+    used = {tensor for node in graph.node for tensor in inputs_of(node)}
+    used |= {value.name for value in (*graph.input, *graph.output)}
+    for place in reversed(range(len(graph.initializer))):
+        if graph.initializer[place].name not in used:
+            del graph.initializer[place]
+    for place in reversed(range(len(graph.node))):
+        if graph.node[place].op_type == "Constant" and used.isdisjoint(graph.node[place].output):
+            del graph.node[place]
+    for node in graph.node:
+        for body in bodies_of(node):
+            drop_unused(body)
 
 
 class Rewriter:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ._calls import name_of_call
 from ._errors import ModelError, naming
 from ._moves import MOST_CONSTANT
 from ._regions import MOST_ELEMENTS, Graph, Step
@@ -22,6 +23,7 @@ MOST_BYTES = 1 << 31
 MOST_NODES = 1 << 20
 SERVED = "serving_default"
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+OWN = "PatchfoldLinear"  # the operator that patchfold's library adds to TensorFlow
 
 
 @dataclass
@@ -283,7 +285,11 @@ def add(graph: Graph, constants: dict[str, Any], node: Node, name: str, label: s
                 graph.shapes[tensor] = array.shape
             return
     inputs = [node.inputs[place] for place in taken]
-    op = name_of_node(node.kind, node.attributes, given, graph.shapes.get(inputs[0] if inputs else ""))
+    shape = graph.shapes.get(inputs[0] if inputs else "")
+    if node.kind == OWN and "call" in node.attributes:
+        op = name_of_call(node.attributes["call"], shape)
+    else:
+        op = name_of_node(node.kind, node.attributes, given, shape)
     if op is None and move is None:
         inputs = [tensor for tensor, values in zip(node.inputs, given, strict=True) if values is None]
     notes = note_of(node.kind) if move is not None else ()
@@ -297,6 +303,7 @@ def _note_shapes(graph: Graph, step: Step, node: Node) -> None:
     """Adds shapes that the file leaves open, from the shapes of the inputs."""
     if all(tensor in graph.shapes for tensor in step.outputs):
         return
+    graph.note_result(step)
     shapes = [graph.shapes.get(tensor) for tensor in step.inputs]
     if step.move is not None and all(shape is not None and math.prod(shape) <= MOST_ELEMENTS for shape in shapes):
         try:

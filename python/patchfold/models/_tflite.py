@@ -12,7 +12,7 @@ import numpy as np
 from ._errors import ModelError, naming
 from ._moves import MOST_CONSTANT
 from ._regions import Graph
-from ._tensorflow import Node, add
+from ._tensorflow import OWN, Node, add
 from ._tensorflow_values import part_of, plain
 
 MOST_BYTES = 1 << 31
@@ -187,6 +187,8 @@ class _Reader:
         kind, attributes = KINDS.get(code, code), {}
         if code.startswith("CUSTOM Flex"):
             kind, attributes = code.removeprefix("CUSTOM Flex"), _flex(operator)
+        elif code == f"CUSTOM {OWN}":
+            kind, attributes = OWN, _options_of(operator).Value
         attributes |= self._options(kind, operator)
         if kind in ("Conv2D", "DepthwiseConv2dNative") and len(inputs) > 1:
             inputs[1] = _filters(kind, attributes, constants, inputs[1])
@@ -228,13 +230,17 @@ def _filters(kind: str, attributes: dict[str, Any], constants: dict[str, Any], n
     return f"{name} as filters"
 
 
+def _options_of(operator: Any) -> Any:
+    """Returns the settings of a custom operator, in the form of flexbuffers."""
+    flexbuffers = part_of("flatbuffers.flexbuffers", ".tflite files")
+    return flexbuffers.GetRoot(bytearray(operator.CustomOptionsAsNumpy().tobytes()))
+
+
 def _flex(operator: Any) -> dict[str, Any]:
     """Returns the attributes of the operator of TensorFlow for which a custom operator of LiteRT stands."""
-    flexbuffers = part_of("flatbuffers.flexbuffers", ".tflite files")
-    options = operator.CustomOptionsAsNumpy()
-    if isinstance(options, int):
+    if not operator.CustomOptionsLength():
         return {}
     node = part_of("tensorflow.core.framework.node_def_pb2", ".tflite files").NodeDef()
     # The options are a list of the operator's name and its node.
-    node.ParseFromString(bytes(flexbuffers.GetRoot(bytearray(options.tobytes())).AsVector[1].AsStringBytes))
+    node.ParseFromString(bytes(_options_of(operator).AsVector[1].AsStringBytes))
     return {key: plain(value) for key, value in node.attr.items() if not key.startswith("_")}

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays.dtypes import BY_TORCH_CODE
+from ._calls import name_of_call
 from ._errors import ModelError, naming
 from ._moves import MOST_CONSTANT
 from ._regions import Graph, Step
@@ -27,6 +28,7 @@ from ._torch_nodes import FILLING, Tensor, folded, move_of, name_of_node, note_o
 MOST_JSON = 1 << 28
 SCHEMA = 8  # the version of torch.export's format that torch 2.7 to 2.15 write
 KNOWN = 1 << 48
+OWN = "patchfold.linear"  # the operator of patchfold that runs any call
 
 
 def read(source: str | io.BytesIO, path: str, sizes: Mapping[str, int]) -> list[Graph]:
@@ -240,7 +242,8 @@ def _add(
         if kind not in FILLING and [array.shape for array in made] == shapes:
             constants.update(zip(outputs, made, strict=True))
             return
-    op = name_of_node(kind, arguments)
+    shape = graph.shapes.get(given[0]) if given else None
+    op = name_of_call(arguments["call"], shape) if kind == OWN else name_of_node(kind, arguments)
     inputs = moved if move is not None else tuple(tensor for tensor in given if tensor not in constants)
     if op is not None:
         inputs = tuple(given[:1])

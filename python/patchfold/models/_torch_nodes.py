@@ -33,8 +33,8 @@ SHAPED = {
     f"aten.{name}"
     for name in "view reshape _unsafe_view unsqueeze squeeze flatten unflatten alias clone contiguous detach detach_"
     " lift_fresh_copy view_as reshape_as _reshape_alias view_copy".split()
-}
-# Operators that convert element types: they move elements if the type does not change.
+} | {"patchfold.contiguous"}
+# Operators that convert element types: they move elements if the type stays.
 CONVERTING = {"aten.to", "aten._to_copy", "aten.type_as"}
 # Operators that insert zeros: their maps hold OUTSIDE, which no constant can hold.
 FILLING = {"aten.constant_pad_nd", "aten.pad", "aten.convolution", "aten.conv1d", "aten.conv2d", "aten.conv3d"}
