@@ -106,6 +106,23 @@ def test_patches_put_back(kernel, stride, rate, padding):
     )
 
 
+def test_patches_of_tensorflow_take_the_names_of_version_1():
+    x = np.arange(2 * 7 * 5 * 3).reshape(2, 7, 5, 3)
+    rest = {"strides": [1, 2, 1, 1], "rates": [1, 1, 2, 1], "padding": "SAME"}
+    want = patchfold.run("tensorflow.ExtractImagePatches", x, ksizes=[1, 3, 2, 1], **rest)
+    out = np.zeros_like(want)
+    for call in (
+        lambda **more: patchfold.tensorflow.extract_image_patches(x, [1, 3, 2, 1], *rest.values(), **more),
+        lambda **more: patchfold.tensorflow.extract_image_patches(x, ksizes=[1, 3, 2, 1], **rest, **more),
+        lambda **more: patchfold.tensorflow.extract_image_patches(x, sizes=[1, 3, 2, 1], **rest, **more),
+        lambda **more: patchfold.tensorflow.extract_patches(x, [1, 3, 2, 1], *rest.values(), **more),
+        lambda **more: patchfold.tensorflow.extract_patches(x, sizes=[1, 3, 2, 1], **rest, **more),
+    ):
+        assert np.array_equal(call(), want)
+        assert call(out=out) is out and np.array_equal(out, want)
+        out[:] = 0
+
+
 def test_keras_works_out_the_extents_that_patches_cover():
     x = np.arange(2 * 7 * 8).reshape(2, 7, 8)
     patches = patchfold.keras.extract_patches(x, 3, 2, data_format="channels_first")

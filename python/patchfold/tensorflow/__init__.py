@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import importlib
+import typing
 from typing import Literal, TypeAlias
 
+from .. import _errors
 from .._core import Operator
 from .._operators import inverses as _inverses
 from .._operators.docstrings import described as _described
@@ -148,9 +150,18 @@ def depth_to_space(input: Array, block_size: Int, data_format: DataFormat = "NHW
     return _depth_to_space(input, out, block_size, data_format)
 
 
-@_described("tensorflow.ExtractImagePatches", images="the images")
+@typing.overload
 def extract_image_patches(
     images: Array, ksizes: Ints, strides: Ints, rates: Ints, padding: PaddingType, *, out: Array | None = None
+) -> Array: ...
+@typing.overload
+def extract_image_patches(
+    images: Array, *, sizes: Ints, strides: Ints, rates: Ints, padding: PaddingType, out: Array | None = None
+) -> Array: ...
+@_described("tensorflow.ExtractImagePatches", images="the images", sizes="another name of ksizes, for calls of TensorFlow 1")
+def extract_image_patches(
+    images: Array, ksizes: Ints | None = None, strides: Ints | None = None, rates: Ints | None = None,
+    padding: PaddingType | None = None, *, sizes: Ints | None = None, out: Array | None = None,
 ) -> Array:
     """TensorFlow ExtractImagePatches (tf.image.extract_patches): copies patches to the channels.
 
@@ -171,7 +182,15 @@ def extract_image_patches(
         ... )[0, 1, 1]
         array([4, 5, 7, 8])
     """
-    return _extract_image_patches(images, out, ksizes, strides, rates, padding)
+    if sizes is None:
+        return _extract_image_patches(images, out, ksizes, strides, rates, padding)
+    if ksizes is not None:
+        rule = "must be left out where sizes is given, which is the same argument"
+        raise _errors.InvalidType("tensorflow.ExtractImagePatches", "ksizes", rule, _errors.value_text(ksizes))
+    try:
+        return _extract_image_patches(images, out, sizes, strides, rates, padding)
+    except _errors.Error as error:
+        raise _inverses.renamed(error, error.operator, {"ksizes": "sizes"}) from None
 
 
 @_described("tensorflow.ExtractImagePatches", images="the images", sizes=_SIZES)
@@ -187,7 +206,7 @@ def extract_patches(
         >>> patchfold.tensorflow.extract_patches(images, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID").shape
         (1, 2, 2, 4)
     """
-    return _extract_image_patches(images, out, sizes, strides, rates, padding)
+    return extract_image_patches(images, sizes=sizes, strides=strides, rates=rates, padding=padding, out=out)
 
 
 @_inverses.described(
