@@ -4,6 +4,7 @@
 
 #include "base/checked.hpp"
 #include "base/fail.hpp"
+#include "base/other_words.hpp"
 #include "ops/lowering.hpp"
 #include "ops/operands.hpp"
 
@@ -55,10 +56,6 @@ void check_padding_mode(const Unfold& op, const Geometry& geometry, const Names&
     if (axis.extent == 0)
       fail(ErrorCode::value, names.op, "padding_mode", "only the mode constant can pad an axis without elements",
            extents_of(geometry));
-}
-
-bool is_zero(const Scalar& scalar) {
-  return scalar.as_unsigned() == 0 && scalar.real() == 0 && scalar.imaginary() == 0;
 }
 
 /// Throws for an argument of the other reduction.
