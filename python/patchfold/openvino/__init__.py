@@ -133,8 +133,7 @@ def space_to_batch(data: Array, block_shape: Ints, pads_begin: Ints, pads_end: I
 
     Formula: result[offset * N + n, y] = data[n, y * block + offset - pad_begin], for each axis; 0 outside.
 
-    Elsewhere: patchfold.space_to_batch; torch none; TensorFlow space_to_batch_nd; ONNX none; MATLAB reshape and
-        permute.
+    Elsewhere: patchfold.space_to_batch; torch none; TensorFlow space_to_batch_nd; ONNX none; MATLAB reshape and permute.
 
     Example:
         >>> import numpy as np, patchfold.openvino
@@ -148,16 +147,14 @@ def space_to_batch(data: Array, block_shape: Ints, pads_begin: Ints, pads_end: I
 
 @_described("openvino.BatchToSpace", data="the batches")
 def batch_to_space(data: Array, block_shape: Ints, crops_begin: Ints, crops_end: Ints, *, out: Array | None = None) -> Array:
-    """OpenVINO BatchToSpace-2: moves blocks of the batch back to the other axes. Arrays given as the three lists must have
-    the same integer type.
+    """OpenVINO BatchToSpace-2: moves blocks of the batch back to the other axes. Arrays as lists need the same integer type.
 
     Shapes: data is (N*K, y1..yM); the result is (N, y1*b1 - crops .. yM*bM - crops) where K is the product of
         block_shape. The three lists have one entry for each axis of data, the batch included.
 
     Formula: result[n, y * block + offset - crop_begin] = data[offset * N + n, y], for each axis.
 
-    Elsewhere: patchfold.batch_to_space; torch none; TensorFlow batch_to_space_nd; ONNX none; MATLAB reshape and
-        permute.
+    Elsewhere: patchfold.batch_to_space; torch none; TensorFlow batch_to_space_nd; ONNX none; MATLAB reshape and permute.
 
     Example:
         >>> import numpy as np, patchfold.openvino

@@ -197,8 +197,7 @@ def extract_image_patches(
 def extract_patches(
     images: Array, sizes: Ints, strides: Ints, rates: Ints, padding: PaddingType, *, out: Array | None = None
 ) -> Array:
-    """tf.image.extract_patches: copies patches to the channels. It is extract_image_patches under its newer name,
-    whose first list is sizes.
+    """tf.image.extract_patches: copies patches to the channels. It is extract_image_patches under its newer name.
 
     Example:
         >>> import numpy as np, patchfold.tensorflow
