@@ -116,6 +116,7 @@ TilingSpec TilingOptions::spec() const {
     fail_usage(name_, value_.empty() ? "--padding-mode" : "--value", "applies to --tail pad and shift_or_pad only");
   if (!padding_mode_.empty()) spec.padding_mode = choice_of<PaddingMode>(name_, "--padding-mode", padding_mode_, pads_tiles);
   if (!value_.empty()) spec.value = std::get<Scalar>(parse_argument(name_, "--value", ArgumentKind::number, value_));
+  check_fill(name_, "--padding-mode", padding_mode_, "--value", spec.value);
   return spec;
 }
 

@@ -96,7 +96,15 @@ def indented(text, directive, name):
 
 
 def doc_of(item):
-    return described(item.docstring.value) if item.docstring else ""
+    return described(inspect.cleandoc(item.docstring.value) + from_table(item)) if item.docstring else ""
+
+
+def from_table(item):
+    """What the decorator `described` adds to a docstring from the operator table, as a link to the table's page."""
+    for decorator in item.decorators if item.is_function else []:
+        if found := re.match(r"_?(?:inverses\.)?described\('([^']+)'", str(decorator.value)):
+            return f"\n\nArguments: those of {found[1]} in docs/operators.md."
+    return ""
 
 
 def function_of(item, name, directive="py:function", bound=False):

@@ -8,6 +8,7 @@
 #include "python/native/torch_tensors.hpp"
 #include "python/native/values.hpp"
 #include "src/base/fail.hpp"
+#include "src/base/other_words.hpp"
 
 namespace patchfold::python {
 namespace {
@@ -73,13 +74,17 @@ Values Operator::parse(std::span<const nb::handle> values) const {
                  ErrorValue("at most ", arguments.size())});
   const bool neutral = spec_->name.find('.') == std::string_view::npos;
   Values parsed(values.size());
+  std::string padding;  // the word as it was given
   for (std::size_t i = 0; i < values.size(); ++i) {
     const ArgumentSpec& argument = arguments[i];
     if (const nb::handle value = values[i]; !value.is_none())
       parsed[i] = value_of(*spec_, argument, value);
     else if (argument.required)
       throw Error({ErrorCode::missing, name(), std::string(argument.name), "must be given", "", what_is_expected(argument)});
-    // In the library an empty list means an omitted argument.
+    if (parsed[i] && argument.name == "padding_mode") padding = utf8_of(values[i]);
+    if (parsed[i] && argument.name == "value")
+      check_fill(spec_->name, "padding_mode", padding, argument.name, std::get<Scalar>(*parsed[i]));
+    // The library takes an empty list for an omitted one.
     const Dims* list = parsed[i] && neutral && argument.required ? std::get_if<Dims>(&*parsed[i]) : nullptr;
     if (list && list->empty())
       throw Error({ErrorCode::length, name(), std::string(argument.name),

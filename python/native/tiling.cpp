@@ -6,6 +6,7 @@
 
 #include "python/native/interpreter_lock.hpp"
 #include "python/native/values.hpp"
+#include "src/base/other_words.hpp"
 
 namespace patchfold::python {
 namespace {
@@ -48,6 +49,7 @@ Tiling make_tiling(nb::handle shape, nb::handle tile, nb::handle overlap, const 
   spec.tail = choice<Tail>(op_tiling, "tail", tail);
   spec.padding_mode = choice<PaddingMode>(op_tiling, "padding_mode", padding_mode, pads_tiles);
   spec.value = std::get<Scalar>(value(op_tiling, "value", ArgumentKind::number, fill));
+  check_fill(op_tiling, "padding_mode", utf8_of(padding_mode), "value", spec.value);
   const Axes which = axes("axes", tiled_axes);
   spec.axes = which.values();
   for (const auto& [num, den] : scale) spec.scale.push_back({num, den});

@@ -10,51 +10,36 @@ import numpy.typing as npt
 
 from ._core import Operator
 from ._operators import inverses as _inverses
-from ._typing import Array, Element, IntOrInts, Layout, Operation
+from ._operators.docstrings import described as _described
+from ._typing import Array, Element, IntOrInts, Operation
 
 PaddingType: TypeAlias = Literal["valid", "same"]
 DataFormat: TypeAlias = Literal["channels_last", "channels_first"]
 Reduction: TypeAlias = Literal["mean", "sum"]
 
-_extract_patches: Operation = Operator("keras.extract_patches", data="images").__call__
-_unfold: Operation = Operator("keras.unfold", data="x").__call__
-_fold: Operation = Operator("keras.fold", data="x").__call__
+_extract_patches: Operation = Operator("keras.extract_patches").__call__
+_unfold: Operation = Operator("keras.unfold").__call__
+_fold: Operation = Operator("keras.fold").__call__
 
 
+@_described("keras.extract_patches", images="the images or volumes")
 def extract_patches(
-    images: Array,
-    size: IntOrInts,
-    strides: IntOrInts | None = None,
-    dilation_rate: IntOrInts = 1,
-    padding: PaddingType = "valid",
-    data_format: DataFormat | None = None,
-    *,
-    out: Array | None = None,
+    images: Array, size: IntOrInts, strides: IntOrInts | None = None, dilation_rate: IntOrInts = 1,
+    padding: PaddingType = "valid", data_format: DataFormat | None = None, *, out: Array | None = None,
 ) -> Array:
     """keras.ops.image.extract_patches: copies the patches of images or volumes to the channels.
 
+    Keras takes a dilation_rate of more than 1 together with strides of more than 1 on some of its backends only.
+
     Shapes: images is (N, H, W, C) or (H, W, C); the result is (N, oh, ow, kh*kw*C) or (oh, ow, kh*kw*C). With a size of
         three numbers: (N, D, H, W, C) or (D, H, W, C) to (N, od, oh, ow, kd*kh*kw*C) or the same without N. With
-        data_format="channels_first" the channels stand before the spatial axes on both sides.
-
-    Arguments:
-        images: the images or volumes.
-        size: extents of a patch, at least 1: two numbers, three for volumes, or one number for height and width.
-        strides: step between patches, at least 1; None means the size, so that patches lie side by side.
-        dilation_rate: step between the taps (elements) of a patch, at least 1. Keras accepts a rate above 1 together with
-            strides above 1 on some of its backends only.
-        padding: "valid" adds none; "same" gives ceil(extent / stride) positions, with an odd element at the end.
-        data_format: "channels_last" or "channels_first"; None means "channels_last".
-        out: an array of the result's shape and element type; it receives the result and is returned.
+        data_format="channels_first" the channels stand before the spatial axes on both sides. With padding="same" there are
+        ceil(extent / stride) positions; with padding="valid" an image must be as large as a patch.
 
     Formula: result[n, y, x, (i * kw + j) * C + c] = images[n, y * sy + i * dy - top, x * sx + j * dx - left, c]; 0 outside.
 
     Types: any element type of fixed size; elements are copied bit by bit. Keras multiplies by ones and zeros instead, which
         turns patches with an infinity or NaN into NaN.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule, and with padding="valid" for images smaller than a
-        patch; InvalidType for data that is not an array, for arguments of the wrong type, and for elements without a fixed
-        size. Errors name the rule, the given and the expected value.
 
     Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", positions="grid"); TensorFlow
         image.extract_patches, extract_volume_patches; torch nn.functional.unfold (other order); ONNX none; OpenVINO
@@ -70,17 +55,16 @@ def extract_patches(
     return _extract_patches(images, out, size, strides, dilation_rate, padding, data_format)
 
 
+@_inverses.described(
+    "keras.extract_patches",
+    extract_patches,
+    output_size='the spatial extents of the images; one number for every axis or one for each. None, with padding="valid" '
+    "only, means the extents that the patches cover",
+)
 def reconstruct_patches(
-    patches: Array,
-    size: IntOrInts,
-    output_size: IntOrInts | None = None,
-    strides: IntOrInts | None = None,
-    padding: PaddingType = "valid",
-    data_format: DataFormat | None = None,
-    *,
-    dilation_rate: IntOrInts = 1,
-    reduction: Reduction = "mean",
-    out: Array | None = None,
+    patches: Array, size: IntOrInts, output_size: IntOrInts | None = None, strides: IntOrInts | None = None,
+    padding: PaddingType = "valid", data_format: DataFormat | None = None, *, dilation_rate: IntOrInts = 1,
+    reduction: Reduction = "mean", out: Array | None = None,
 ) -> Array:
     """keras.ops.image.reconstruct_patches: puts patches back into the images or volumes that they were cut from.
 
@@ -90,22 +74,8 @@ def reconstruct_patches(
         C) or (H, W, C), where (H, W) is output_size. With data_format="channels_first" the channels stand before the
         spatial axes on both sides.
 
-    Arguments:
-        patches: the patches, as extract_patches makes them.
-        size, strides, padding, data_format, dilation_rate: those of the extract_patches.
-        output_size: the spatial extents of the images; one number stands for every axis. None, with padding="valid" only,
-            means the extents that the patches cover.
-        reduction: "mean" of the elements that overlap, which gives the images back if the patches are unchanged; or "sum".
-        out: an array of the result's shape and element type; it receives the result and is returned.
-
     Formula: result[n, y, c] = the mean or the sum of patches[n, position, tap * C + c] over all taps and positions with
         position * stride + tap * dilation_rate - pad_begin = y for each axis; 0 if there are none.
-
-    Types: numbers and booleans, summed and averaged as patchfold.fold does.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for element types that cannot be added. Errors name the rule, the given and the
-        expected value.
 
     Elsewhere: patchfold.fold (layout="channels_last", order="kernel", positions="grid"); torch nn.functional.fold (other
         order); TensorFlow the gradient of image.extract_patches; ONNX Col2Im; OpenVINO Col2Im; MATLAB col2im.
@@ -118,43 +88,27 @@ def reconstruct_patches(
         True
     """
     op = "keras.reconstruct_patches"
-    rule = _inverses.word_of(op, "padding", padding, {"valid": "valid", "same": "same"})
-    last = _inverses.word_of(op, "data_format", data_format or "channels_last", {"channels_last": "1", "channels_first": ""})
-    names = {"kernel_size": "size", "stride": "strides", "dilation": "dilation_rate"}
-    layout: Layout = "channels_last" if last else "channels_first"
-    window = (size, size if strides is None else strides, dilation_rate)
-    result: Array = _inverses.put_back(op, patches, out, output_size, window, rule, layout, reduction, names)
-    return result
+    rule = _inverses.word_of(op, "padding", padding, "valid", "same")
+    layout = _inverses.word_of(op, "data_format", data_format or "channels_last", "channels_last", "channels_first")
+    steps = size if strides is None else strides
+    window = {"size": size, "strides": steps, "dilation_rate": dilation_rate, "padding": rule}
+    return _inverses.put_back(op, patches, out, output_size, window, layout, reduction)
 
 
 @typing.overload
 def unfold(
-    x: npt.NDArray[Element],
-    kernel_size: IntOrInts,
-    dilation: IntOrInts = 1,
-    padding: IntOrInts = 0,
-    stride: IntOrInts = 1,
-    *,
-    out: npt.NDArray[Element] | None = None,
+    x: npt.NDArray[Element], kernel_size: IntOrInts, dilation: IntOrInts = 1, padding: IntOrInts = 0, stride: IntOrInts = 1,
+    *, out: npt.NDArray[Element] | None = None,
 ) -> npt.NDArray[Element]: ...
 @typing.overload
 def unfold(
-    x: Array,
-    kernel_size: IntOrInts,
-    dilation: IntOrInts = 1,
-    padding: IntOrInts = 0,
-    stride: IntOrInts = 1,
-    *,
-    out: Array | None = None,
+    x: Array, kernel_size: IntOrInts, dilation: IntOrInts = 1, padding: IntOrInts = 0, stride: IntOrInts = 1,
+    *, out: Array | None = None,
 ) -> Array: ...
+@_described("keras.unfold", x="the images")
 def unfold(
-    x: Array,
-    kernel_size: IntOrInts,
-    dilation: IntOrInts = 1,
-    padding: IntOrInts = 0,
-    stride: IntOrInts = 1,
-    *,
-    out: Array | None = None,
+    x: Array, kernel_size: IntOrInts, dilation: IntOrInts = 1, padding: IntOrInts = 0, stride: IntOrInts = 1,
+    *, out: Array | None = None,
 ) -> Array:
     """keras.ops.nn.unfold: copies every patch of an image into columns (im2col).
 
@@ -162,20 +116,7 @@ def unfold(
         l = (extent + 2 * padding - (k - 1) * dilation - 1) // stride + 1. An image smaller than a patch has no positions: L
         = 0.
 
-    Arguments:
-        x: the images.
-        kernel_size: height and width of a patch, at least 1; one number stands for both.
-        dilation: step between the taps (elements) of a patch, at least 1.
-        padding: zeros added at both ends of each axis, at least 0.
-        stride: step between patches, at least 1.
-        out: an array of the result's shape and element type; it receives the result and is returned.
-
     Formula: result[n, c * kh*kw + tap, position] = x[n, c, position * stride + tap * dilation - padding]; 0 outside.
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for arguments
-        of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the expected value.
 
     Elsewhere: patchfold.unfold; torch nn.functional.unfold; TensorFlow image.extract_patches (other order); ONNX none;
         OpenVINO ExtractImagePatches (other order); MATLAB im2col.
@@ -190,57 +131,25 @@ def unfold(
 
 @typing.overload
 def fold(
-    x: npt.NDArray[Element],
-    output_size: IntOrInts,
-    kernel_size: IntOrInts,
-    dilation: IntOrInts = 1,
-    padding: IntOrInts = 0,
-    stride: IntOrInts = 1,
-    *,
-    out: npt.NDArray[Element] | None = None,
+    x: npt.NDArray[Element], output_size: IntOrInts, kernel_size: IntOrInts, dilation: IntOrInts = 1, padding: IntOrInts = 0,
+    stride: IntOrInts = 1, *, out: npt.NDArray[Element] | None = None,
 ) -> npt.NDArray[Element]: ...
 @typing.overload
 def fold(
-    x: Array,
-    output_size: IntOrInts,
-    kernel_size: IntOrInts,
-    dilation: IntOrInts = 1,
-    padding: IntOrInts = 0,
-    stride: IntOrInts = 1,
-    *,
-    out: Array | None = None,
+    x: Array, output_size: IntOrInts, kernel_size: IntOrInts, dilation: IntOrInts = 1, padding: IntOrInts = 0,
+    stride: IntOrInts = 1, *, out: Array | None = None,
 ) -> Array: ...
+@_described("keras.fold", x="the columns")
 def fold(
-    x: Array,
-    output_size: IntOrInts,
-    kernel_size: IntOrInts,
-    dilation: IntOrInts = 1,
-    padding: IntOrInts = 0,
-    stride: IntOrInts = 1,
-    *,
-    out: Array | None = None,
+    x: Array, output_size: IntOrInts, kernel_size: IntOrInts, dilation: IntOrInts = 1, padding: IntOrInts = 0,
+    stride: IntOrInts = 1, *, out: Array | None = None,
 ) -> Array:
     """keras.ops.nn.fold: sums columns into the image that they were cut from (col2im).
 
     Shapes: x is (N, C*kh*kw, L); the result is (N, C, H, W), where (H, W) is output_size. L is that of unfold.
 
-    Arguments:
-        x: the columns.
-        output_size: height and width of the image, at least 1; one number stands for both.
-        kernel_size: height and width of a patch, at least 1; one number stands for both.
-        dilation: step between the taps (elements) of a patch, at least 1.
-        padding: as for unfold; elements that fall into the padding are dropped.
-        stride: step between patches, at least 1.
-        out: an array of the result's shape and element type; it receives the result and is returned.
-
     Formula: result[n, c, y] = the sum of x[n, c * kh*kw + tap, position] over all taps and positions with
         position * stride + tap * dilation - padding = y on each axis; 0 if there are none.
-
-    Types: numbers and booleans, summed as patchfold.fold does.
-
-    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for arguments
-        of the wrong type, and for element types that cannot be added. Errors name the rule, the given and the expected
-        value.
 
     Elsewhere: patchfold.fold; torch nn.functional.fold; TensorFlow the gradient of image.extract_patches; ONNX Col2Im;
         OpenVINO Col2Im; MATLAB col2im.

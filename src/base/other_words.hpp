@@ -6,9 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
-#include <utility>
 
+#include "patchfold/error.hpp"
 #include "patchfold/tensor.hpp"
 
 namespace patchfold {
@@ -76,15 +77,38 @@ inline std::string_view operator_here(std::string_view name) noexcept {
   return {};
 }
 
+/// A word of torch or TensorFlow for a padding mode, and patchfold's.
+struct PaddingWord {
+  std::string_view other, here;
+  bool is_zero = false;  ///< the padding is 0, and no other number can be given
+};
+inline constexpr std::array<PaddingWord, 6> padding_words = {{{"zeros", "constant", true},
+                                                              {"CONSTANT", "constant"},
+                                                              {"replicate", "edge"},
+                                                              {"REFLECT", "reflect"},
+                                                              {"SYMMETRIC", "symmetric"},
+                                                              {"circular", "wrap"}}};
+
+inline bool is_zero(const Scalar& number) {
+  return number.as_unsigned() == 0 && number.real() == 0 && number.imaginary() == 0;
+}
+
+/// Throws Error(value) for a fill other than 0 together with a word that pads with 0. mode and fill are the names of the two
+/// arguments.
+inline void check_fill(std::string_view op, std::string_view mode, std::string_view word, std::string_view fill,
+                       const Scalar& value) {
+  for (const PaddingWord& each : padding_words)
+    if (each.is_zero && word == each.other && !is_zero(value))
+      throw Error({ErrorCode::value, std::string(op), std::string(fill),
+                   "does not go with " + std::string(mode) + " " + std::string(word) + ", which pads with 0",
+                   to_string(value), ErrorValue("0, or ", mode, " ", each.here)});
+}
+
 /// Returns patchfold's word for a word of torch ("replicate" is "edge") or TensorFlow, and for an order that is spelled out
 /// ("c kh kw" is "channel"). Returns any other word unchanged.
 inline std::string_view word_here(std::string_view word) {
-  using Words = std::pair<std::string_view, std::string_view>;
-  constexpr std::array<Words, 6> list = {Words("zeros", "constant"),      Words("CONSTANT", "constant"),
-                                         Words("replicate", "edge"),      Words("REFLECT", "reflect"),
-                                         Words("SYMMETRIC", "symmetric"), Words("circular", "wrap")};
-  for (const auto& [other, here] : list)
-    if (word == other) return here;
+  for (const PaddingWord& each : padding_words)
+    if (word == each.other) return each.here;
   if (const auto places = spelled_order(word)) {
     const int axes = places->size() - 1;
     const int first = (*places)[0] < 0 ? 1 : 0;

@@ -102,7 +102,8 @@ PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
                    "f32 2x18x9 image_shape=6,5 block_shape=2,3 dilations=1,2 pads=1,0,0,2 strides=2,1", IndexTypes::int64},
                   {shape_input<&Col2Im::image_shape>("image_shape", "spatial extents of the image, at least 0"),
                    shape_input<&Col2Im::block_shape>("block_shape", "extents of a patch, at least 1"),
-                   attribute<&Col2Im::dilations>("dilations", Need::optional, "step between taps, at least 1; left out: 1"),
+                   attribute<&Col2Im::dilations>("dilations", Need::optional,
+                                                 "step between the taps (elements) of a patch, at least 1; left out: 1"),
                    attribute<&Col2Im::pads>("pads", Need::optional, "all begins, then all ends, at least 0; left out: 0"),
                    attribute<&Col2Im::strides>("strides", Need::optional, "step between patches, at least 1; left out: 1")}),
       row<SpaceToDepth>(

@@ -181,6 +181,16 @@ void check_index_tensors(const OperatorSpec& op, std::span<const Argument> argum
   }
 }
 
+/// Throws Error(value) for a fill other than 0 together with a word that pads with 0.
+void check_padding(const OperatorSpec& op, std::span<const Argument> arguments) {
+  const auto mode = std::ranges::find(arguments, std::string_view("padding_mode"), &Argument::name);
+  const auto fill = std::ranges::find(arguments, std::string_view("value"), &Argument::name);
+  if (mode == arguments.end() || fill == arguments.end()) return;
+  Scalar value;
+  assign(value, fill->value, {op, *find_argument(op, fill->name)});
+  check_fill(op.name, mode->name, std::get<std::string>(mode->value), fill->name, value);
+}
+
 }  // namespace
 
 void Fields::set(void* op, std::span<const Argument> arguments) const {
@@ -190,6 +200,7 @@ void Fields::set(void* op, std::span<const Argument> arguments) const {
     for (const AnyField& field : list)
       if (field.spec.name == argument.name || field.spec.old_name == argument.name)
         field.set(op, argument.value, {spec, field.spec});
+  check_padding(spec, arguments);
 }
 
 std::shared_ptr<const Fields> begin_row(const RowText& text, std::vector<AnyField> list) {

@@ -111,32 +111,32 @@ PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
   using dialects::row;
   using dialects::shape_input;
   constexpr IndexTypes index = IndexTypes::int32_or_int64;
-  constexpr std::string_view format = "NHWC or NCHW";
+  constexpr std::string_view format = "order of the axes; NCHW_VECT_C is refused";
   std::vector<OperatorSpec> list = {
       row<SpaceToBatch>(
           neutral,
           {space_to_batch_names, "Moves blocks of (N, H, W, C) to the batch.", "TensorFlow SpaceToBatch",
            "f32 2x3x4x3 paddings=1:0,2:2 block_size=2", index},
-          {shape_input<&SpaceToBatch::paddings>("paddings", "pads of the height and the width, at least 0"),
+          {shape_input<&SpaceToBatch::paddings>("paddings", "zeros: (top, bottom) and (left, right), at least 0"),
            attribute<&SpaceToBatch::block_size>("block_size", Need::required, "block on both axes, at least 2")}),
-      row<SpaceToBatchND>(
-          neutral,
-          {space_to_batch_nd_names, "Moves blocks of the axes after the batch to the batch.", "TensorFlow SpaceToBatchND",
-           "f32 2x3x4x3 block_shape=2,3 paddings=1:0,0:2", index},
-          {shape_input<&SpaceToBatchND::block_shape>("block_shape", "block on each of the first axes, at least 1"),
-           shape_input<&SpaceToBatchND::paddings>("paddings", "a pair of pads for each block, at least 0")}),
+      row<SpaceToBatchND>(neutral,
+                          {space_to_batch_nd_names, "Moves blocks of the axes after the batch to the batch.",
+                           "TensorFlow SpaceToBatchND", "f32 2x3x4x3 block_shape=2,3 paddings=1:0,0:2", index},
+                          {shape_input<&SpaceToBatchND::block_shape>("block_shape", "extents of a block, at least 1"),
+                           shape_input<&SpaceToBatchND::paddings>(
+                               "paddings", "zeros: (begin, end) for each entry of block_shape, at least 0")}),
       row<BatchToSpace>(
           neutral,
           {batch_to_space_names, "Moves blocks of the batch back to (N, H, W, C).", "TensorFlow BatchToSpace",
            "f32 8x2x3x3 crops=1:0,1:2 block_size=2", index},
-          {shape_input<&BatchToSpace::crops>("crops", "crops of the height and the width, at least 0"),
+          {shape_input<&BatchToSpace::crops>("crops", "elements removed: (top, bottom) and (left, right), at least 0"),
            attribute<&BatchToSpace::block_size>("block_size", Need::required, "block on both axes, at least 2")}),
-      row<BatchToSpaceND>(
-          neutral,
-          {batch_to_space_nd_names, "Moves blocks of the batch back to the axes after it.", "TensorFlow BatchToSpaceND",
-           "f32 12x2x3x3 block_shape=2,3 crops=1:0,0:2", index},
-          {shape_input<&BatchToSpaceND::block_shape>("block_shape", "block on each of the first axes, at least 1"),
-           shape_input<&BatchToSpaceND::crops>("crops", "a pair of crops for each block, at least 0")}),
+      row<BatchToSpaceND>(neutral,
+                          {batch_to_space_nd_names, "Moves blocks of the batch back to the axes after it.",
+                           "TensorFlow BatchToSpaceND", "f32 12x2x3x3 block_shape=2,3 crops=1:0,0:2", index},
+                          {shape_input<&BatchToSpaceND::block_shape>("block_shape", "extents of a block, at least 1"),
+                           shape_input<&BatchToSpaceND::crops>(
+                               "crops", "elements removed: (begin, end) for each entry of block_shape, at least 0")}),
       row<SpaceToDepth>(
           neutral,
           {space_to_depth_names, "Moves blocks of (N, H, W, C) to the channels.", "TensorFlow SpaceToDepth",

@@ -120,19 +120,21 @@ PATCHFOLD_OPERATOR(PixelUnshuffle, unshuffle_names)
   using dialects::Need;
   using dialects::row;
   return {
-      row<Fold>(neutral,
-                {fold_names, "Sums columns (N, C*K, L) into images (N, C, H, W).", "torch.nn.functional.fold",
-                 "f32 2x18x9 output_size=6,5 kernel_size=2,3 dilation=1,2 padding=0,1 stride=2,1"},
-                {attribute<&Fold::output_size>("output_size", Need::required, "spatial extents of the image, at least 1"),
-                 attribute<&Fold::kernel_size>("kernel_size", Need::required, "extents of a patch, at least 1"),
-                 attribute<&Fold::dilation>("dilation", Need::optional, "step between taps, at least 1"),
-                 attribute<&Fold::padding>("padding", Need::optional, "pads at both ends of each axis, at least 0"),
-                 attribute<&Fold::stride>("stride", Need::optional, "step between patches, at least 1")}),
+      row<Fold>(
+          neutral,
+          {fold_names, "Sums columns (N, C*K, L) into images (N, C, H, W).", "torch.nn.functional.fold",
+           "f32 2x18x9 output_size=6,5 kernel_size=2,3 dilation=1,2 padding=0,1 stride=2,1"},
+          {attribute<&Fold::output_size>("output_size", Need::required, "spatial extents of the image, at least 1"),
+           attribute<&Fold::kernel_size>("kernel_size", Need::required, "extents of a patch, at least 1"),
+           attribute<&Fold::dilation>("dilation", Need::optional, "step between the taps (elements) of a patch, at least 1"),
+           attribute<&Fold::padding>("padding", Need::optional, "pads at both ends of each axis, at least 0"),
+           attribute<&Fold::stride>("stride", Need::optional, "step between patches, at least 1")}),
       row<Unfold>(neutral,
                   {unfold_names, "Copies patches of (N, C, H, W) into columns (N, C*K, L).", "torch.nn.functional.unfold",
                    "f32 2x3x5x6 kernel_size=2,3 dilation=1,2 padding=0,1 stride=2,1"},
                   {attribute<&Unfold::kernel_size>("kernel_size", Need::required, "extents of a patch, at least 1"),
-                   attribute<&Unfold::dilation>("dilation", Need::optional, "step between taps, at least 1"),
+                   attribute<&Unfold::dilation>("dilation", Need::optional,
+                                                "step between the taps (elements) of a patch, at least 1"),
                    attribute<&Unfold::padding>("padding", Need::optional, "pads at both ends of each axis, at least 0"),
                    attribute<&Unfold::stride>("stride", Need::optional, "step between patches, at least 1")}),
       row<PixelShuffle>(

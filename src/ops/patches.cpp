@@ -4,6 +4,7 @@
 
 #include "base/checked.hpp"
 #include "base/fail.hpp"
+#include "base/other_words.hpp"
 #include "ops/lowering.hpp"
 #include "ops/operands.hpp"
 
@@ -57,11 +58,7 @@ void check_padding_mode(const Unfold& op, const Geometry& geometry, const Names&
            extents_of(geometry));
 }
 
-bool is_zero(const Scalar& scalar) {
-  return scalar.as_unsigned() == 0 && scalar.real() == 0 && scalar.imaginary() == 0;
-}
-
-/// Throws for an argument that only the other reduction uses.
+/// Throws for an argument of the other reduction.
 void check_reduce(const Fold& op, const Names& names) {
   if (op.reduce == FoldReduce::mean && op.accumulate)
     fail(ErrorCode::value, names.op, "accumulate",

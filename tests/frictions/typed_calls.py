@@ -35,6 +35,11 @@ patchfold.space_to_depth_view("text", 2)  # mypy: call-overload
 patchfold.reorder([1], 2)  # mypy: type-var
 patchfold.space_to_depth([1], 2)  # mypy: type-var
 patchfold.onnx.col2im([1], (2, 2), (1, 1))  # mypy: call-overload
+patchfold.onnx.col2im(x, (2, 2), (1, 1), pads=[0, 0, 0, 0], strides=None)
+patchfold.onnx.col2im(x, (2, 2), (1, 1), pad=[0, 0, 0, 0])  # mypy: call-overload
+patchfold.tensorflow.extract_image_patches(x, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "SAME")
+patchfold.tensorflow.extract_image_patches(x, sizes=[1, 2, 2, 1], strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding="SAME")
+patchfold.tensorflow.extract_image_patches(x, [1, 2, 2, 1], [1, 1, 1, 1])  # mypy: call-overload
 patchfold.gather_patches("text", [(0, 0)], 2)  # mypy: call-overload
 
 # Not numbers, not words

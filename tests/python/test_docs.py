@@ -109,6 +109,12 @@ def test_docstrings_are_complete(name):
     assert "InvalidType" in sections["Errors"] or "as for unfold" in sections["Errors"]
 
 
+def test_functions_work_without_docstrings():
+    program = "import numpy, patchfold; assert patchfold.keras.unfold(numpy.ones((1, 1, 3, 3)), 2).shape == (1, 4, 4)"
+    assert subprocess.run([sys.executable, "-OO", "-c", f"{program} or 1; print(patchfold.keras.unfold.__doc__)"],
+                          capture_output=True, text=True, check=True).stdout == "None\n"  # fmt: skip
+
+
 @pytest.mark.parametrize("row", [row for row in ROWS if "reshape" not in row.theirs], ids=lambda row: row.theirs[:40])
 def test_docstrings_name_the_calls_of_other_systems(row):
     """The calls that docs/porting.md has, which are calls of one operator there."""

@@ -18,13 +18,16 @@ PLACES = [
     (_typing.MergeSettings, patchfold.MergeSpec.__init__),
     (_typing.MergeSettings, patchfold.Merger.__init__),
     (_typing.TiledSettings, patchfold.apply_tiled),
+    (patchfold.onnx._Window, patchfold.onnx.col2im),
+    (patchfold.onnx._Window, patchfold.onnx.im2col),
+    (patchfold.openvino._Window, patchfold.openvino.col2im),
 ]
 
 
 @pytest.mark.parametrize(("settings", "owner"), PLACES, ids=lambda each: each.__qualname__)
 def test_the_types_are_those_of_the_function_that_has_the_defaults(settings, owner):
     hints = typing.get_type_hints(owner)
-    assert settings.__annotations__ == {name: hints[name] for name in settings.__annotations__}
+    assert typing.get_type_hints(settings) == {name: hints[name] for name in settings.__annotations__}
 
 
 def test_tiled_calls_take_the_arguments_of_a_tiling_and_of_a_merge():

@@ -34,6 +34,27 @@ def test_padding_modes_of_torch_and_tensorflow(theirs, ours):
         assert one == other and np.array_equal(one.cut(x[0, 0], 1), other.cut(x[0, 0], 1))
 
 
+def test_a_word_that_pads_with_zero_takes_no_other_fill():
+    x = np.arange(1, 36).reshape(1, 5, 7)
+    calls = [
+        lambda **fill: patchfold.unfold(x, (3, 2), padding=1, **fill),
+        lambda **fill: patchfold.run("unfold", x, kernel_size=(3, 2), padding=1, **fill),
+        lambda **fill: patchfold.plan("unfold", x, kernel_size=(3, 2), padding=1, **fill)(x),
+        lambda **fill: next(patchfold.iter_unfold(x, (3, 2), padding=1, **fill)).columns,
+        lambda **fill: patchfold.Tiling((7,), (4,), overlap=0, tail="pad", **fill).cut(x[0, 0], 1),
+        lambda **fill: patchfold.apply_tiled(lambda tile: tile, x[0, 0], (4,), overlap=0, tail="pad", **fill),
+    ]
+    for call in calls:
+        for value in (5, -1, 0.5, float("nan"), True, np.int8(1)):
+            for order in ({"padding_mode": "zeros", "value": value}, {"value": value, "padding_mode": "zeros"}):
+                with pytest.raises(patchfold.InvalidValue, match="value: does not go with padding_mode zeros"):
+                    call(**order)
+        for value in (0, 0.0, False, np.int64(0)):
+            assert np.array_equal(call(padding_mode="zeros", value=value), call())
+        for word in ("constant", "CONSTANT"):
+            assert np.array_equal(call(padding_mode=word, value=5), call(value=5))
+
+
 def test_orders_that_are_spelled_out():
     x = np.arange(2 * 5 * 5).reshape(2, 5, 5)
     for spelled, order in (("c kh kw", "channel"), ("(kh kw c)", "kernel"), ("c k", "channel"), ("p1 p2 c", "kernel")):
@@ -104,6 +125,23 @@ def test_patches_put_back(kernel, stride, rate, padding):
         np.moveaxis(patches, 1, -1),
         lambda p, **more: np.moveaxis(patchfold.openvino.reconstruct_patches(first(p), (7, 9), **pads, **more), 1, -1),
     )
+
+
+def test_patches_of_tensorflow_take_the_names_of_version_1():
+    x = np.arange(2 * 7 * 5 * 3).reshape(2, 7, 5, 3)
+    rest = {"strides": [1, 2, 1, 1], "rates": [1, 1, 2, 1], "padding": "SAME"}
+    want = patchfold.run("tensorflow.ExtractImagePatches", x, ksizes=[1, 3, 2, 1], **rest)
+    out = np.zeros_like(want)
+    for call in (
+        lambda **more: patchfold.tensorflow.extract_image_patches(x, [1, 3, 2, 1], *rest.values(), **more),
+        lambda **more: patchfold.tensorflow.extract_image_patches(x, ksizes=[1, 3, 2, 1], **rest, **more),
+        lambda **more: patchfold.tensorflow.extract_image_patches(x, sizes=[1, 3, 2, 1], **rest, **more),
+        lambda **more: patchfold.tensorflow.extract_patches(x, [1, 3, 2, 1], *rest.values(), **more),
+        lambda **more: patchfold.tensorflow.extract_patches(x, sizes=[1, 3, 2, 1], **rest, **more),
+    ):
+        assert np.array_equal(call(), want)
+        assert call(out=out) is out and np.array_equal(out, want)
+        out[:] = 0
 
 
 def test_keras_works_out_the_extents_that_patches_cover():

@@ -44,7 +44,7 @@ def test_random_calls_have_the_same_bits(seed):
             "positions": str(rng.choice(["flat", "grid"])),
         }
         modes = ["constant", "edge", "reflect", "symmetric", "wrap", "zeros", "replicate", "circular"]
-        fills = {"padding_mode": str(rng.choice(modes)), "value": 3}
+        fills = {"padding_mode": str(rng.choice(modes)), "value": int(rng.choice([0, 3]))}
         try:
             columns = patchfold.unfold(x, kernel, **window, **fills)
         except InvalidValue as error:

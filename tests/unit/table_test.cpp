@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <complex>
 #include <set>
+
+#include "base/other_words.hpp"
 
 namespace patchfold {
 namespace {
@@ -132,6 +135,39 @@ TEST(Table, ChecksShapesThatOnlyItsOperatorsRefuse) {
       ADD_FAILURE() << "taken: " << message;
     } catch (const Error& error) {
       EXPECT_EQ(std::string_view(error.what()), message);
+    }
+  }
+}
+
+TEST(Table, RefusesAFillBesideAWordThatPadsWithZero) {
+  const OperatorSpec& op = find_operator("unfold");
+  const auto shape = [&](const char* word, const ArgumentValue& value) {
+    std::vector<Argument> arguments = {{"value", value},
+                                       {"padding_mode", std::string(word)},
+                                       {"padding", std::int64_t{1}},
+                                       {"kernel_size", std::int64_t{2}}};
+    const Dims output = op.bind(arguments).output_shape({1, 1, 4, 4});
+    std::ranges::reverse(arguments);
+    EXPECT_EQ(op.bind(arguments).output_shape({1, 1, 4, 4}), output);
+    return output;
+  };
+  for (const PaddingWord& each : padding_words) {
+    for (const ArgumentValue& zero :
+         {ArgumentValue(std::int64_t{0}), ArgumentValue(Scalar(0.0)), ArgumentValue(Scalar(-0.0))})
+      EXPECT_EQ(shape(each.other.data(), zero), (Dims{1, 4, 25}));
+    for (const ArgumentValue& other : {ArgumentValue(std::int64_t{5}), ArgumentValue(Scalar(std::complex<double>(0, 1)))}) {
+      if (each.other != "zeros") {
+        EXPECT_EQ(shape(each.other.data(), other), (Dims{1, 4, 25}));
+        continue;
+      }
+      try {
+        shape(each.other.data(), other);
+        ADD_FAILURE() << "taken";
+      } catch (const Error& error) {
+        EXPECT_EQ(std::string_view(error.what()),
+                  "unfold: value: does not go with padding_mode zeros, which pads with 0; given " + to_string(other) +
+                      ", expected 0, or padding_mode constant");
+      }
     }
   }
 }

@@ -4,18 +4,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._arguments import is_integer, per_axis, read_once, spatial_rank
 from .._arrays.kinds import is_numpy, is_torch, shape_of
 from .._core import Operator
 from .._errors import Error, InvalidType, InvalidValue, given_text, text_in, value_text
-from .._typing import Layout
+from .._typing import Array, Layout, Operation
+from . import docstrings
+from .docstrings import Function
 from .token_orders import integers
 
-_fold = Operator("fold", data="patches").__call__
-_unfold = Operator("unfold", data="input").__call__
+_fold: Operation = Operator("fold", data="patches").__call__
+_unfold: Operation = Operator("unfold", data="input").__call__
+
+
+def described(of: str, cut: Callable[..., Any], **meanings: str) -> Callable[[Function], Function]:
+    """Returns a decorator that completes the docstring of a function which undoes `cut`, the function of an operator."""
+    return docstrings.described(
+        of,
+        sums=True,
+        sections={"Types": "numbers and booleans, summed and averaged as patchfold.fold does."},
+        patches=f"the patches, as {cut.__name__} makes them",
+        reduction='"mean" of the elements that meet, which gives the images back where nobody changed the patches; or '
+        f'"sum", the gradient of {cut.__name__}',
+        **meanings,
+    )
 
 
 def renamed(error: Error, operator: str, names: Mapping[str, str]) -> Error:
@@ -29,43 +44,36 @@ def renamed(error: Error, operator: str, names: Mapping[str, str]) -> Error:
 
 def put_back(
     operator: str,
-    patches: Any,
-    out: Any,
+    patches: Array,
+    out: Array | None,
     output_size: Any,
-    window: tuple[Any, ...],
-    padding: str,
+    window: Mapping[str, Any],
     layout: Layout,
     reduction: Any,
-    names: Mapping[str, str],
-) -> Any:
+) -> Array:
     """Puts patches of a grid, whose elements are (taps, channel), back into the images that they were cut from.
 
     output_size: a number stands for every axis; without padding, None stands for the extents that the patches cover.
-    window: extents of a patch, steps between patches, and steps between taps. A mean of patches that do not overlap is
-    computed as a sum, which has derivatives.
+    window: extents of a patch, steps between patches, steps between taps and the rule of padding, by the function's names. A
+    mean of patches that do not overlap is computed as a sum, which has derivatives.
     """
-    if text_in(reduction) not in ("mean", "sum"):
-        kind = InvalidValue if isinstance(reduction, str) else InvalidType
-        rule = "must be one of 'mean', 'sum'"
-        raise kind(operator=operator, argument="reduction", rule=rule, given=given_text(reduction))
-    window = tuple(
-        integers(operator, names[name], value)
-        for name, value in zip(("kernel_size", "stride", "dilation"), window, strict=True)
-    )
-    rank = spatial_rank(*window)
+    reduction = word_of(operator, "reduction", reduction, "mean", "sum")
+    *named, (_, padding) = window.items()
+    sizes = tuple(integers(operator, name, value) for name, value in named)
+    rank = spatial_rank(*sizes)
     extents: Any = read_once(output_size)
     if type(extents) is int:
         extents = (extents,) * rank
     elif output_size is None and padding == "valid":
-        extents = _covered(operator, patches, window, rank, layout)
-    axes = zip(*(per_axis(value, rank) for value in window), strict=False)
+        extents = _covered(operator, patches, sizes, rank, layout)
+    axes = zip(*(per_axis(value, rank) for value in sizes), strict=False)
     disjoint = all((size - 1) * step + 1 <= stride for size, stride, step in axes)
     # Means of other frameworks have no gradient; for one patch per element the sum differs only in the sign of -0.
     reduce = reduction if not disjoint or is_numpy(patches) or is_torch(patches) else "sum"
     try:
-        return _fold(patches, out, extents, *window, padding, layout, "kernel", "grid", None, reduce)
+        return _fold(patches, out, extents, *sizes, padding, layout, "kernel", "grid", None, reduce)
     except Error as error:
-        raise renamed(error, operator, {"reduce": "reduction", **names}) from None
+        raise renamed(error, operator, {"reduce": "reduction", **_names(window)}) from None
 
 
 def _covered(operator: str, patches: Any, window: tuple[Any, ...], rank: int, layout: Layout) -> tuple[int, ...]:
@@ -78,8 +86,12 @@ def _covered(operator: str, patches: Any, window: tuple[Any, ...], rank: int, la
     return tuple(max((count - 1) * step + (taps - 1) * rate + 1, 0) for count, taps, step, rate in parts)
 
 
-def im2col(operator: str, x: Any, out: Any, window: tuple[Any, Any, Any], pads: Any, names: Mapping[str, str]) -> Any:
-    """Copies patches into columns (N, C*K, L): the inverse of a Col2Im with these arguments. pads: all begins, all ends."""
+def im2col(operator: str, x: Array, out: Array | None, window: Mapping[str, Any]) -> Array:
+    """Copies patches into columns (N, C*K, L): the inverse of a Col2Im with these arguments.
+
+    window: as for put_back, but in place of the rule of padding all begins, then all ends.
+    """
+    *sizes, pads = window.values()
     both: Any = read_once(pads, 0)
     if type(both) is tuple:
         half = len(both) // 2
@@ -90,19 +102,24 @@ def im2col(operator: str, x: Any, out: Any, window: tuple[Any, Any, Any], pads: 
             )
         both = list(zip(both[:half], both[half:], strict=True))
     try:
-        return _unfold(x, out, *window, both)
+        return _unfold(x, out, *sizes, both)
     except Error as error:
-        raise renamed(error, operator, names) from None
+        raise renamed(error, operator, _names(window)) from None
 
 
-def word_of(operator: str, argument: str, word: Any, words: Mapping[str, str]) -> str:
-    """Returns the neutral word for a word of another system."""
+def _names(window: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the function's names of the neutral operators' arguments."""
+    return dict(zip(("kernel_size", "stride", "dilation", "padding"), window, strict=True))
+
+
+def word_of(operator: str, argument: str, word: Any, *words: str) -> Any:
+    """Returns the word as a plain text. Raises an error if it is none of these words."""
     found = text_in(word)
-    if found is None or found not in words:
+    if found not in words:
         kind = InvalidValue if isinstance(word, str) else InvalidType
         rule = "must be one of " + ", ".join(map(repr, words))
         raise kind(operator=operator, argument=argument, rule=rule, given=given_text(word))
-    return words[found]
+    return found
 
 
 def inner(operator: str, argument: str, values: Any, rank: int) -> Any:

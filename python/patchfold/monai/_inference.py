@@ -10,7 +10,7 @@ from typing import Any, cast
 import torch
 from torch.nn import functional
 
-from .._core import word_here
+from .._core import check_fill, word_here
 from .._errors import InvalidType, given_text
 from .._tiles.apply import progress_of
 from ..torch._padding import pad
@@ -137,7 +137,7 @@ def sliding_window_inference(
     condition = kwargs.pop("condition", None)
     if condition is not None:
         windows.check_condition(condition)
-    mode, padding_mode = word(mode), _padding_word(word(padding_mode))
+    mode, padding_mode = word(mode), _padding_word(word(padding_mode), cval)
     weights = windows.weights(mode, sigma_scale, roi_weight_map)
     outputs = Outputs(windows, weights, plain, where, out)
     importance = None if process_fn is None else _for_process_fn(windows, weights, roi_weight_map, plain, runs_on)
@@ -173,9 +173,12 @@ def sliding_window_inference(
     return packed(outputs.keys, merged)
 
 
-def _padding_word(mode: Any) -> Any:
+def _padding_word(mode: Any, cval: Any) -> Any:
     """Returns torch's word for a mode of padding; any other value unchanged, which torch refuses."""
-    here = word_here(mode) if isinstance(mode, str) else mode
+    if not isinstance(mode, str):
+        return mode
+    check_fill(NAME, "padding_mode", mode, "cval", float(cval or 0))
+    here = word_here(mode)
     return {"edge": "replicate", "wrap": "circular"}.get(here, here)
 
 

@@ -10,70 +10,47 @@ import numpy.typing as npt
 
 from .._core import Operator
 from .._operators import inverses as _inverses
+from .._operators.docstrings import described as _described
 from .._typing import Array, Element, Int, Ints, Operation
+
+if typing.TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Mode: TypeAlias = Literal["DCR", "CRD"]
 
-_col2im: Operation = Operator("onnx.Col2Im", data="input").__call__
-_depth_to_space: Operation = Operator("onnx.DepthToSpace", data="input").__call__
-_space_to_depth: Operation = Operator("onnx.SpaceToDepth", data="input").__call__
+_col2im: Operation = Operator("onnx.Col2Im").__call__
+_depth_to_space: Operation = Operator("onnx.DepthToSpace").__call__
+_space_to_depth: Operation = Operator("onnx.SpaceToDepth").__call__
+
+
+class _Window(typing.TypedDict, total=False):
+    dilations: Ints | None
+    pads: Ints | None
+    strides: Ints | None
 
 
 @typing.overload
 def col2im(
-    input: npt.NDArray[Element],
-    image_shape: Ints,
-    block_shape: Ints,
-    *,
-    dilations: Ints | None = None,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
-    out: npt.NDArray[Element] | None = None,
+    input: npt.NDArray[Element], image_shape: Ints, block_shape: Ints,
+    *, out: npt.NDArray[Element] | None = None, **window: Unpack[_Window],
 ) -> npt.NDArray[Element]: ...
 @typing.overload
 def col2im(
-    input: Array,
-    image_shape: Ints,
-    block_shape: Ints,
-    *,
-    dilations: Ints | None = None,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
-    out: Array | None = None,
+    input: Array, image_shape: Ints, block_shape: Ints, *, out: Array | None = None, **window: Unpack[_Window]
 ) -> Array: ...
+@_described("onnx.Col2Im", input="the columns")
 def col2im(
-    input: Array,
-    image_shape: Ints,
-    block_shape: Ints,
-    *,
-    dilations: Ints | None = None,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
-    out: Array | None = None,
+    input: Array, image_shape: Ints, block_shape: Ints,
+    *, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None, out: Array | None = None,
 ) -> Array:
-    """ONNX Col2Im-18: sums columns into images.
+    """ONNX Col2Im-18: sums columns into images. Arrays given as image_shape and block_shape must be int64.
 
     Shapes: input is (N, C*K, L); the result is (N, C, I1..IR) where I = image_shape, K is the product of block_shape,
         and L is the product of the positions (I + pads - (block - 1) * dilation - 1) // stride + 1 of all axes. R may
         be any number from 1.
 
-    Arguments:
-        input: the columns.
-        image_shape: extents of the image, at least 0.
-        block_shape: extents of a patch, at least 1.
-        dilations: step between the taps (elements) of a patch, at least 1; None for ones.
-        pads: all begins, then all ends, at least 0; None for zeros.
-        strides: step between patches, at least 1; None for ones.
-        out: an array of the result's shape and element type; it receives the result and is returned.
-
     Formula: result[n, c, y] = the sum of input[n, c * K + tap, position] over all taps and positions with
         position * stride + tap * dilation - pad_begin = y for each axis; 0 if there are none.
-
-    Types: numbers and booleans, summed as patchfold.fold does.
-
-    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type (arrays given as image_shape and block_shape must be int64), and for element types
-        that cannot be added. Errors name the rule, the given and the expected value.
 
     Elsewhere: patchfold.fold; torch nn.functional.fold; TensorFlow the gradient of image.extract_patches; OpenVINO
         Col2Im; MATLAB col2im(B, [m n], [mm nn], 'distinct').
@@ -88,30 +65,16 @@ def col2im(
     return _col2im(input, out, image_shape, block_shape, dilations, pads, strides)
 
 
+@_described("onnx.Col2Im", sums=False, input="the images")
 def im2col(
-    input: Array,
-    block_shape: Ints,
-    *,
-    dilations: Ints | None = None,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
-    out: Array | None = None,
+    input: Array, block_shape: Ints,
+    *, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None, out: Array | None = None,
 ) -> Array:
     """Copies patches of images into columns that ONNX Col2Im takes. ONNX has no such operator.
 
     Shapes: input is (N, C, I1..IR); the result is (N, C*K, L), with K and L as for col2im.
 
-    Arguments:
-        input: the images.
-        block_shape, dilations, pads, strides: as for col2im.
-        out: an array of the result's shape and element type; it receives the result and is returned.
-
     Formula: result[n, c * K + tap, position] = input[n, c, position * stride + tap * dilation - pad_begin]; 0 outside.
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for arguments
-        of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the expected value.
 
     Elsewhere: patchfold.unfold; torch nn.functional.unfold; TensorFlow image.extract_patches (other order); OpenVINO
         ExtractImagePatches (other order); MATLAB im2col(A, [m n], 'sliding').
@@ -121,31 +84,18 @@ def im2col(
         >>> patchfold.onnx.im2col(np.arange(9).reshape(1, 1, 3, 3), (2, 2), strides=(1, 1))[0, 0]
         array([0, 1, 3, 4])
     """
-    op = "onnx.im2col"
-    window = (block_shape, 1 if strides is None else strides, 1 if dilations is None else dilations)
-    names = {"kernel_size": "block_shape", "stride": "strides", "dilation": "dilations", "padding": "pads"}
-    result: Array = _inverses.im2col(op, input, out, window, pads, names)
-    return result
+    steps, rates = (1 if each is None else each for each in (strides, dilations))
+    window = {"block_shape": block_shape, "strides": steps, "dilations": rates, "pads": pads}
+    return _inverses.im2col("onnx.im2col", input, out, window)
 
 
+@_described("onnx.DepthToSpace", input="the deep images")
 def depth_to_space(input: Array, blocksize: Int, *, mode: Mode = "DCR", out: Array | None = None) -> Array:
     """ONNX DepthToSpace, opset 28: moves channels back to blocks of the last two axes.
 
-    Shapes: input is (N, C*b*b, H, W); the result is (N, C, H*b, W*b).
-
-    Arguments:
-        input: the deep images.
-        blocksize: b, the block on both axes, at least 1.
-        mode: the order of the channels: "DCR" (offset * C + c) or "CRD" (c * b * b + offset).
-        out: an array of the result's shape and element type; it receives the result and is returned.
+    Shapes: input is (N, C*b*b, H, W); the result is (N, C, H*b, W*b) where b = blocksize.
 
     Formula: result[n, c, y * b + i, x * b + j] = input[n, (i * b + j) * C + c, y, x] for mode="DCR".
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
-        expected value.
 
     Elsewhere: patchfold.depth_to_space; torch nn.functional.pixel_shuffle (CRD); TensorFlow nn.depth_to_space (DCR);
         OpenVINO DepthToSpace; MATLAB depthToSpace.
@@ -159,24 +109,13 @@ def depth_to_space(input: Array, blocksize: Int, *, mode: Mode = "DCR", out: Arr
     return _depth_to_space(input, out, blocksize, mode)
 
 
+@_described("onnx.SpaceToDepth", input="the images; H and W must be multiples of b")
 def space_to_depth(input: Array, blocksize: Int, *, mode: Mode = "DCR", out: Array | None = None) -> Array:
     """ONNX SpaceToDepth, opset 28: moves blocks of the last two axes to the channels.
 
-    Shapes: input is (N, C, H, W); the result is (N, C*b*b, H/b, W/b).
-
-    Arguments:
-        input: the images; H and W must be multiples of b.
-        blocksize: b, the block on both axes, at least 1.
-        mode: the order of the new channels: "DCR" (offset * C + c), as before opset 28, or "CRD" (c * b * b + offset).
-        out: an array of the result's shape and element type; it receives the result and is returned.
+    Shapes: input is (N, C, H, W); the result is (N, C*b*b, H/b, W/b) where b = blocksize.
 
     Formula: result[n, (i * b + j) * C + c, y, x] = input[n, c, y * b + i, x * b + j] for mode="DCR".
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
-        expected value.
 
     Elsewhere: patchfold.space_to_depth; torch nn.functional.pixel_unshuffle (CRD); TensorFlow nn.space_to_depth (DCR);
         OpenVINO SpaceToDepth; MATLAB spaceToDepth.

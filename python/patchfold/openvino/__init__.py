@@ -10,78 +10,52 @@ import numpy.typing as npt
 
 from .._core import Operator
 from .._operators import inverses as _inverses
+from .._operators.docstrings import described as _described
 from .._typing import Array, DepthMode, Element, Int, Ints, Operation
+
+if typing.TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 AutoPad: TypeAlias = Literal["valid", "same_lower", "same_upper"]
 Reduction: TypeAlias = Literal["mean", "sum"]
 
-_col2im: Operation = Operator("openvino.Col2Im", data="data").__call__
-_extract_image_patches: Operation = Operator("openvino.ExtractImagePatches", data="data").__call__
-_space_to_batch: Operation = Operator("openvino.SpaceToBatch", data="data").__call__
-_batch_to_space: Operation = Operator("openvino.BatchToSpace", data="data").__call__
-_space_to_depth: Operation = Operator("openvino.SpaceToDepth", data="data").__call__
-_depth_to_space: Operation = Operator("openvino.DepthToSpace", data="data").__call__
+_col2im: Operation = Operator("openvino.Col2Im").__call__
+_extract_image_patches: Operation = Operator("openvino.ExtractImagePatches").__call__
+_space_to_batch: Operation = Operator("openvino.SpaceToBatch").__call__
+_batch_to_space: Operation = Operator("openvino.BatchToSpace").__call__
+_space_to_depth: Operation = Operator("openvino.SpaceToDepth").__call__
+_depth_to_space: Operation = Operator("openvino.DepthToSpace").__call__
+
+
+class _Window(typing.TypedDict, total=False):
+    strides: Ints
+    dilations: Ints
+    pads_begin: Ints
+    pads_end: Ints
 
 
 @typing.overload
 def col2im(
-    data: npt.NDArray[Element],
-    output_size: Ints,
-    kernel_size: Ints,
-    *,
-    strides: Ints = (1, 1),
-    dilations: Ints = (1, 1),
-    pads_begin: Ints = (0, 0),
-    pads_end: Ints = (0, 0),
-    out: npt.NDArray[Element] | None = None,
+    data: npt.NDArray[Element], output_size: Ints, kernel_size: Ints,
+    *, out: npt.NDArray[Element] | None = None, **window: Unpack[_Window],
 ) -> npt.NDArray[Element]: ...
 @typing.overload
 def col2im(
-    data: Array,
-    output_size: Ints,
-    kernel_size: Ints,
-    *,
-    strides: Ints = (1, 1),
-    dilations: Ints = (1, 1),
-    pads_begin: Ints = (0, 0),
-    pads_end: Ints = (0, 0),
-    out: Array | None = None,
+    data: Array, output_size: Ints, kernel_size: Ints, *, out: Array | None = None, **window: Unpack[_Window]
 ) -> Array: ...
+@_described("openvino.Col2Im", data="the columns")
 def col2im(
-    data: Array,
-    output_size: Ints,
-    kernel_size: Ints,
-    *,
-    strides: Ints = (1, 1),
-    dilations: Ints = (1, 1),
-    pads_begin: Ints = (0, 0),
-    pads_end: Ints = (0, 0),
-    out: Array | None = None,
+    data: Array, output_size: Ints, kernel_size: Ints, *, strides: Ints = (1, 1), dilations: Ints = (1, 1),
+    pads_begin: Ints = (0, 0), pads_end: Ints = (0, 0), out: Array | None = None,
 ) -> Array:
-    """OpenVINO Col2Im-15: sums columns into images.
+    """OpenVINO Col2Im-15: sums columns into images. Arrays given as output_size and kernel_size must both be int32 or int64.
 
     Shapes: data is (N, C*K, L) or (C*K, L); the result is (N, C, H, W) or (C, H, W) where (H, W) = output_size, K is
         the product of kernel_size, and L is the product of the positions (size + pads - (kernel - 1) * dilation - 1) //
         stride + 1.
 
-    Arguments:
-        data: the columns.
-        output_size: height and width of the image, at least 1.
-        kernel_size: height and width of a patch, at least 1.
-        strides: step between patches, at least 1.
-        dilations: step between the taps (elements) of a patch, at least 0.
-        pads_begin: pads before the height and the width, at least 0.
-        pads_end: pads after the height and the width, at least 0.
-        out: an array of the result's shape and element type; it receives the result and is returned.
-
     Formula: result[n, c, y] = the sum of data[n, c * K + tap, position] over all taps and positions with
         position * stride + tap * dilation - pad_begin = y for both axes; 0 if there are none.
-
-    Types: numbers and booleans, summed as patchfold.fold does.
-
-    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type (arrays given as output_size and kernel_size must both be int32 or both int64), and
-        for element types that cannot be added. Errors name the rule, the given and the expected value.
 
     Elsewhere: patchfold.fold; torch nn.functional.fold; TensorFlow the gradient of image.extract_patches; ONNX Col2Im;
         MATLAB col2im(B, [m n], [mm nn], 'distinct').
@@ -96,6 +70,7 @@ def col2im(
     return _col2im(data, out, output_size, kernel_size, strides, dilations, pads_begin, pads_end)
 
 
+@_described("openvino.ExtractImagePatches", data="the images")
 def extract_image_patches(
     data: Array, *, sizes: Ints, strides: Ints, rates: Ints, auto_pad: AutoPad, out: Array | None = None
 ) -> Array:
@@ -104,22 +79,7 @@ def extract_image_patches(
     Shapes: data is (N, C, H, W); the result is (N, kh*kw*C, oh, ow) with o = (size - (k - 1) * rate - 1) // stride + 1
         for auto_pad="valid" (0 where no patch fits), and the size divided by stride, rounded up, otherwise.
 
-    Arguments:
-        data: the images.
-        sizes: rows and columns of a patch, at least 1.
-        strides: step between patches, at least 1.
-        rates: step between the taps (elements) of a patch, at least 1.
-        auto_pad: "valid" adds none; "same_upper" and "same_lower" add zeros on both sides, an odd one at the end or at
-            the beginning.
-        out: an array of the result's shape and element type; it receives the result and is returned.
-
     Formula: result[n, tap * C + c, y] = data[n, c, y * stride + tap * rate - pad_begin] for both axes; 0 outside.
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
-        expected value.
 
     Elsewhere: patchfold.unfold (order="kernel", positions="grid"); torch nn.functional.unfold (other order); TensorFlow
         image.extract_patches (channels last); ONNX none; MATLAB im2col(A, [m n], 'sliding').
@@ -135,36 +95,17 @@ def extract_image_patches(
     return _extract_image_patches(data, out, sizes, strides, rates, auto_pad)
 
 
+@_inverses.described("openvino.ExtractImagePatches", extract_image_patches, output_size="rows and columns of the images")
 def reconstruct_patches(
-    patches: Array,
-    output_size: Ints,
-    *,
-    sizes: Ints,
-    strides: Ints,
-    rates: Ints,
-    auto_pad: AutoPad,
-    reduction: Reduction = "mean",
-    out: Array | None = None,
+    patches: Array, output_size: Ints, *, sizes: Ints, strides: Ints, rates: Ints, auto_pad: AutoPad,
+    reduction: Reduction = "mean", out: Array | None = None,
 ) -> Array:
     """Puts the patches of ExtractImagePatches-3 back into the images that they were cut from. OpenVINO has no such operator.
 
     Shapes: patches is (N, kh*kw*C, oh, ow); the result is (N, C, H, W), where (H, W) is output_size.
 
-    Arguments:
-        patches: the patches, as extract_image_patches makes them.
-        output_size: rows and columns of the images.
-        sizes, strides, rates, auto_pad: those of the extract_image_patches.
-        reduction: "mean" of the elements that overlap, which gives the images back if the patches are unchanged; or "sum".
-        out: an array of the result's shape and element type; it receives the result and is returned.
-
     Formula: result[n, c, y] = the mean or the sum of patches[n, tap * C + c, position] over all taps and positions with
         position * stride + tap * rate - pad_begin = y for both axes; 0 if there are none.
-
-    Types: numbers and booleans, summed and averaged as patchfold.fold does.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for element types that cannot be added. Errors name the rule, the given and the
-        expected value.
 
     Elsewhere: patchfold.fold (order="kernel", positions="grid"); torch nn.functional.fold (other order); TensorFlow the
         gradient of image.extract_patches; ONNX Col2Im (other order); MATLAB col2im.
@@ -178,36 +119,21 @@ def reconstruct_patches(
         True
     """
     op = "openvino.reconstruct_patches"
-    rule = _inverses.word_of(op, "auto_pad", auto_pad, {word: word for word in ("valid", "same_upper", "same_lower")})
-    names = {"kernel_size": "sizes", "stride": "strides", "dilation": "rates", "padding": "auto_pad"}
-    window = (sizes, strides, rates)
-    result: Array = _inverses.put_back(op, patches, out, output_size, window, rule, "channels_first", reduction, names)
-    return result
+    rule = _inverses.word_of(op, "auto_pad", auto_pad, "valid", "same_upper", "same_lower")
+    window = {"sizes": sizes, "strides": strides, "rates": rates, "auto_pad": rule}
+    return _inverses.put_back(op, patches, out, output_size, window, "channels_first", reduction)
 
 
+@_described("openvino.SpaceToBatch", data="the images")
 def space_to_batch(data: Array, block_shape: Ints, pads_begin: Ints, pads_end: Ints, *, out: Array | None = None) -> Array:
     """OpenVINO SpaceToBatch-2: moves blocks of all axes but the batch to the batch.
 
     Shapes: data is (N, D1..DM); the result is (N*K, (D1 + pads)/b1 .. (DM + pads)/bM) where K is the product of
         block_shape. The three lists have one entry for each axis of data, the batch included.
 
-    Arguments:
-        data: the images.
-        block_shape: extents of a block, at least 1; 1 for the batch.
-        pads_begin: zeros before each axis, at least 0; 0 for the batch.
-        pads_end: zeros after each axis, at least 0; 0 for the batch.
-        out: an array of the result's shape and element type; it receives the result and is returned.
-
     Formula: result[offset * N + n, y] = data[n, y * block + offset - pad_begin], for each axis; 0 outside.
 
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
-        expected value.
-
-    Elsewhere: patchfold.space_to_batch; torch none; TensorFlow space_to_batch_nd; ONNX none; MATLAB reshape and
-        permute.
+    Elsewhere: patchfold.space_to_batch; torch none; TensorFlow space_to_batch_nd; ONNX none; MATLAB reshape and permute.
 
     Example:
         >>> import numpy as np, patchfold.openvino
@@ -219,29 +145,16 @@ def space_to_batch(data: Array, block_shape: Ints, pads_begin: Ints, pads_end: I
     return _space_to_batch(data, out, block_shape, pads_begin, pads_end)
 
 
+@_described("openvino.BatchToSpace", data="the batches")
 def batch_to_space(data: Array, block_shape: Ints, crops_begin: Ints, crops_end: Ints, *, out: Array | None = None) -> Array:
-    """OpenVINO BatchToSpace-2: moves blocks of the batch back to the other axes.
+    """OpenVINO BatchToSpace-2: moves blocks of the batch back to the other axes. Arrays as lists need the same integer type.
 
     Shapes: data is (N*K, y1..yM); the result is (N, y1*b1 - crops .. yM*bM - crops) where K is the product of
         block_shape. The three lists have one entry for each axis of data, the batch included.
 
-    Arguments:
-        data: the batches.
-        block_shape: extents of a block, at least 1; 1 for the batch.
-        crops_begin: elements removed at the begin of each axis, at least 0; 0 for the batch.
-        crops_end: elements removed at the end of each axis, at least 0; 0 for the batch.
-        out: an array of the result's shape and element type; it receives the result and is returned.
-
     Formula: result[n, y * block + offset - crop_begin] = data[offset * N + n, y], for each axis.
 
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type (arrays given as the three lists must have the same integer type), and for elements
-        without a fixed size. Errors name the rule, the given and the expected value.
-
-    Elsewhere: patchfold.batch_to_space; torch none; TensorFlow batch_to_space_nd; ONNX none; MATLAB reshape and
-        permute.
+    Elsewhere: patchfold.batch_to_space; torch none; TensorFlow batch_to_space_nd; ONNX none; MATLAB reshape and permute.
 
     Example:
         >>> import numpy as np, patchfold.openvino
@@ -252,24 +165,13 @@ def batch_to_space(data: Array, block_shape: Ints, crops_begin: Ints, crops_end:
     return _batch_to_space(data, out, block_shape, crops_begin, crops_end)
 
 
+@_described("openvino.SpaceToDepth", data="the images; D1..DR must be multiples of b")
 def space_to_depth(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, out: Array | None = None) -> Array:
     """OpenVINO SpaceToDepth-1: moves blocks of the spatial axes to the channels.
 
     Shapes: data is (N, C, D1..DR); the result is (N, C*K, D1/b .. DR/b) where b = block_size and K = b to the power R.
 
-    Arguments:
-        data: the images; D1..DR must be multiples of b.
-        blocks_mode: the order of the new channels: "blocks_first" (offset * C + c) or "depth_first" (c * K + offset).
-        block_size: b, the block on every spatial axis, at least 1.
-        out: an array of the result's shape and element type; it receives the result and is returned.
-
     Formula: result[n, offset * C + c, y] = data[n, c, y * b + offset], for each axis, with "blocks_first".
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
-        expected value.
 
     Elsewhere: patchfold.space_to_depth; torch nn.functional.pixel_unshuffle (depth_first); TensorFlow
         nn.space_to_depth; ONNX SpaceToDepth; MATLAB spaceToDepth.
@@ -283,24 +185,13 @@ def space_to_depth(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, 
     return _space_to_depth(data, out, blocks_mode, block_size)
 
 
+@_described("openvino.DepthToSpace", data="the deep images; their channels must be a multiple of K")
 def depth_to_space(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, out: Array | None = None) -> Array:
     """OpenVINO DepthToSpace-1: moves channels back to blocks of the spatial axes.
 
     Shapes: data is (N, C*K, y1..yR); the result is (N, C, y1*b .. yR*b) where b = block_size and K = b to the power R.
 
-    Arguments:
-        data: the deep images; their channels must be a multiple of K.
-        blocks_mode: the order of the channels: "blocks_first" (offset * C + c) or "depth_first" (c * K + offset).
-        block_size: b, the block on every spatial axis, at least 1.
-        out: an array of the result's shape and element type; it receives the result and is returned.
-
     Formula: result[n, c, y * b + offset] = data[n, offset * C + c, y], for each axis, with "blocks_first".
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
-        expected value.
 
     Elsewhere: patchfold.depth_to_space; torch nn.functional.pixel_shuffle (depth_first); TensorFlow nn.depth_to_space;
         ONNX DepthToSpace; MATLAB depthToSpace.

@@ -4,44 +4,37 @@
 from __future__ import annotations
 
 import importlib
+import typing
 from typing import Literal, TypeAlias
 
+from .. import _errors
 from .._core import Operator
 from .._operators import inverses as _inverses
+from .._operators.docstrings import described as _described
 from .._typing import Array, Int, Ints, Operation, Pairs
 
 DataFormat: TypeAlias = Literal["NHWC", "NCHW"]
 PaddingType: TypeAlias = Literal["SAME", "VALID"]
 Reduction: TypeAlias = Literal["mean", "sum"]
 
-_space_to_batch: Operation = Operator("tensorflow.SpaceToBatch", data="input").__call__
-_space_to_batch_nd: Operation = Operator("tensorflow.SpaceToBatchND", data="input").__call__
-_batch_to_space: Operation = Operator("tensorflow.BatchToSpace", data="input").__call__
-_batch_to_space_nd: Operation = Operator("tensorflow.BatchToSpaceND", data="input").__call__
-_space_to_depth: Operation = Operator("tensorflow.SpaceToDepth", data="input").__call__
-_depth_to_space: Operation = Operator("tensorflow.DepthToSpace", data="input").__call__
-_extract_image_patches: Operation = Operator("tensorflow.ExtractImagePatches", data="images").__call__
-_extract_volume_patches: Operation = Operator("tensorflow.ExtractVolumePatches", data="input").__call__
+_space_to_batch: Operation = Operator("tensorflow.SpaceToBatch").__call__
+_space_to_batch_nd: Operation = Operator("tensorflow.SpaceToBatchND").__call__
+_batch_to_space: Operation = Operator("tensorflow.BatchToSpace").__call__
+_batch_to_space_nd: Operation = Operator("tensorflow.BatchToSpaceND").__call__
+_space_to_depth: Operation = Operator("tensorflow.SpaceToDepth").__call__
+_depth_to_space: Operation = Operator("tensorflow.DepthToSpace").__call__
+_extract_image_patches: Operation = Operator("tensorflow.ExtractImagePatches").__call__
+_extract_volume_patches: Operation = Operator("tensorflow.ExtractVolumePatches").__call__
+_SIZES = "[1, rows, columns, 1] of a patch, at least 1"
 
 
+@_described("tensorflow.SpaceToBatch", input="the images")
 def space_to_batch(input: Array, paddings: Pairs, block_size: Int, *, out: Array | None = None) -> Array:
     """TensorFlow SpaceToBatch: moves blocks of the height and the width to the batch.
 
-    Shapes: input is (N, H, W, C); the result is (N*b*b, (H + pads)/b, (W + pads)/b, C).
-
-    Arguments:
-        input: the images.
-        paddings: [[top, bottom], [left, right]], at least 0; filled with zeros.
-        block_size: b, the block on both axes, at least 2.
-        out: an array of the result's shape and element type; it receives the result and is returned.
+    Shapes: input is (N, H, W, C); the result is (N*b*b, (H + pads)/b, (W + pads)/b, C) where b = block_size.
 
     Formula: result[(i * b + j) * N + n, y, x, c] = input[n, y * b + i - top, x * b + j - left, c]; 0 outside.
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
-        expected value.
 
     Elsewhere: patchfold.space_to_batch (layout="channels_last"); torch none; ONNX none; OpenVINO SpaceToBatch; MATLAB
         reshape and permute.
@@ -55,25 +48,14 @@ def space_to_batch(input: Array, paddings: Pairs, block_size: Int, *, out: Array
     return _space_to_batch(input, out, paddings, block_size)
 
 
+@_described("tensorflow.SpaceToBatchND", input="the images")
 def space_to_batch_nd(input: Array, block_shape: Ints, paddings: Pairs, *, out: Array | None = None) -> Array:
     """TensorFlow SpaceToBatchND: moves blocks of the axes after the batch to the batch.
 
     Shapes: input is (N, D1..DM, rest); the result is (N*K, (D1 + pads)/b1 .. (DM + pads)/bM, rest) where M is the
         length of block_shape (0 is allowed) and K its product.
 
-    Arguments:
-        input: the images.
-        block_shape: extents of a block, at least 1.
-        paddings: a [begin, end] for each entry of block_shape, at least 0; filled with zeros.
-        out: an array of the result's shape and element type; it receives the result and is returned.
-
     Formula: result[offset * N + n, y, rest] = input[n, y * block + offset - pad_begin, rest], for each axis; 0 outside.
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
-        expected value.
 
     Elsewhere: patchfold.space_to_batch (layout="channels_last"); torch none; ONNX none; OpenVINO SpaceToBatch; MATLAB
         reshape and permute.
@@ -87,24 +69,13 @@ def space_to_batch_nd(input: Array, block_shape: Ints, paddings: Pairs, *, out: 
     return _space_to_batch_nd(input, out, block_shape, paddings)
 
 
+@_described("tensorflow.BatchToSpace", input="the batches")
 def batch_to_space(input: Array, crops: Pairs, block_size: Int, *, out: Array | None = None) -> Array:
     """TensorFlow BatchToSpace: moves blocks of the batch back to the height and the width.
 
-    Shapes: input is (N*b*b, y, x, C); the result is (N, y*b - crops, x*b - crops, C).
-
-    Arguments:
-        input: the batches.
-        crops: [[top, bottom], [left, right]], at least 0.
-        block_size: b, the block on both axes, at least 2.
-        out: an array of the result's shape and element type; it receives the result and is returned.
+    Shapes: input is (N*b*b, y, x, C); the result is (N, y*b - crops, x*b - crops, C) where b = block_size.
 
     Formula: result[n, y * b + i - top, x * b + j - left, c] = input[(i * b + j) * N + n, y, x, c].
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
-        expected value.
 
     Elsewhere: patchfold.batch_to_space (layout="channels_last"); torch none; ONNX none; OpenVINO BatchToSpace; MATLAB
         reshape and permute.
@@ -118,25 +89,14 @@ def batch_to_space(input: Array, crops: Pairs, block_size: Int, *, out: Array | 
     return _batch_to_space(input, out, crops, block_size)
 
 
+@_described("tensorflow.BatchToSpaceND", input="the batches")
 def batch_to_space_nd(input: Array, block_shape: Ints, crops: Pairs, *, out: Array | None = None) -> Array:
     """TensorFlow BatchToSpaceND: moves blocks of the batch back to the axes after it.
 
     Shapes: input is (N*K, y1..yM, rest); the result is (N, y1*b1 - crops .. yM*bM - crops, rest) where M is the length
         of block_shape (0 is allowed) and K its product.
 
-    Arguments:
-        input: the batches.
-        block_shape: extents of a block, at least 1.
-        crops: a [begin, end] for each entry of block_shape, at least 0.
-        out: an array of the result's shape and element type; it receives the result and is returned.
-
     Formula: result[n, y * block + offset - crop_begin, rest] = input[offset * N + n, y, rest], for each axis.
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
-        expected value.
 
     Elsewhere: patchfold.batch_to_space (layout="channels_last"); torch none; ONNX none; OpenVINO BatchToSpace; MATLAB
         reshape and permute.
@@ -149,25 +109,14 @@ def batch_to_space_nd(input: Array, block_shape: Ints, crops: Pairs, *, out: Arr
     return _batch_to_space_nd(input, out, block_shape, crops)
 
 
+@_described("tensorflow.SpaceToDepth", input="the images; H and W must be multiples of b")
 def space_to_depth(input: Array, block_size: Int, data_format: DataFormat = "NHWC", *, out: Array | None = None) -> Array:
     """TensorFlow SpaceToDepth: moves blocks of the height and the width to the channels.
 
     Shapes: input is (N, H, W, C); the result is (N, H/b, W/b, b*b*C); with data_format="NCHW" (N, C, H, W) to (N,
-        b*b*C, H/b, W/b).
-
-    Arguments:
-        input: the images; H and W must be multiples of b.
-        block_size: b, the block on both axes, at least 2.
-        data_format: "NHWC" or "NCHW".
-        out: an array of the result's shape and element type; it receives the result and is returned.
+        b*b*C, H/b, W/b); b = block_size.
 
     Formula: result[n, y, x, (i * b + j) * C + c] = input[n, y * b + i, x * b + j, c].
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
-        expected value.
 
     Elsewhere: patchfold.space_to_depth (layout="channels_last"); torch nn.functional.pixel_unshuffle (other order);
         ONNX SpaceToDepth; OpenVINO SpaceToDepth; MATLAB spaceToDepth.
@@ -180,25 +129,14 @@ def space_to_depth(input: Array, block_size: Int, data_format: DataFormat = "NHW
     return _space_to_depth(input, out, block_size, data_format)
 
 
+@_described("tensorflow.DepthToSpace", input="the deep images; their channels must be a multiple of b*b")
 def depth_to_space(input: Array, block_size: Int, data_format: DataFormat = "NHWC", *, out: Array | None = None) -> Array:
     """TensorFlow DepthToSpace: moves channels back to blocks of the height and the width.
 
     Shapes: input is (N, y, x, b*b*C); the result is (N, y*b, x*b, C); with data_format="NCHW" (N, b*b*C, y, x) to (N,
-        C, y*b, x*b).
-
-    Arguments:
-        input: the deep images; their channels must be a multiple of b*b.
-        block_size: b, the block on both axes, at least 2.
-        data_format: "NHWC" or "NCHW".
-        out: an array of the result's shape and element type; it receives the result and is returned.
+        C, y*b, x*b); b = block_size.
 
     Formula: result[n, y * b + i, x * b + j, c] = input[n, y, x, (i * b + j) * C + c].
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
-        expected value.
 
     Elsewhere: patchfold.depth_to_space (layout="channels_last"); torch nn.functional.pixel_shuffle (other order); ONNX
         DepthToSpace; OpenVINO DepthToSpace; MATLAB depthToSpace.
@@ -212,29 +150,25 @@ def depth_to_space(input: Array, block_size: Int, data_format: DataFormat = "NHW
     return _depth_to_space(input, out, block_size, data_format)
 
 
+@typing.overload
 def extract_image_patches(
     images: Array, ksizes: Ints, strides: Ints, rates: Ints, padding: PaddingType, *, out: Array | None = None
+) -> Array: ...
+@typing.overload
+def extract_image_patches(
+    images: Array, *, sizes: Ints, strides: Ints, rates: Ints, padding: PaddingType, out: Array | None = None
+) -> Array: ...
+@_described("tensorflow.ExtractImagePatches", images="the images", sizes="another name of ksizes, for calls of TensorFlow 1")
+def extract_image_patches(
+    images: Array, ksizes: Ints | None = None, strides: Ints | None = None, rates: Ints | None = None,
+    padding: PaddingType | None = None, *, sizes: Ints | None = None, out: Array | None = None,
 ) -> Array:
     """TensorFlow ExtractImagePatches (tf.image.extract_patches): copies patches to the channels.
 
     Shapes: images is (N, H, W, C); the result is (N, oh, ow, kh*kw*C) with o = (size - (k - 1) * rate - 1) // stride +
         1 for padding="VALID", and the size divided by stride, rounded up, for padding="SAME".
 
-    Arguments:
-        images: the images.
-        ksizes: [1, rows, columns, 1] of a patch, at least 1.
-        strides: [1, rows, columns, 1] between patches, at least 1.
-        rates: [1, rows, columns, 1] between the elements of a patch, at least 1.
-        padding: "VALID" adds none; "SAME" adds zeros on both sides, an odd one at the end.
-        out: an array of the result's shape and element type; it receives the result and is returned.
-
     Formula: result[n, y, tap * C + c] = images[n, y * stride + tap * rate - pad_begin, c] for both axes; 0 outside.
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
-        expected value.
 
     Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", positions="grid"); torch nn.functional.unfold
         (other order); ONNX none; OpenVINO ExtractImagePatches; MATLAB im2col(A, [m n], 'sliding'). patchfold.reconstruct
@@ -248,14 +182,22 @@ def extract_image_patches(
         ... )[0, 1, 1]
         array([4, 5, 7, 8])
     """
-    return _extract_image_patches(images, out, ksizes, strides, rates, padding)
+    if sizes is None:
+        return _extract_image_patches(images, out, ksizes, strides, rates, padding)
+    if ksizes is not None:
+        rule = "must be left out where sizes is given, which is the same argument"
+        raise _errors.InvalidType("tensorflow.ExtractImagePatches", "ksizes", rule, _errors.value_text(ksizes))
+    try:
+        return _extract_image_patches(images, out, sizes, strides, rates, padding)
+    except _errors.Error as error:
+        raise _inverses.renamed(error, error.operator, {"ksizes": "sizes"}) from None
 
 
+@_described("tensorflow.ExtractImagePatches", images="the images", sizes=_SIZES)
 def extract_patches(
     images: Array, sizes: Ints, strides: Ints, rates: Ints, padding: PaddingType, *, out: Array | None = None
 ) -> Array:
-    """tf.image.extract_patches: copies patches to the channels. extract_patches is extract_image_patches under its newer
-    name, whose first list is sizes.
+    """tf.image.extract_patches: copies patches to the channels. It is extract_image_patches under its newer name.
 
     Example:
         >>> import numpy as np, patchfold.tensorflow
@@ -263,42 +205,24 @@ def extract_patches(
         >>> patchfold.tensorflow.extract_patches(images, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID").shape
         (1, 2, 2, 4)
     """
-    return _extract_image_patches(images, out, sizes, strides, rates, padding)
+    return extract_image_patches(images, sizes=sizes, strides=strides, rates=rates, padding=padding, out=out)
 
 
+@_inverses.described(
+    "tensorflow.ExtractImagePatches", extract_patches, output_size="rows and columns of the images", sizes=_SIZES
+)
 def reconstruct_patches(
-    patches: Array,
-    output_size: Ints,
-    sizes: Ints,
-    strides: Ints,
-    rates: Ints,
-    padding: PaddingType,
-    *,
-    reduction: Reduction = "mean",
-    out: Array | None = None,
+    patches: Array, output_size: Ints, sizes: Ints, strides: Ints, rates: Ints, padding: PaddingType,
+    *, reduction: Reduction = "mean", out: Array | None = None,
 ) -> Array:
     """Puts the patches of extract_patches back into the images that they were cut from. TensorFlow has no such operator.
 
     Shapes: patches is (N, oh, ow, kh*kw*C); the result is (N, H, W, C), where (H, W) is output_size.
 
-    Arguments:
-        patches: the patches, as extract_patches makes them.
-        output_size: rows and columns of the images.
-        sizes, strides, rates, padding: those of the extract_patches.
-        reduction: "mean" of the elements that overlap, which gives the images back if the patches are unchanged; or "sum",
-            which is the gradient of extract_patches.
-        out: an array of the result's shape and element type; it receives the result and is returned.
-
     Formula: result[n, y, c] = the mean or the sum of patches[n, position, tap * C + c] over all taps and positions with
         position * stride + tap * rate - pad_begin = y for both axes; 0 if there are none.
 
-    Types: numbers and booleans, summed and averaged as patchfold.fold does.
-
     Derivatives: of sums, and of means where patches do not overlap.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for element types that cannot be added. Errors name the rule, the given and the
-        expected value.
 
     Elsewhere: patchfold.fold (layout="channels_last", order="kernel", positions="grid"); torch nn.functional.fold (other
         order); keras.ops.image.reconstruct_patches; ONNX Col2Im; OpenVINO Col2Im; MATLAB col2im.
@@ -312,40 +236,23 @@ def reconstruct_patches(
         True
     """
     op = "tensorflow.reconstruct_patches"
-    window = (
-        _inverses.inner(op, "sizes", sizes, 2),
-        _inverses.inner(op, "strides", strides, 2),
-        _inverses.inner(op, "rates", rates, 2),
-    )
-    rule = _inverses.word_of(op, "padding", padding, {"SAME": "same", "VALID": "valid"})
-    names = {"kernel_size": "sizes", "stride": "strides", "dilation": "rates"}
-    result: Array = _inverses.put_back(op, patches, out, output_size, window, rule, "channels_last", reduction, names)
-    return result
+    lists = {"sizes": sizes, "strides": strides, "rates": rates}
+    window = {name: _inverses.inner(op, name, entries, 2) for name, entries in lists.items()}
+    window["padding"] = _inverses.word_of(op, "padding", padding, "SAME", "VALID").lower()
+    return _inverses.put_back(op, patches, out, output_size, window, "channels_last", reduction)
 
 
+@_described("tensorflow.ExtractVolumePatches", input="the volumes")
 def extract_volume_patches(
     input: Array, ksizes: Ints, strides: Ints, padding: PaddingType, *, out: Array | None = None
 ) -> Array:
     """TensorFlow ExtractVolumePatches (tf.extract_volume_patches): copies patches of volumes to the channels.
 
     Shapes: input is (N, D, H, W, C); the result is (N, od, oh, ow, kd*kh*kw*C) with o = (size - k) // stride + 1 for
-        padding="VALID", and the size divided by stride, rounded up, for padding="SAME".
-
-    Arguments:
-        input: the volumes.
-        ksizes: [1, planes, rows, columns, 1] of a patch, at least 1.
-        strides: [1, planes, rows, columns, 1] between patches, at least 1.
-        padding: "VALID" adds none; "SAME" adds zeros on both sides, an odd one at the end. If the stride exceeds the
-            kernel, the first patch moves inward, as in TensorFlow.
-        out: an array of the result's shape and element type; it receives the result and is returned.
+        padding="VALID", and the size divided by stride, rounded up, for padding="SAME". If the stride exceeds the kernel,
+        the first patch of padding="SAME" moves inward, as in TensorFlow.
 
     Formula: result[n, y, tap * C + c] = input[n, y * stride + tap - pad_begin, c] for the three axes; 0 outside.
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
-        expected value.
 
     Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", positions="grid"); torch none (nn.Unfold has two
         axes); ONNX none; OpenVINO none; MATLAB none.

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import SupportsIndex
 
 import torch
@@ -10,23 +12,32 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function_unary
 from torch.types import Device
 
+from .._operators.docstrings import described
 from .._typing import PaddingMode
 from ._arguments import IntOrInts, check_tensor
 from ._library import CONTIGUOUS, FOLD, PIXEL_SHUFFLE, PIXEL_UNSHUFFLE, UNFOLD
 from ._padding import mode_of, pad
 from ._shapes import require
 
+_INPUT = ", any strides, any device; if it is not on the CPU it is copied there, and the result back"
+_described = functools.partial(
+    described,
+    wrong_data="an input that is not a dense tensor",
+    sections={
+        "Types": "any element type; elements are copied bit by bit.",
+        "Derivatives": "of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.",
+    },
+    out="a tensor of the result's shape and element type; it receives the result and is returned. It has no derivative",
+    device="where the result lies; that of input if not given",
+)
+_overridden: Callable[..., Tensor] = handle_torch_function
+"""Returns what the input's class makes of a call."""
 
+
+@_described("torch.fold", input=f"the columns{_INPUT}")
 def fold(
-    input: Tensor,
-    output_size: IntOrInts,
-    kernel_size: IntOrInts,
-    dilation: IntOrInts = 1,
-    padding: IntOrInts = 0,
-    stride: IntOrInts = 1,
-    *,
-    out: Tensor | None = None,
-    device: Device = None,
+    input: Tensor, output_size: IntOrInts, kernel_size: IntOrInts, dilation: IntOrInts = 1, padding: IntOrInts = 0,
+    stride: IntOrInts = 1, *, out: Tensor | None = None, device: Device = None,
 ) -> Tensor:
     """Sums columns into the image that they were cut from (col2im). The adjoint of unfold.
 
@@ -35,28 +46,11 @@ def fold(
         + 1 of all axes. The length of the tuples is the number of spatial axes; with single numbers only there are two,
         as in torch.
 
-    Arguments:
-        input: the columns, any strides, any device; if it is not on the CPU it is copied there, and the result back.
-        output_size: the image's spatial extents, at least 1.
-        kernel_size: extents of a patch, at least 1.
-        dilation: step between the elements of a patch, at least 1.
-        padding: elements at both ends of each axis, at least 0; elements that fall into them are dropped.
-        stride: step between patches, at least 1.
-        out: a tensor of the result's shape and element type; it receives the result and is returned; out has no
-            derivative.
-        device: the device of the result; if not given, the device of input.
-
     Formula: result[n, c, y] = the sum of input[n, c * K + tap, position] over all taps and positions with
         position * stride + tap * dilation - padding = y for each axis; 0 if there are none.
 
     Types: booleans, integers (modulo 2^n), float16, bfloat16, float32, float64, complex64, complex128. The bits are
         those of torch's own kernel, except that float16 and bfloat16 are summed in float32 and rounded once.
-
-    Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
-
-    Errors: InvalidValue for numbers and shapes that break a rule, and for a number of positions that differs from the
-        formula's; InvalidType for an input that is not a dense tensor, for arguments of the wrong type, and
-        for element types that cannot be added. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch nn.functional.fold, nn.Fold; patchfold.fold; TensorFlow the gradient of image.extract_patches; ONNX
         Col2Im; OpenVINO Col2Im; MATLAB col2im(B, [m n], [mm nn], 'distinct').
@@ -71,23 +65,20 @@ def fold(
         tensor([[1, 2, 3, 3, 2, 1]], dtype=torch.int8)
     """
     if has_torch_function_unary(input):
-        result: Tensor = handle_torch_function(
-            fold, (input,), input, output_size, kernel_size, dilation, padding, stride, out=out, device=device
-        )
-        return result
+        window = (output_size, kernel_size, dilation, padding, stride)
+        return _overridden(fold, (input,), input, *window, out=out, device=device)
     return FOLD.run_to(device, input, out, output_size, kernel_size, dilation, padding, stride)
 
 
+@_described(
+    "torch.unfold",
+    input=f"the image{_INPUT}",
+    padding_mode='what is added: "constant" (also "zeros"): zeros; or elements of the image, as numpy.pad does: "edge" '
+    '(also "replicate"), "reflect", "symmetric", "wrap" (also "circular"). They are added first, by torch',
+)
 def unfold(
-    input: Tensor,
-    kernel_size: IntOrInts,
-    dilation: IntOrInts = 1,
-    padding: IntOrInts = 0,
-    stride: IntOrInts = 1,
-    *,
-    padding_mode: PaddingMode = "constant",
-    out: Tensor | None = None,
-    device: Device = None,
+    input: Tensor, kernel_size: IntOrInts, dilation: IntOrInts = 1, padding: IntOrInts = 0, stride: IntOrInts = 1,
+    *, padding_mode: PaddingMode = "constant", out: Tensor | None = None, device: Device = None,
 ) -> Tensor:
     """Copies every patch of an image into columns (im2col). The adjoint of fold.
 
@@ -95,28 +86,8 @@ def unfold(
         L is the product of l = (I + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1 of all axes. Beyond
         torch: with tuples of R numbers, input is (N, C, I1..IR), and the batch axis is required.
 
-    Arguments:
-        input: the image, any strides, any device; if it is not on the CPU it is copied there, and the result back.
-        kernel_size: extents of a patch, at least 1.
-        dilation: step between the elements of a patch, at least 1.
-        padding: elements added at both ends of each axis, at least 0.
-        stride: step between patches, at least 1.
-        padding_mode: what is added: "constant" (also "zeros"): zeros; or elements of the image, as numpy.pad does: "edge"
-            (also "replicate"), "reflect", "symmetric", "wrap" (also "circular"). torch adds these elements first.
-        out: a tensor of the result's shape and element type; it receives the result and is returned; out has no
-            derivative.
-        device: the device of the result; if not given, the device of input.
-
     Formula: result[n, c * K + tap, position] = input[n, c, position * stride + tap * dilation - padding], for each
         axis; 0 outside the image, or what padding_mode says.
-
-    Types: any element type; elements are copied bit by bit.
-
-    Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
-
-    Errors: InvalidValue for numbers and shapes that break a rule, and for an image that holds no patch; InvalidType for
-        an input that is not a dense tensor and for arguments of the wrong type. Errors name the rule, the
-        given and the expected value.
 
     Elsewhere: torch nn.functional.unfold, nn.Unfold; patchfold.unfold; TensorFlow image.extract_patches (channels last,
         another order); ONNX none; OpenVINO ExtractImagePatches (another order); MATLAB im2col(A, [m n], 'sliding').
@@ -132,10 +103,8 @@ def unfold(
         torch.Size([2, 135, 36])
     """
     if has_torch_function_unary(input):
-        result: Tensor = handle_torch_function(
-            unfold, (input,), input, kernel_size, dilation, padding, stride, **_given(padding_mode), out=out, device=device
-        )
-        return result
+        more = {} if padding_mode == "constant" else {"padding_mode": padding_mode}  # which torch's function lacks
+        return _overridden(unfold, (input,), input, kernel_size, dilation, padding, stride, **more, out=out, device=device)
     mode = mode_of("torch.unfold", padding_mode)
     if mode != "constant":
         check_tensor("torch.unfold", "input", input)
@@ -148,38 +117,16 @@ def unfold(
     return UNFOLD.run_to(device, input, out, kernel_size, dilation, padding, stride)
 
 
-def _given(padding_mode: PaddingMode) -> dict[str, PaddingMode]:
-    """Returns the argument that torch's function lacks, if it is not the default."""
-    return {} if padding_mode == "constant" else {"padding_mode": padding_mode}
-
-
+@_described("torch.pixel_shuffle", input=f"the deep image{_INPUT}")
 def pixel_shuffle(
-    input: Tensor,
-    upscale_factor: SupportsIndex,
-    *,
-    out: Tensor | None = None,
-    device: Device = None,
+    input: Tensor, upscale_factor: SupportsIndex, *, out: Tensor | None = None, device: Device = None
 ) -> Tensor:
     """Moves channels to blocks of the last two axes (depth-to-space). The inverse and the adjoint of pixel_unshuffle.
 
-    Shapes: input is (.., C*r*r, H, W); the result is (.., C, H*r, W*r). A result of a channels_last input is
-        channels_last.
-
-    Arguments:
-        input: the deep image, any strides, any device; if it is not on the CPU it is copied there, and the result back.
-        upscale_factor: r, at least 1.
-        out: a tensor of the result's shape and element type; it receives the result and is returned; out has no
-            derivative.
-        device: the device of the result; if not given, the device of input.
+    Shapes: input is (.., C*r*r, H, W); the result is (.., C, H*r, W*r) where r = upscale_factor. A result of a
+        channels_last input is channels_last.
 
     Formula: result[.., c, y * r + i, x * r + j] = input[.., c * r * r + i * r + j, y, x].
-
-    Types: any element type; elements are copied bit by bit.
-
-    Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
-
-    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for an input that is not a dense tensor
-        and for arguments of the wrong type. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch nn.functional.pixel_shuffle, nn.PixelShuffle; patchfold.depth_to_space (mode="depth_first");
         TensorFlow nn.depth_to_space (another order); ONNX DepthToSpace (CRD); OpenVINO DepthToSpace (depth_first);
@@ -192,38 +139,20 @@ def pixel_shuffle(
                  [2, 3]]])
     """
     if has_torch_function_unary(input):
-        result: Tensor = handle_torch_function(pixel_shuffle, (input,), input, upscale_factor, out=out, device=device)
-        return result
+        return _overridden(pixel_shuffle, (input,), input, upscale_factor, out=out, device=device)
     return PIXEL_SHUFFLE.run_to(device, input, out, upscale_factor)
 
 
+@_described("torch.pixel_unshuffle", input=f"the image{_INPUT}")
 def pixel_unshuffle(
-    input: Tensor,
-    downscale_factor: SupportsIndex,
-    *,
-    out: Tensor | None = None,
-    device: Device = None,
+    input: Tensor, downscale_factor: SupportsIndex, *, out: Tensor | None = None, device: Device = None
 ) -> Tensor:
     """Moves blocks of the last two axes to the channels (space-to-depth). The inverse and the adjoint of pixel_shuffle.
 
-    Shapes: input is (.., C, H*r, W*r); the result is (.., C*r*r, H, W). A result of a channels_last input is
-        channels_last.
-
-    Arguments:
-        input: the image, any strides, any device; if it is not on the CPU it is copied there, and the result back.
-        downscale_factor: r, at least 1; it divides both extents.
-        out: a tensor of the result's shape and element type; it receives the result and is returned; out has no
-            derivative.
-        device: the device of the result; if not given, the device of input.
+    Shapes: input is (.., C, H*r, W*r); the result is (.., C*r*r, H, W) where r = downscale_factor, which divides
+        both extents. A result of a channels_last input is channels_last.
 
     Formula: result[.., c * r * r + i * r + j, y, x] = input[.., c, y * r + i, x * r + j].
-
-    Types: any element type; elements are copied bit by bit.
-
-    Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
-
-    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for an input that is not a dense tensor
-        and for arguments of the wrong type. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch nn.functional.pixel_unshuffle, nn.PixelUnshuffle; patchfold.space_to_depth (mode="depth_first");
         TensorFlow nn.space_to_depth (another order); ONNX SpaceToDepth (CRD); OpenVINO SpaceToDepth (depth_first);
@@ -235,28 +164,20 @@ def pixel_unshuffle(
         tensor([0, 1, 2, 3])
     """
     if has_torch_function_unary(input):
-        result: Tensor = handle_torch_function(pixel_unshuffle, (input,), input, downscale_factor, out=out, device=device)
-        return result
+        return _overridden(pixel_unshuffle, (input,), input, downscale_factor, out=out, device=device)
     return PIXEL_UNSHUFFLE.run_to(device, input, out, downscale_factor)
 
 
+@_described("copy", input=f"the tensor{_INPUT}. One that is contiguous already is returned itself")
 def contiguous(input: Tensor) -> Tensor:
     """Copies a tensor whose elements do not lie in row-major order to a new one where they do: Tensor.contiguous().
 
     Shapes: any; the result has the shape of input.
 
-    Arguments:
-        input: the tensor, any strides, any device; if it is not on the CPU it is copied there, and the result back. A
-            contiguous tensor is returned itself.
-
     Formula: result[i, j, ..] = input[i, j, ..].
 
-    Types: any element type; elements are copied bit by bit.
-
-    Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
-
-    Errors: InvalidType for an input that would have to be copied and is not a dense tensor. The error names the rule and the
-        given value.
+    Errors: InvalidType for an input that would have to be copied and is not a dense tensor. It names the rule and the given
+        value.
 
     Elsewhere: torch Tensor.contiguous; patchfold.copy; NumPy ascontiguousarray; TensorFlow identity; ONNX Identity;
         OpenVINO none; MATLAB none.
@@ -270,7 +191,6 @@ def contiguous(input: Tensor) -> Tensor:
         True
     """
     if has_torch_function_unary(input):
-        result: Tensor = handle_torch_function(contiguous, (input,), input)
-        return result
+        return _overridden(contiguous, (input,), input)
     is_ready = isinstance(input, Tensor) and input.layout is torch.strided and input.is_contiguous()
     return input if is_ready else CONTIGUOUS.run(input, None)
