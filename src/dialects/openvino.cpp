@@ -23,7 +23,7 @@ constexpr Names col2im_names{
 Neutral neutral(const Col2Im& op, const Dims& data, const Names& names) {
   if (data.size() != 2 && data.size() != 3)
     fail_rank(names.op, names.data, "must be (N, C * product of kernel_size, L) or without N", data, "rank 3 or 2",
-              dialects::grid_hint(data, 2, names));
+              dialects::grid_hint(ops::Change<Col2Im>{neutral, op, data, names}, 2));
   check_length(names.op, "output_size", op.output_size, 2);
   check_length(names.op, "kernel_size", op.kernel_size, 2);
   check_length(names.op, "strides", op.strides, 2);

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "base/fail.hpp"
-#include "ops/lowering.hpp"
+#include "ops/change.hpp"
 #include "patchfold/table.hpp"
 #include "tensor/held.hpp"
 
@@ -187,8 +187,7 @@ ProblemText example_of(const OperatorSpec& spec);
 /// Returns the names of an operator's tensors, with those of a front end in place of its own.
 ops::Names names_for(const ops::Names& own, const TensorNames& tensors);
 
-template <class Op>
-using NeutralOf = ops::Neutral (*)(const Op& op, const Dims& data, const ops::Names& names);
+using ops::NeutralOf;
 
 template <class Op>
 struct Lower {
