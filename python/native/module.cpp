@@ -165,7 +165,12 @@ NB_MODULE(_core_of_main, module) {
   module.def(
       "word_here", [](const nb::str& word) { return text(word_here(utf8_of(word))); }, nb::arg("word"));
   module.def(
-      "operator_here", [](const nb::str& name) { return text(operator_here(utf8_of(name))); }, nb::arg("name"));
+      "operator_here",
+      [](const nb::str& name) {
+        const OtherOperator other = operator_here(utf8_of(name));
+        return nb::make_tuple(text(other.here), text(other.reduce));
+      },
+      nb::arg("name"));
   module.def(
       "spelled_order",
       [](const nb::str& order) {

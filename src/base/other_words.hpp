@@ -48,32 +48,35 @@ inline std::optional<Dims> spelled_order(std::string_view text) {
   return places;
 }
 
-/// Returns patchfold's operator for a name from MATLAB, NumPy, scikit-image, scikit-learn, kornia and others; nothing for
-/// any other name.
-inline std::string_view operator_here(std::string_view name) noexcept {
-  struct Names {
-    std::string_view other, here;
-  };
-  constexpr auto list = std::to_array<Names>({{"im2col", "unfold"},
-                                              {"col2im", "fold"},
-                                              {"unfoldNd", "unfold"},
-                                              {"foldNd", "fold"},
-                                              {"sliding_window_view", "unfold"},
-                                              {"view_as_windows", "unfold"},
-                                              {"view_as_blocks", "space_to_depth"},
-                                              {"extract_patches_2d", "unfold"},
-                                              {"reconstruct_from_patches_2d", "fold"},
-                                              {"extract_tensor_patches", "unfold"},
-                                              {"combine_tensor_patches", "fold"},
-                                              {"conv_general_dilated_patches", "unfold"},
-                                              {"overlap_and_add", "fold"},
-                                              {"overlap_add", "fold"},
-                                              {"extract_patches", "keras.extract_patches"},
-                                              {"extract_image_patches", "tensorflow.ExtractImagePatches"},
-                                              {"extract_volume_patches", "tensorflow.ExtractVolumePatches"}});
-  for (const auto& [other, here] : list)
-    if (name == other) return here;
-  return {};
+/// A function of another system, and the operator here that does the same.
+struct OtherOperator {
+  std::string_view other, here{};
+  std::string_view reduce{};  ///< its argument `reduce`; empty: the default
+};
+
+/// Returns the row of a name from MATLAB, NumPy, scikit-image, scikit-learn, kornia and others; an empty `here` for any
+/// other name.
+inline OtherOperator operator_here(std::string_view name) noexcept {
+  constexpr auto list = std::to_array<OtherOperator>({{"im2col", "unfold"},
+                                                      {"col2im", "fold"},
+                                                      {"unfoldNd", "unfold"},
+                                                      {"foldNd", "fold"},
+                                                      {"sliding_window_view", "unfold"},
+                                                      {"view_as_windows", "unfold"},
+                                                      {"view_as_blocks", "space_to_depth"},
+                                                      {"extract_patches_2d", "unfold"},
+                                                      {"reconstruct_from_patches_2d", "fold", "mean"},
+                                                      {"extract_tensor_patches", "unfold"},
+                                                      {"combine_tensor_patches", "fold", "mean"},
+                                                      {"conv_general_dilated_patches", "unfold"},
+                                                      {"overlap_and_add", "fold"},
+                                                      {"overlap_add", "fold"},
+                                                      {"extract_patches", "keras.extract_patches"},
+                                                      {"extract_image_patches", "tensorflow.ExtractImagePatches"},
+                                                      {"extract_volume_patches", "tensorflow.ExtractVolumePatches"}});
+  for (const OtherOperator& each : list)
+    if (name == each.other) return each;
+  return {name};
 }
 
 /// Returns patchfold's word for a word of torch ("replicate" is "edge") or TensorFlow, and for an order that is spelled out

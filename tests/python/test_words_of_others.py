@@ -129,6 +129,7 @@ def test_columns_of_onnx():
     [
         ("im2col", "patchfold.unfold(image, kernel_size)"),
         ("reconstruct_from_patches_2d", "patchfold.reconstruct(columns, shape, kernel_size)"),
+        ("combine_tensor_patches", "patchfold.reconstruct(columns, shape, kernel_size)"),
         ("col2im", "patchfold.fold(columns, output_size, kernel_size)"),
         ("unfoldNd", "patchfold.unfold(image, kernel_size)"),
         ("view_as_windows", "patchfold.unfold_view(image, kernel_size)"),
