@@ -174,8 +174,8 @@ NB_MODULE(_core_of_main, module) {
   module.def(
       "spelled_order",
       [](const nb::str& order) {
-        const auto places = spelled_order(utf8_of(order));
-        return places ? nb::object(to_tuple(*places)) : nb::none();
+        const auto spelled = spelled_order(utf8_of(order));
+        return spelled ? nb::object(nb::make_tuple(to_tuple(spelled->places), spelled->is_mixed)) : nb::none();
       },
       nb::arg("order"));
   module.def("new_buffer", &new_buffer, nb::arg("shape"), nb::arg("dtype"));
