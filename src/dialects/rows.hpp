@@ -25,6 +25,7 @@
 
 #include "base/fail.hpp"
 #include "ops/change.hpp"
+#include "ops/plan_key.hpp"
 #include "patchfold/table.hpp"
 #include "tensor/held.hpp"
 
@@ -261,7 +262,7 @@ constexpr ops::Names named(ops::Names names, std::string_view op) {
   }                                                                                \
   Plan Op::plan(const ConstTensorView& data, const TensorView& output) const {     \
     if constexpr (holds(Op::name))                                                 \
-      return ops::plan(neutral(*this, data.shape, names), names, data, output);    \
+      return ops::plan<Op>(*this, neutral, names, data, output);                   \
     else                                                                           \
       fail_left_out(Op::name);                                                     \
   }

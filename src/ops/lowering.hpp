@@ -32,7 +32,5 @@ Geometry geometry_of(const SpaceToDepth& op, const Dims& image, const Names& nam
 Geometry geometry_of(const DepthToSpace& op, const Dims& deep, const Names& names);
 
 Lowering lower(const Neutral& op, const Dims& data, const Names& names);
-/// Returns one of the last plans of this thread, or a new one.
-Plan plan(const Neutral& op, const Names& names, const ConstTensorView& data, const TensorView& output);
 
 }  // namespace patchfold::ops
