@@ -9,6 +9,7 @@
 
 #include <variant>
 
+#include "engine/problem.hpp"
 #include "patchfold/geometry.hpp"
 #include "patchfold/operators.hpp"
 
@@ -31,6 +32,8 @@ Geometry geometry_of(const BatchToSpace& op, const Dims& batches, const Names& n
 Geometry geometry_of(const SpaceToDepth& op, const Dims& image, const Names& names);
 Geometry geometry_of(const DepthToSpace& op, const Dims& deep, const Names& names);
 
+/// Returns the window along a spatial axis, without strides.
+engine::Window window_of(const SpatialAxis& axis, PaddingMode mode);
 Lowering lower(const Neutral& op, const Dims& data, const Names& names);
 
 }  // namespace patchfold::ops
