@@ -7,7 +7,7 @@
  *     pf_output_shape(..)              computes the shape of the output
  *     pf_plan_create(..), pf_plan_run  checks and plans once, then runs any number of times, from any thread
  *     pf_explain(..)                   shows what an operator does to one shape
- * Overlapping tiles have functions of their own: tiling.h, which this header includes.
+ * Overlapping tiles: tiling.h, which this header includes and a build without PATCHFOLD_WITH_TILING leaves out.
  * Operators and arguments have the same names everywhere in the library. The functions of the operator table, at the end of
  * this header, list them with types, defaults and one line of text each, enough to generate a binding.
  *
@@ -358,9 +358,8 @@ typedef struct pf_explain_options {
 /* Explains one operator for one shape, as text for people: ASCII, in lines of at most 100 characters. Shows its arguments,
  * shapes and bytes, positions, how often each element is used, and which element comes from which; for large shapes it
  * leaves out what would take long, and says so. op, attributes and inputs are those of pf_run; the data pointer of the data
- * input is ignored and may be NULL.
- * Users of the static library link patchfold::explain, too. A library that was built without PATCHFOLD_WITH_EXPLAIN returns
- * PF_ERROR_UNKNOWN_OPERATOR.
+ * input is ignored and may be NULL. Users of the static library link patchfold::explain, too. A library that was built
+ * without PATCHFOLD_WITH_EXPLAIN returns PF_ERROR_UNKNOWN_OPERATOR.
  *   options  may be NULL
  *   text     receives the text, or NULL after an error. The caller owns it and frees it with pf_text_destroy(). */
 PF_CHECKED PF_API pf_status pf_explain(const char* op, const pf_attribute* attributes, int32_t n_attributes,
@@ -445,6 +444,7 @@ PF_CHECKED PF_API pf_status pf_use_instruction_set(const char* name);
 }
 #endif
 
+#if __has_include("patchfold/tiling.h") /* not installed by a build without PATCHFOLD_WITH_TILING */
 #include "patchfold/tiling.h"
-
+#endif
 #endif /* PATCHFOLD_PATCHFOLD_H */

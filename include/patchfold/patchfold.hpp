@@ -15,6 +15,8 @@
 #include "patchfold/table.hpp"
 #include "patchfold/tensor.hpp"
 #include "patchfold/tensorflow.hpp"
+#if __has_include("patchfold/tiling.hpp")  // not installed by a build without PATCHFOLD_WITH_TILING
 #include "patchfold/tiling.hpp"
+#endif
 #include "patchfold/torch.hpp"
 #include "patchfold/version.hpp"

@@ -204,39 +204,40 @@ class PlanKey {
   /// Returns the number that plan_generation() had when the key was made.
   std::uint64_t generation() const noexcept { return generation_; }
 
-  /// Returns whether the key holds all its numbers. Under a key that was too small for its numbers, a plan is neither found nor
-  /// kept.
-  bool is_whole() const noexcept { return size_ <= words_.size(); }
+  /// Returns whether the numbers hold everything. A key without room for them is neither found nor kept.
+  bool is_whole() const noexcept { return is_whole_; }
   std::span<const std::uint64_t> words() const noexcept { return {words_.data(), size_}; }
-  void give_up() noexcept { size_ = words_.size() + 1; }
+  void give_up() noexcept { is_whole_ = false; }
 
   template <class T>
   requires(std::is_integral_v<T> || std::is_enum_v<T>) void add(T value) noexcept {
-    if (size_ < words_.size())
-      words_[size_++] = static_cast<std::uint64_t>(value);
-    else
-      give_up();
+    if (std::uint64_t* const to = take(1)) *to = static_cast<std::uint64_t>(value);
   }
+  template <class E>
+  requires std::is_enum_v<E>
+  void add(const std::optional<E>& value) noexcept { add(value.has_value(), value.value_or(E{})); }
   void add(double value) noexcept { add(std::bit_cast<std::uint64_t>(value)); }
   void add_bytes(const void* bytes, std::size_t size) noexcept {
     add(size);
     const std::size_t count = (size + 7) / 8;
-    if (!is_whole() || count > words_.size() - size_) return give_up();
-    if (count == 0) return;
-    words_[size_ + count - 1] = 0;
-    std::memcpy(&words_[size_], bytes, size);
-    size_ += count;
+    std::uint64_t* const to = take(count);
+    if (to == nullptr || count == 0) return;
+    to[count - 1] = 0;
+    std::memcpy(to, bytes, size);
   }
   void add(std::string_view text) noexcept { add_bytes(text.data(), text.size()); }
   void add(const Dims& dims) noexcept {
-    add(dims.size());
-    for (const std::int64_t value : dims) add(value);
+    std::uint64_t* to = take(static_cast<std::size_t>(dims.size()) + 1);
+    if (to == nullptr) return;
+    *to = static_cast<std::uint64_t>(dims.size());
+    for (const std::int64_t value : dims) *++to = static_cast<std::uint64_t>(value);
   }
   void add(const Axes& axes) noexcept { add(axes.is_scalar(), axes.values()); }
-  void add(const Padding& padding) noexcept {
-    add(padding.rule(), padding.is_scalar(), padding.pads().size());
-    for (int i = 0; i < padding.pads().size(); ++i) add(padding.pads()[i].begin, padding.pads()[i].end);
+  void add(const PadsList& pads) noexcept {
+    add(pads.size());
+    for (int i = 0; i < pads.size(); ++i) add(pads[i].begin, pads[i].end);
   }
+  void add(const Padding& padding) noexcept { add(padding.rule(), padding.is_scalar(), padding.pads()); }
   void add(const Scalar& scalar) noexcept { add(scalar.kind(), scalar.as_unsigned(), scalar.real(), scalar.imaginary()); }
   /// Adds shape, strides and element type of a tensor.
   void add_form(const auto& view) noexcept { add(view.shape, view.strides, view.dtype, view.element_size); }
@@ -244,8 +245,19 @@ class PlanKey {
   requires(sizeof...(T) != 1) void add(const T&... values) noexcept { (add(values), ...); }
 
  private:
+  /// Returns the place of the next `count` numbers; null if there is no room.
+  std::uint64_t* take(std::size_t count) noexcept {
+    if (count > words_.size() - size_) {
+      give_up();
+      return nullptr;
+    }
+    size_ += count;
+    return words_.data() + (size_ - count);
+  }
+
   std::array<std::uint64_t, 256> words_;
   std::size_t size_ = 0;
+  bool is_whole_ = true;
   std::uint64_t generation_ = plan_generation();
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Overlapping tiles in C: a tiling says where the tiles of an array lie and cuts them out, and a merger puts their results
- * together without seams. patchfold.h includes this header, and its rules hold here. docs/glossary.md explains the words.
+ * together without seams. patchfold.h includes this header, and its rules hold here. docs/glossary.md explains the words. A
+ * library that was built without PATCHFOLD_WITH_TILING has none of these functions.
  *
  *     pf_tiling_create(&spec, &tiling);
  *     pf_tiling_info(tiling, &layout);

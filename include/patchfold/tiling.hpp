@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays that are processed in overlapping tiles: a Tiling says where the tiles lie and cuts them out, and a Merger puts
-// their results together without seams. docs/glossary.md explains the words.
+// their results together without seams. docs/glossary.md explains the words. A library that was built without
+// PATCHFOLD_WITH_TILING holds none of this.
 //
 //   const Tiling tiling({.shape = {3, 4000, 6000}, .tile = {512, 512}, .overlap = 64});
 //   Merger merger(tiling, {.channels = {3}}, output);

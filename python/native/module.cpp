@@ -165,18 +165,17 @@ NB_MODULE(_core_of_main, module) {
   module.def(
       "word_here", [](const nb::str& word) { return text(word_here(utf8_of(word))); }, nb::arg("word"));
   module.def(
-      "check_fill",
-      [](const nb::str& op, const nb::str& mode, const nb::str& word, const nb::str& fill, double value) {
-        check_fill(utf8_of(op), utf8_of(mode), utf8_of(word), utf8_of(fill), value);
+      "operator_here",
+      [](const nb::str& name) {
+        const OtherOperator other = operator_here(utf8_of(name));
+        return nb::make_tuple(text(other.here), text(other.reduce));
       },
-      nb::arg("op"), nb::arg("mode"), nb::arg("word"), nb::arg("fill"), nb::arg("value"));
-  module.def(
-      "operator_here", [](const nb::str& name) { return text(operator_here(utf8_of(name))); }, nb::arg("name"));
+      nb::arg("name"));
   module.def(
       "spelled_order",
       [](const nb::str& order) {
-        const auto places = spelled_order(utf8_of(order));
-        return places ? nb::object(to_tuple(*places)) : nb::none();
+        const auto spelled = spelled_order(utf8_of(order));
+        return spelled ? nb::object(nb::make_tuple(to_tuple(spelled->places), spelled->is_mixed)) : nb::none();
       },
       nb::arg("order"));
   module.def("new_buffer", &new_buffer, nb::arg("shape"), nb::arg("dtype"));

@@ -14,13 +14,23 @@
 
 namespace patchfold {
 
-/// Reads an order that is spelled out, as "(p1 p2 pf c)". Returns for each name the number of its axis among the axes of a patch,
-/// and -1 for c, the channels. Frames and depth (f, t, d, z) come first, then rows (h, y, p), then columns (w, x, q); digits count
-/// the axes. Returns nothing for any other text.
-inline std::optional<Dims> spelled_order(std::string_view text) {
+/// An order that is spelled out.
+struct SpelledOrder {
+  Dims places{};          ///< for each name its place among the axes of a patch, and -1 for c, the channels
+  bool is_mixed = false;  ///< names that do not belong together, such as p1 and kw
+};
+
+/// Reads an order such as "(p1 p2 pf c)": c, and a letter or a digit for each axis of a patch, all of them alone or behind p
+/// or k. Frames and depth (f, t, d, z) come first, then rows and columns: h and w, y and x, p and q, or digits, which count
+/// the axes. k stands for the only axis. Returns nothing for any other text.
+inline std::optional<SpelledOrder> spelled_order(std::string_view text) {
   if (text.starts_with('(') && text.ends_with(')')) text = text.substr(1, text.size() - 2);
   constexpr std::array<std::string_view, 3> letters = {"ftdz", "hypk", "wxq"};
   constexpr int channel = -1;
+  constexpr std::size_t digits = letters[1].size();  // the pair of rows and columns after those of letters
+  SpelledOrder order;
+  std::optional<char> prefix;
+  std::optional<std::size_t> pair;
   Dims keys;
   while (!text.empty()) {
     const std::string_view name = text.substr(0, text.find(' '));
@@ -28,53 +38,66 @@ inline std::optional<Dims> spelled_order(std::string_view text) {
     if (name.empty()) continue;
     const char last = name.back();
     int key = last >= '0' && last <= '9' ? last - '0' : name == "c" ? channel : -2;
-    for (int i = 0; i < 3; ++i)
-      if (letters[static_cast<std::size_t>(i)].find(last) != std::string_view::npos) key = i;
+    std::size_t place = digits;
+    for (int i = 0; i < 3; ++i) {
+      const std::size_t found = letters[static_cast<std::size_t>(i)].find(last);
+      if (found == std::string_view::npos) continue;
+      key = i;
+      place = found;
+    }
+    const auto belong = [&](auto& to, auto one) {
+      order.is_mixed = order.is_mixed || to.value_or(one) != one;
+      to = one;
+    };
+    if (key != channel) belong(prefix, name.size() == 1 ? ' ' : name[0]);
+    if (key > 0 || (key == 0 && place == digits)) belong(pair, place);
     const bool has_prefix = name.size() == 2 && (name[0] == 'p' || name[0] == 'k');
     if (key < channel || (name.size() != 1 && !has_prefix) || keys.size() == max_rank) return std::nullopt;
     for (const std::int64_t other : keys)
       if (other == key) return std::nullopt;
     keys.push_back(key);
   }
-  Dims places;
   bool has_channel = false;
   for (const std::int64_t key : keys) {
     has_channel = has_channel || key == channel;
     std::int64_t place = channel;
     for (const std::int64_t other : keys)
       if (other != channel && other < key) ++place;
-    places.push_back(key == channel ? channel : place + 1);
+    order.places.push_back(key == channel ? channel : place + 1);
   }
-  if (!has_channel || places.size() < 2) return std::nullopt;
-  return places;
+  if (!has_channel || order.places.size() < 2) return std::nullopt;
+  return order;
 }
 
-/// Returns patchfold's operator for a name from MATLAB, NumPy, scikit-image, scikit-learn, kornia and others; nothing for
-/// any other name.
-inline std::string_view operator_here(std::string_view name) noexcept {
-  struct Names {
-    std::string_view other, here;
-  };
-  constexpr auto list = std::to_array<Names>({{"im2col", "unfold"},
-                                              {"col2im", "fold"},
-                                              {"unfoldNd", "unfold"},
-                                              {"foldNd", "fold"},
-                                              {"sliding_window_view", "unfold"},
-                                              {"view_as_windows", "unfold"},
-                                              {"view_as_blocks", "space_to_depth"},
-                                              {"extract_patches_2d", "unfold"},
-                                              {"reconstruct_from_patches_2d", "fold"},
-                                              {"extract_tensor_patches", "unfold"},
-                                              {"combine_tensor_patches", "fold"},
-                                              {"conv_general_dilated_patches", "unfold"},
-                                              {"overlap_and_add", "fold"},
-                                              {"overlap_add", "fold"},
-                                              {"extract_patches", "keras.extract_patches"},
-                                              {"extract_image_patches", "tensorflow.ExtractImagePatches"},
-                                              {"extract_volume_patches", "tensorflow.ExtractVolumePatches"}});
-  for (const auto& [other, here] : list)
-    if (name == other) return here;
-  return {};
+/// A function of another system, and the operator here that does the same.
+struct OtherOperator {
+  std::string_view other, here{};
+  std::string_view reduce{};  ///< its argument `reduce`; empty: the default
+};
+
+/// Returns the row of a name from MATLAB, NumPy, scikit-image, scikit-learn, kornia and others; an empty `here` for any
+/// other name.
+inline OtherOperator operator_here(std::string_view name) noexcept {
+  constexpr auto list = std::to_array<OtherOperator>({{"im2col", "unfold"},
+                                                      {"col2im", "fold"},
+                                                      {"unfoldNd", "unfold"},
+                                                      {"foldNd", "fold"},
+                                                      {"sliding_window_view", "unfold"},
+                                                      {"view_as_windows", "unfold"},
+                                                      {"view_as_blocks", "space_to_depth"},
+                                                      {"extract_patches_2d", "unfold"},
+                                                      {"reconstruct_from_patches_2d", "fold", "mean"},
+                                                      {"extract_tensor_patches", "unfold"},
+                                                      {"combine_tensor_patches", "fold", "mean"},
+                                                      {"conv_general_dilated_patches", "unfold"},
+                                                      {"overlap_and_add", "fold"},
+                                                      {"overlap_add", "fold"},
+                                                      {"extract_patches", "keras.extract_patches"},
+                                                      {"extract_image_patches", "tensorflow.ExtractImagePatches"},
+                                                      {"extract_volume_patches", "tensorflow.ExtractVolumePatches"}});
+  for (const OtherOperator& each : list)
+    if (name == each.other) return each;
+  return {name};
 }
 
 /// A word of torch or TensorFlow for a padding mode, and patchfold's.
@@ -107,13 +130,17 @@ inline void check_fill(std::string_view op, std::string_view mode, std::string_v
 /// Returns patchfold's word for a word of torch ("replicate" is "edge") or TensorFlow, and for an order that is spelled out
 /// ("c kh kw" is "channel"). Returns any other word unchanged.
 inline std::string_view word_here(std::string_view word) {
-  for (const PaddingWord& each : padding_words)
-    if (word == each.other) return each.here;
-  if (const auto places = spelled_order(word)) {
-    const int axes = places->size() - 1;
-    const int first = (*places)[0] < 0 ? 1 : 0;
+  using Words = std::pair<std::string_view, std::string_view>;
+  constexpr std::array<Words, 6> list = {Words("zeros", "constant"),      Words("CONSTANT", "constant"),
+                                         Words("replicate", "edge"),      Words("REFLECT", "reflect"),
+                                         Words("SYMMETRIC", "symmetric"), Words("circular", "wrap")};
+  for (const auto& [other, here] : list)
+    if (word == other) return here;
+  if (const auto order = spelled_order(word); order && !order->is_mixed) {
+    const int axes = order->places.size() - 1;
+    const int first = order->places[0] < 0 ? 1 : 0;
     for (int i = 0; i < axes; ++i)
-      if ((*places)[first + i] != i) return word;
+      if (order->places[first + i] != i) return word;
     return first == 1 ? "channel" : "kernel";
   }
   return word;

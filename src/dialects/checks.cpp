@@ -26,41 +26,20 @@ void check_number(std::string_view op, std::string_view argument, std::int64_t v
   if (value < bound) fail(ErrorCode::value, op, argument, "must be at least " + std::to_string(bound), value);
 }
 
-namespace {
-
-Rearrangement reshaped(std::string_view tensor, const Dims& shape) {
-  return {std::string(tensor), Rearrangement::Kind::reshape, shape};
-}
-
-}  // namespace
-
-void check_rank(std::string_view op, std::string_view argument, const Dims& shape, int rank, ErrorValue hint) {
-  if (shape.size() == rank) return;
-  if (hint.empty() && shape.size() == rank - 1) {
-    Dims batch{1};
-    batch.append(shape);
-    hint = {"a batch of one: ", reshaped(argument, batch)};
-  }
-  fail_rank(op, argument, "must have " + std::to_string(rank) + " axes", shape, ErrorValue("rank ", rank), std::move(hint));
-}
-
-ErrorValue grid_hint(const Dims& columns, int rank, const ops::Names& names) {
+Dims without_grid(const Dims& columns, int rank) {
   const int axes = columns.size();
   if (rank < 2 || axes < rank + 1 || axes > rank + 2) return {};
   const auto positions = checked_product(columns.slice(axes - rank, axes)).value();
   if (!positions) return {};
   Dims flat = columns.slice(0, axes - rank);
   flat.push_back(*positions);
-  return {"a grid of positions: ", reshaped(names.data, flat), ", or the neutral fold with ", Setting("positions", "grid")};
+  return flat;
 }
 
-ErrorValue image_hint(const Axes& kernel, const Dims& image, const ops::Names& names) {
-  const int spatial = image.size() - 2;
-  if (spatial == 0) return {"a grey picture: ", reshaped(names.data, {1, image[0], image[1]})};
-  for (const std::int64_t entry : kernel.values())
-    if (entry != kernel.values()[0]) return {};
-  if (spatial < 3) return {};
-  return {"for ", spatial, " spatial axes: ", Setting(names.kernel_size, Dims::filled(spatial, kernel.values()[0]))};
+bool folds_grid(const ops::Neutral& op, const Dims& grid, const ops::Names& names) {
+  Fold fold = std::get<Fold>(op);
+  fold.positions = Positions::grid;
+  return ops::Change<Fold>{ops::neutral, fold, grid, names}.plans();
 }
 
 PadsList pairs_of(const Dims& begins, const Dims& ends) {

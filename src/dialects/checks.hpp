@@ -2,9 +2,14 @@
 // Checks that several specifications share.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
 
-#include "ops/lowering.hpp"
+#include "base/fail.hpp"
+#include "ops/change.hpp"
 #include "patchfold/error.hpp"
 #include "patchfold/tensor.hpp"
 
@@ -17,14 +22,49 @@ void check_each(std::string_view op, std::string_view argument, const Dims& list
 void check_each(std::string_view op, std::string_view argument, const PadsList& list, std::int64_t bound);
 /// Throws Error(value) unless the number is at least `bound`.
 void check_number(std::string_view op, std::string_view argument, std::int64_t value, std::int64_t bound);
-/// Throws Error(rank) unless the shape has `rank` axes. If no hint is given and only the batch axis is missing, the hint says how
-/// to add it.
-void check_rank(std::string_view op, std::string_view argument, const Dims& shape, int rank, ErrorValue hint = {});
+/// Throws Error(rank) unless the data has `rank` axes. If no hint is given and only a batch axis lacks, the hint says how
+/// to add one.
+template <class Op>
+void check_rank(ops::NeutralOf<Op> neutral, const Op& op, const Dims& data, const ops::Names& names, int rank,
+                ErrorValue hint = {}) {
+  if (data.size() == rank) return;
+  if (hint.empty() && data.size() == rank - 1) {
+    Dims batch{1};
+    batch.append(data);
+    hint = ops::Change<Op>{neutral, op, data, names}.reshaped(batch).hint("a batch of one: ");
+  }
+  fail_rank(names.op, names.data, "must have " + std::to_string(rank) + " axes", data, ErrorValue("rank ", rank),
+            std::move(hint));
+}
+
+/// Returns columns with an axis for each of `rank` spatial axes in a form with one axis for all of them; empty for other
+/// columns.
+Dims without_grid(const Dims& columns, int rank);
+/// Returns whether the neutral fold with the settings of `op`, a fold of columns of shape `flat`, takes a grid of positions.
+bool folds_grid(const ops::Neutral& op, const Dims& grid, const ops::Names& names);
 
 /// Returns the hint for columns with an axis for each spatial axis: only the neutral fold takes them.
-ErrorValue grid_hint(const Dims& columns, int rank, const ops::Names& names);
+template <class Op>
+ErrorValue grid_hint(const ops::Change<Op>& call, int rank) {
+  const Dims flat = without_grid(call.data, rank);
+  if (flat.empty()) return {};
+  ErrorValue hint = call.reshaped(flat).hint("a grid of positions: ");
+  if (hint.empty() || !folds_grid(call.neutral(call.op, flat, call.names), call.data, call.names)) return {};
+  hint.append(", or the neutral fold with ", Setting("positions", "grid"));
+  return hint;
+}
+
 /// Returns the hint for an image that lacks the axis of channels, or has more than two spatial axes.
-ErrorValue image_hint(const Axes& kernel, const Dims& image, const ops::Names& names);
+template <class Op>
+ErrorValue image_hint(const ops::Change<Op>& call, Axes Op::*kernel) {
+  const Dims& image = call.data;
+  const Dims& sizes = (call.op.*kernel).values();
+  const int spatial = image.size() - 2;
+  if (spatial == 0) return call.reshaped({1, image[0], image[1]}).hint("a grey picture: ");
+  if (spatial < 3 || std::any_of(sizes.begin(), sizes.end(), [&](std::int64_t size) { return size != sizes[0]; })) return {};
+  const Dims list = Dims::filled(spatial, sizes[0]);
+  return call.set(kernel, Axes(list), Setting(call.names.kernel_size, list)).hint({"for ", spatial, " spatial axes: "});
+}
 
 /// Returns the names of a depth operator whose argument `block` gives all sizes.
 constexpr ops::Names depth_names(std::string_view op, std::string_view data, std::string_view block) {

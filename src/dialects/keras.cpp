@@ -68,13 +68,22 @@ PadsList both_ends(const Axes& padding, const Names& names) {
   return dialects::pairs_of(pads, pads);
 }
 
+/// Returns the hint for an image with more than two spatial axes, which the neutral unfold takes.
+ErrorValue volume_hint(const Unfold& op, const Dims& x, const Names& names) {
+  if (x.size() <= 4 || op.kernel_size.empty()) return {};
+  const Dims& pads = op.padding.values();
+  const patchfold::Unfold unfold{.kernel_size = op.kernel_size,
+                                 .stride = op.stride,
+                                 .dilation = op.dilation,
+                                 .padding = op.padding.is_scalar() ? Padding(pads[0]) : dialects::pairs_of(pads, pads)};
+  const ops::Change<patchfold::Unfold> call{ops::neutral, unfold, x, names};
+  ErrorValue hint = dialects::image_hint(call, &patchfold::Unfold::kernel_size);
+  if (!hint.empty()) hint.append(" of the neutral unfold");
+  return hint;
+}
+
 Neutral neutral(const Unfold& op, const Dims& x, const Names& names) {
-  ErrorValue hint;
-  if (x.size() > 4 && !op.kernel_size.empty()) {
-    hint = dialects::image_hint(op.kernel_size, x, names);
-    if (!hint.empty()) hint.append(" of the neutral unfold");
-  }
-  check_rank(names.op, names.data, x, 4, std::move(hint));
+  check_rank(neutral, op, x, names, 4, volume_hint(op, x, names));
   return patchfold::Unfold{.kernel_size = entries(op.kernel_size, 2, 1, "kernel_size", names),
                            .stride = entries(op.stride, 2, 1, "stride", names),
                            .dilation = entries(op.dilation, 2, 1, "dilation", names),
@@ -83,7 +92,8 @@ Neutral neutral(const Unfold& op, const Dims& x, const Names& names) {
 }
 
 Neutral neutral(const Fold& op, const Dims& x, const Names& names) {
-  check_rank(names.op, names.data, x, 3, x.size() == 4 ? dialects::grid_hint(x, 2, names) : ErrorValue());
+  check_rank(neutral, op, x, names, 3,
+             x.size() == 4 ? dialects::grid_hint(ops::Change<Fold>{neutral, op, x, names}, 2) : ErrorValue());
   return patchfold::Fold{.output_size = entries(op.output_size, 2, 1, "output_size", names),
                          .kernel_size = entries(op.kernel_size, 2, 1, "kernel_size", names),
                          .stride = entries(op.stride, 2, 1, "stride", names),

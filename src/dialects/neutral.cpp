@@ -20,7 +20,7 @@ constexpr std::string_view mode_doc = "blocks_first: channel = offset * C + c; d
 constexpr std::string_view blocked_doc = "channels_first: the last axes are cut; channels_last: those after the batch";
 
 using ops::Names;
-using ops::Neutral;
+using ops::neutral;
 
 constexpr Names unfold_names{.op = Unfold::name, .data = "image", .output = "columns"};
 constexpr Names fold_names{.op = Fold::name, .data = "columns", .output = "image"};
@@ -41,11 +41,6 @@ constexpr Names depth_names(std::string_view op, std::string_view data, std::str
 }
 constexpr Names space_to_depth_names = depth_names(SpaceToDepth::name, "image", "deep");
 constexpr Names depth_to_space_names = depth_names(DepthToSpace::name, "deep", "image");
-
-/// Returns the operator itself, which needs no translation.
-Neutral neutral(const auto& op, const Dims&, const Names&) {
-  return op;
-}
 
 }  // namespace
 

@@ -28,7 +28,7 @@ constexpr Names col2im_names{.op = Col2Im::name,
 Neutral neutral(const Col2Im& op, const Dims& input, const Names& names) {
   if (input.size() != 3)
     fail_rank(names.op, names.data, "must be (N, C * product of block_shape, L)", input, "rank 3",
-              dialects::grid_hint(input, op.image_shape.size(), names));
+              dialects::grid_hint(ops::Change<Col2Im>{neutral, op, input, names}, op.image_shape.size()));
   ops::check_given(names.op, "image_shape", !op.image_shape.empty());
   const int rank = op.image_shape.size();
   if (rank > engine::max_axes)

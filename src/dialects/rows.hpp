@@ -24,7 +24,8 @@
 #include <vector>
 
 #include "base/fail.hpp"
-#include "ops/lowering.hpp"
+#include "ops/change.hpp"
+#include "ops/plan_key.hpp"
 #include "patchfold/table.hpp"
 #include "tensor/held.hpp"
 
@@ -187,8 +188,7 @@ ProblemText example_of(const OperatorSpec& spec);
 /// Returns the names of an operator's tensors, with the names of a front end in place of the operator's own names.
 ops::Names names_for(const ops::Names& own, const TensorNames& tensors);
 
-template <class Op>
-using NeutralOf = ops::Neutral (*)(const Op& op, const Dims& data, const ops::Names& names);
+using ops::NeutralOf;
 
 template <class Op>
 struct Lower {
@@ -262,7 +262,7 @@ constexpr ops::Names named(ops::Names names, std::string_view op) {
   }                                                                                \
   Plan Op::plan(const ConstTensorView& data, const TensorView& output) const {     \
     if constexpr (holds(Op::name))                                                 \
-      return ops::plan(neutral(*this, data.shape, names), names, data, output);    \
+      return ops::plan<Op>(*this, neutral, names, data, output);                   \
     else                                                                           \
       fail_left_out(Op::name);                                                     \
   }

@@ -256,7 +256,11 @@ ErrorValue operator_hint(std::string_view name) {
   };
   for (const DialectSpec& dialect : all_dialects())
     if (dialect.name == name) return {"the ", name, " operators are ", names_of(name)};
-  if (const std::string_view here = operator_here(name); !here.empty()) return {"it is called ", here, " here"};
+  if (const OtherOperator other = operator_here(name); !other.here.empty()) {
+    ErrorValue hint("it is called ", other.here, " here");
+    if (!other.reduce.empty()) hint.append(", with ", Setting("reduce", std::string(other.reduce)));
+    return hint;
+  }
   Nearest nearest(name);
   std::string_view meant;
   std::string same;  // the operators that have this name in their dialects

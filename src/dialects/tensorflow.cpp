@@ -34,10 +34,8 @@ void check_blocks(const Dims& input, const Dims& block_shape, std::string_view p
   ops::check_shape(names.op, names.data, input);
 }
 
-/// Makes the checks that SpaceToBatch and BatchToSpace share.
-void check_legacy(const Dims& input, std::int64_t block_size, std::string_view pads_name, const PadsList& pads,
-                  const Names& names) {
-  check_rank(names.op, names.data, input, 4);
+/// Makes the checks that SpaceToBatch and BatchToSpace share, after that of the rank.
+void check_legacy(std::int64_t block_size, std::string_view pads_name, const PadsList& pads, const Names& names) {
   check_number(names.op, "block_size", block_size, 2);
   if (pads.size() != 2)
     fail(ErrorCode::length, names.op, pads_name, "must have two pairs, for the height and the width", pads.size(), 2);
@@ -56,12 +54,14 @@ constexpr Names batch_to_space_names = to_space_names(BatchToSpace::name, "block
 constexpr Names batch_to_space_nd_names = to_space_names(BatchToSpaceND::name, "block_shape");
 
 Neutral neutral(const SpaceToBatch& op, const Dims& input, const Names& names) {
-  check_legacy(input, op.block_size, "paddings", op.paddings, names);
+  check_rank(neutral, op, input, names, 4);
+  check_legacy(op.block_size, "paddings", op.paddings, names);
   return patchfold::SpaceToBatch{
       .block = {op.block_size, op.block_size}, .padding = op.paddings, .layout = Layout::channels_last};
 }
 Neutral neutral(const BatchToSpace& op, const Dims& input, const Names& names) {
-  check_legacy(input, op.block_size, "crops", op.crops, names);
+  check_rank(neutral, op, input, names, 4);
+  check_legacy(op.block_size, "crops", op.crops, names);
   return patchfold::BatchToSpace{
       .block = {op.block_size, op.block_size}, .crops = op.crops, .layout = Layout::channels_last};
 }
@@ -79,21 +79,21 @@ Neutral neutral(const BatchToSpaceND& op, const Dims& input, const Names& names)
 constexpr Names space_to_depth_names = dialects::depth_names(SpaceToDepth::name, "input", "block_size");
 constexpr Names depth_to_space_names = dialects::depth_names(DepthToSpace::name, "input", "block_size");
 
-template <class Depth>
-Neutral neutral_depth(const auto& op, const Dims& input, const Names& names) {
+template <class Depth, class Op>
+Neutral neutral_depth(ops::NeutralOf<Op> neutral, const Op& op, const Dims& input, const Names& names) {
   if (op.data_format == DataFormat::NCHW_VECT_C)
     fail(ErrorCode::value, names.op, "data_format", "NCHW_VECT_C is not supported", "NCHW_VECT_C", "NHWC or NCHW");
-  check_rank(names.op, names.data, input, 4);
+  check_rank(neutral, op, input, names, 4);
   check_number(names.op, "block_size", op.block_size, 2);
   return Depth{.block = {op.block_size, op.block_size},
                .mode = DepthMode::blocks_first,
                .layout = op.data_format == DataFormat::NHWC ? Layout::channels_last : Layout::channels_first};
 }
 Neutral neutral(const SpaceToDepth& op, const Dims& input, const Names& names) {
-  return neutral_depth<patchfold::SpaceToDepth>(op, input, names);
+  return neutral_depth<patchfold::SpaceToDepth>(neutral, op, input, names);
 }
 Neutral neutral(const DepthToSpace& op, const Dims& input, const Names& names) {
-  return neutral_depth<patchfold::DepthToSpace>(op, input, names);
+  return neutral_depth<patchfold::DepthToSpace>(neutral, op, input, names);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ constexpr Names volume_names{
     .op = ExtractVolumePatches::name, .data = "input", .kernel_size = "ksizes", .stride = "strides"};
 
 Neutral neutral(const ExtractImagePatches& op, const Dims& images, const Names& names) {
-  dialects::check_rank(names.op, names.data, images, 4);
+  dialects::check_rank(neutral, op, images, names, 4);
   const Dims kernel = spatial_entries(names.op, "ksizes", op.ksizes, 4);
   const Dims strides = spatial_entries(names.op, "strides", op.strides, 4);
   const Dims rates = spatial_entries(names.op, "rates", op.rates, 4);
@@ -74,7 +74,7 @@ PadsList volume_pads(const Dims& extents, const Dims& kernel, const Dims& stride
 }
 
 Neutral neutral(const ExtractVolumePatches& op, const Dims& input, const Names& names) {
-  dialects::check_rank(names.op, names.data, input, 5);
+  dialects::check_rank(neutral, op, input, names, 5);
   const Dims kernel = spatial_entries(names.op, "ksizes", op.ksizes, 5);
   const Dims strides = spatial_entries(names.op, "strides", op.strides, 5);
   ops::check_given(names.op, "padding", op.padding.has_value());

@@ -59,7 +59,7 @@ Neutral neutral(const Fold& op, const Dims& input, const Names& names) {
   const int rank = check_sliding(op, ops::spatial("output_size", op.output_size), names);
   if (input.size() != 2 && input.size() != 3)
     fail_rank(names.op, names.data, "must be (N, C * product of kernel_size, L) or without N", input, "rank 3 or 2",
-              dialects::grid_hint(input, rank, names));
+              dialects::grid_hint(ops::Change<Fold>{neutral, op, input, names}, rank));
   check_not_empty(input, 2, names);
   check_each(names.op, "output_size", op.output_size.values(), 1);
   patchfold::Fold fold{.output_size = ops::spread(op.output_size, rank),
@@ -80,7 +80,8 @@ Neutral neutral(const Unfold& op, const Dims& input, const Names& names) {
         names.op, names.data,
         rank == 2 ? "must be (N, C, H, W) or (C, H, W)" : "must be (N, C, spatial axes), with as many as the lists have",
         input, rank == 2 ? ErrorValue("rank 4 or 3") : ErrorValue("rank ", rank + 2),
-        rank == 2 ? dialects::image_hint(op.kernel_size, input, names) : ErrorValue());
+        rank == 2 ? dialects::image_hint(ops::Change<Unfold>{neutral, op, input, names}, &Unfold::kernel_size)
+                  : ErrorValue());
   check_not_empty(input, rank + 1, names);
   ops::check_shape(names.op, names.data, input);
   patchfold::Unfold unfold{.kernel_size = ops::spread(op.kernel_size, rank),

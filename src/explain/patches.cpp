@@ -6,6 +6,7 @@
 #include "base/checked.hpp"
 #include "engine/padding.hpp"
 #include "engine/window.hpp"
+#include "ops/lowering.hpp"
 
 namespace patchfold::explaining {
 namespace {
@@ -99,14 +100,7 @@ std::int64_t tap_at(const SpatialAxis& axis, std::int64_t position, std::int64_t
 }
 
 std::int64_t uses_at(const Geometry& geometry, const SpatialAxis& axis, std::int64_t coordinate) {
-  engine::Window window;
-  window.kernel = axis.kernel;
-  window.positions = axis.positions;
-  window.stride = axis.stride;
-  window.dilation = axis.dilation;
-  window.pad_begin = axis.pad_begin;
-  window.extent = axis.extent;
-  window.mode = geometry.padding_mode;
+  const engine::Window window = ops::window_of(axis, geometry.padding_mode);
   const engine::TapSolver solver(window);
   if (geometry.padding_mode == PaddingMode::constant || !geometry.extracts()) return solver.at(coordinate).count;
   // Padding may read the element again, so coordinates outside the image that mirror or repeat the element count too.

@@ -2,6 +2,7 @@
 #include "base/checked.hpp"
 #include "engine/padding.hpp"
 #include "explain/elements.hpp"
+#include "ops/lowering.hpp"
 
 namespace patchfold::explaining {
 namespace {
@@ -43,9 +44,7 @@ class Walk {
   void visit_position(int i, const Pair& pair, bool is_outside) {
     if (i == geometry_.axes.size()) return visit_shared(0, pair, is_outside);
     const SpatialAxis& axis = geometry_.axes[i];
-    engine::Window window;
-    window.extent = axis.extent;
-    window.mode = geometry_.padding_mode;
+    const engine::Window window = ops::window_of(axis, geometry_.padding_mode);
     for (std::int64_t position = 0; position < axis.positions; ++position) {
       const std::int64_t coordinate = position * axis.stride + taps_[i] * axis.dilation - axis.pad_begin;
       const engine::Run run = engine::run_at(window, coordinate);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ops/axes.hpp"
+#include "ops/change.hpp"
 #include "ops/patches.hpp"
 #include "patchfold/words.hpp"
 
@@ -40,54 +41,16 @@ constexpr Changeable<SpaceToDepth> changeable<SpaceToDepth>{&SpaceToDepth::block
 template <>
 constexpr Changeable<DepthToSpace> changeable<DepthToSpace>{&DepthToSpace::block, nullptr, &DepthToSpace::layout};
 
-/// A call with changes; `text` lists them as a caller types them.
+/// Returns the call with a kernel of one entry for each of `rank` axes.
 template <class Op>
-struct Change {
-  Op op;
-  Dims data;
-  Names names;
-  ErrorValue text{};
+Change<Op> with_kernel_of(const Change<Op>& call, int rank) {
+  const Dims list = spread(call.op.*changeable<Op>.kernel, rank);
+  return call.set(changeable<Op>.kernel, Axes(list), Setting(call.names.kernel_size, list));
+}
 
-  template <class T>
-  Change set(T Op::*member, const T& value, const Setting& typed) const {
-    Change changed = *this;
-    changed.op.*member = value;
-    changed.say(typed);
-    return changed;
-  }
-  Change kernel_of(int rank) const {
-    const Dims list = spread(op.*changeable<Op>.kernel, rank);
-    return set(changeable<Op>.kernel, Axes(list), Setting(names.kernel_size, list));
-  }
-  Change channels_last() const {
-    return set(changeable<Op>.layout, Layout::channels_last, Setting("layout", "channels_last"));
-  }
-  Change arranged(Rearrangement::Kind kind, const Dims& shape, const Dims& numbers) const {
-    Change changed = *this;
-    changed.data = shape;
-    changed.say(Rearrangement{std::string(names.data), kind, numbers});
-    return changed;
-  }
-  bool plans() const {
-    try {
-      geometry_of(op, data, names);
-      return true;
-    } catch (const Error&) {
-      return false;
-    }
-  }
-
- private:
-  template <class Part>
-  void say(const Part& part) {
-    if (!text.empty()) text.append(" and ");
-    text.append(part);
-  }
-};
-
-ErrorValue& operator+=(ErrorValue& value, const ErrorValue& more) {
-  for (const ErrorValue::Part& part : more.parts()) std::visit([&](const auto& each) { value.append(each); }, part);
-  return value;
+template <class Op>
+Change<Op> with_channels_last(const Change<Op>& call) {
+  return call.set(changeable<Op>.layout, Layout::channels_last, Setting("layout", "channels_last"));
 }
 
 /// Adds a part to a list such as "a, b or c".
@@ -102,9 +65,9 @@ ErrorValue kernels(const Change<Op>& call) {
   ErrorValue list;
   const int other = call.data.size() == 3 ? 1 : 3;
   for (const int rank : {2, other}) {
-    Change<Op> change = call.kernel_of(rank);
+    Change<Op> change = with_kernel_of(call, rank);
     if constexpr (changeable<Op>.layout != nullptr)
-      if (rank > 1 && !change.plans() && call.names.op == Op::name) change = change.channels_last();
+      if (rank > 1 && !change.plans() && call.names.op == Op::name) change = with_channels_last(change);
     if (!change.plans()) continue;
     add_choice(list, ", ", change.text);
     list.append(rank == 1 ? " for one" : rank == 2 ? " for two" : " for three", rank == 2 ? " spatial axes" : "");
@@ -154,16 +117,13 @@ ErrorValue axes_of_image(const Change<Op>& call, ErrorCode code) {
   const bool last = call.op.*changeable<Op>.layout == Layout::channels_last;
   if (code == ErrorCode::rank && shape.size() == 2) {
     const Dims grey = last ? Dims{shape[0], shape[1], 1} : Dims{1, shape[0], shape[1]};
-    Change<Op> change = call.arranged(Rearrangement::Kind::reshape, grey, grey);
-    if ((call.op.*changeable<Op>.kernel).is_scalar()) change = change.kernel_of(2);
-    ErrorValue hint("a grey picture: ");
-    return change.plans() ? hint += change.text : ErrorValue();
+    Change<Op> change = call.reshaped(grey);
+    if ((call.op.*changeable<Op>.kernel).is_scalar()) change = with_kernel_of(change, 2);
+    return change.hint("a grey picture: ");
   }
   const bool maybe_last = call.names.op == Op::name && !last && shape.size() > 2 && shape.back() <= most_channels;
   if ((code != ErrorCode::value && code != ErrorCode::divisible) || !maybe_last || shape.back() < 1) return {};
-  const Change<Op> change = call.channels_last();
-  ErrorValue hint("channels last? ");
-  return change.plans() ? hint += change.text : ErrorValue();
+  return with_channels_last(call).hint("channels last? ");
 }
 
 /// Returns the hint for columns whose axes seem to have another order.
@@ -171,13 +131,11 @@ ErrorValue axes_of_columns(const Change<Fold>& call) {
   const int axes = call.data.size();
   const auto grid = call.set(&Fold::positions, Positions::grid, Setting("positions", "grid"));
   if (call.op.positions != Positions::flat || axes < 2) return {};
-  ErrorValue hint("columns with one axis for each spatial axis: ");
-  if (call.names.op == Fold::name && grid.plans()) return hint += grid.text;  // dialects have one form of columns
+  ErrorValue hint = grid.hint("columns with one axis for each spatial axis: ");
+  if (call.names.op == Fold::name && !hint.empty()) return hint;  // dialects have one form of columns
   Dims swapped = call.data;
   std::swap(swapped[axes - 2], swapped[axes - 1]);
-  const auto change = call.arranged(Rearrangement::Kind::swap_axes, swapped, {axes - 2, axes - 1});
-  hint = ErrorValue("axes look swapped: ");
-  return change.plans() ? hint += change.text : ErrorValue();
+  return call.arranged(Rearrangement::Kind::swap_axes, swapped, {axes - 2, axes - 1}).hint("axes look swapped: ");
 }
 
 template <class Op>
@@ -186,7 +144,7 @@ void propose(Error::Parts& parts, const Change<Op>& call) {
   if constexpr (changeable<Op>.kernel != nullptr)
     if (counts_axes && parts.rule.starts_with(one_number_is_ambiguous)) parts.expected = kernels(call);
   if constexpr (std::same_as<Op, Reorder>)
-    if (const auto change = call.kernel_of(2); parts.code == ErrorCode::length && change.plans()) {
+    if (const auto change = with_kernel_of(call, 2); parts.code == ErrorCode::length && change.plans()) {
       parts.expected = change.text;
       parts.expected.append(" for two");
     }
@@ -203,15 +161,14 @@ void propose(Error::Parts& parts, const Change<Op>& call) {
       }
     }
   if constexpr (std::same_as<Op, Fold>)
-    if (parts.code == ErrorCode::divisible || parts.code == ErrorCode::position_count)
-      parts.hint = axes_of_columns(call);
+    if (parts.code == ErrorCode::divisible || parts.code == ErrorCode::position_count) parts.hint = axes_of_columns(call);
 }
 
 }  // namespace
 
 Error with_hints(const Error& error, const Neutral& op, const Dims& data, const Names& names) {
   Error::Parts parts = error.parts();
-  std::visit([&]<class Op>(const Op& neutral) { propose(parts, Change<Op>{neutral, data, names}); }, op);
+  std::visit([&]<class Op>(const Op& each) { propose(parts, Change<Op>{neutral, each, data, names}); }, op);
   return Error(std::move(parts));
 }
 

@@ -34,21 +34,6 @@ std::int64_t bytes_of(Place place, const Dims& strides) {
   return place.step == 0 ? 0 : wrapping_mul(strides[place.axis], place.step);
 }
 
-engine::Window window_of(const SpatialAxis& axis, PaddingMode mode, const Dims& image, const Dims& columns) {
-  engine::Window window;
-  window.kernel = axis.kernel;
-  window.positions = axis.positions;
-  window.stride = axis.stride;
-  window.dilation = axis.dilation;
-  window.pad_begin = axis.pad_begin;
-  window.extent = axis.extent;
-  window.image_stride = image[axis.image_axis];
-  window.tap_stride = bytes_of(axis.tap, columns);
-  window.position_stride = bytes_of(axis.position, columns);
-  window.mode = mode;
-  return window;
-}
-
 }  // namespace
 
 Plan Lowering::plan(const ConstTensorView& data, const TensorView& output) const {
@@ -73,11 +58,29 @@ Plan Lowering::plan(const ConstTensorView& data, const TensorView& output) const
     problem.dims.push_back(g.extracts() ? engine::Dim{index.extent, in_image, in_columns}
                                         : engine::Dim{index.extent, in_columns, in_image});
   }
-  for (const SpatialAxis& axis : g.axes) problem.windows.push_back(window_of(axis, g.padding_mode, image, columns));
+  for (const SpatialAxis& axis : g.axes) {
+    engine::Window window = ops::window_of(axis, g.padding_mode);
+    window.image_stride = image[axis.image_axis];
+    window.tap_stride = bytes_of(axis.tap, columns);
+    window.position_stride = bytes_of(axis.position, columns);
+    problem.windows.push_back(window);
+  }
   return ops::make_plan(names.op, problem);
 }
 
 namespace ops {
+
+engine::Window window_of(const SpatialAxis& axis, PaddingMode mode) {
+  engine::Window window;
+  window.kernel = axis.kernel;
+  window.positions = axis.positions;
+  window.stride = axis.stride;
+  window.dilation = axis.dilation;
+  window.pad_begin = axis.pad_begin;
+  window.extent = axis.extent;
+  window.mode = mode;
+  return window;
+}
 
 Lowering lower(const Neutral& op, const Dims& data, const Names& names) {
   try {

@@ -9,6 +9,7 @@
 
 #include <variant>
 
+#include "engine/problem.hpp"
 #include "patchfold/geometry.hpp"
 #include "patchfold/operators.hpp"
 
@@ -31,8 +32,8 @@ Geometry geometry_of(const BatchToSpace& op, const Dims& batches, const Names& n
 Geometry geometry_of(const SpaceToDepth& op, const Dims& image, const Names& names);
 Geometry geometry_of(const DepthToSpace& op, const Dims& deep, const Names& names);
 
+/// Returns the window along a spatial axis, without strides.
+engine::Window window_of(const SpatialAxis& axis, PaddingMode mode);
 Lowering lower(const Neutral& op, const Dims& data, const Names& names);
-/// Returns one of the last plans of this thread, or a new plan.
-Plan plan(const Neutral& op, const Names& names, const ConstTensorView& data, const TensorView& output);
 
 }  // namespace patchfold::ops

@@ -58,16 +58,23 @@ function(check_installed folder files)
   foreach(name patchfold c)
     run(${work}/${folder}_exported/host_${name})
   endforeach()
-  # Explanations are left out of the library and of its headers.
+  # Explanations and tilings are left out of the library and of its headers.
   list(GET files 0 library)
   execute_process(COMMAND ${nm} ${prefix}/${libdir}/${library} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
   if(symbols MATCHES "explaining|7explain|explain_svg" OR NOT symbols MATCHES "pf_explain")
     message(FATAL_ERROR "${library} holds more of explanations than pf_explain, which refuses them")
   endif()
+  if(symbols MATCHES "[^ \n]*(pf_tiling|pf_merge|pf_box|6tiling|6Tiling|6Merger|5blend)[^ \n]*")
+    message(FATAL_ERROR "${library} holds ${CMAKE_MATCH_0}, which no operator needs")
+  endif()
   file(WRITE ${work}/headers.cpp "#include <patchfold/patchfold.hpp>\n")
   run(${cxx_compiler} -std=c++20 -fsyntax-only -I ${prefix}/include ${work}/headers.cpp)
-  file(APPEND ${work}/headers.cpp "using patchfold::explain;\n")
-  run_to_fail("explain" ${cxx_compiler} -std=c++20 -fsyntax-only -I ${prefix}/include ${work}/headers.cpp)
+  foreach(name explain Tiling)
+    file(WRITE ${work}/${name}.cpp "#include <patchfold/patchfold.hpp>\nusing patchfold::${name};\n")
+    run_to_fail("${name}" ${cxx_compiler} -std=c++20 -fsyntax-only -I ${prefix}/include ${work}/${name}.cpp)
+  endforeach()
+  file(WRITE ${work}/tiling.c "#include <patchfold/patchfold.h>\npf_tiling* tiling;\n")
+  run_to_fail("pf_tiling" ${c_compiler} -fsyntax-only -I ${prefix}/include ${work}/tiling.c)
 endfunction()
 
 # Both libraries, of which patchfold::patchfold is the static one.
@@ -96,7 +103,7 @@ endif()
 
 # A wrong choice stops the configuration with an error.
 foreach(wrong "OPERATORS=foldd:there is no operator foldd" "ELEMENT_TYPES=f33:there is no type f33"
-              "INSTRUCTION_SETS=AVX4:there is no AVX4")
+              "INSTRUCTION_SETS=AVX4:there is no AVX4" "WITH_TILING=OFF:WITH_EXPLAIN=ON needs PATCHFOLD_WITH_TILING=ON")
   string(REGEX MATCH "(.*):(.*)" wrong "${wrong}")
   run_to_fail("${CMAKE_MATCH_2}" ${CMAKE_COMMAND} --fresh -S ${library} -B ${work}/wrong -G Ninja -D PATCHFOLD_${CMAKE_MATCH_1}
               -D CMAKE_C_COMPILER=${c_compiler} -D CMAKE_CXX_COMPILER=${cxx_compiler} -D PATCHFOLD_BUILD_TESTS=OFF

@@ -25,8 +25,9 @@ KEPT = re.compile(rf"{CALLS.pattern}|{LITERAL}")  # commas within them separate 
 OTHER_NAME = re.compile(r"did you mean (\w+)\?")
 AND = re.compile(r",? and (?:merge with )?")
 OR = re.compile(r", (?!and )(?:or )?| or ")
-# What the array must be, a dialect's batch of one, and what a name should have been: other arguments may be wrong, too.
-PARTIAL = re.compile(r"numpy\.asarray|^rename$|^(?:input|images)\.reshape\(1, ")
+OTHER_FUNCTION = re.compile(r"the neutral (\w+)")
+# What the array must be, and what a name should have been: other arguments may be wrong, too.
+PARTIAL = re.compile(r"numpy\.asarray|^rename$")
 
 TILES = {
     "crop": lambda t: t[..., 4:-4, 4:-4],
@@ -70,6 +71,18 @@ SHAPES = {
     "patchfold.unfold(np.zeros((1, 3, 9, 9)), 3, padding=(1, 1, 1, 1))": "padding=1, padding=(1, 1) or "
     "padding=[(1, 1), (1, 1)]",
     "patchfold.unfold(np.zeros((1, 3, 9, 9)), 3, padding=(1, 1, 1, 1), stride=0)": "",
+    "patchfold.onnx.col2im(np.zeros((1, 9, 3, 3)), (5, 5), (3, 3))": 'or the neutral fold with positions="grid"',
+    "patchfold.onnx.col2im(np.zeros((1, 9, 1, 9)), (5, 5), (3, 3))": "",
+    "patchfold.onnx.col2im(np.zeros((1, 9, 4, 4)), (5, 5), (3, 3))": "",
+    "patchfold.openvino.col2im(np.zeros((1, 9, 9, 1)), (5, 5), (3, 3))": "",
+    "patchfold.keras.unfold(np.zeros((1, 3, 5, 5, 5)), 3)": "kernel_size=(3, 3, 3) of the neutral unfold",
+    "patchfold.keras.unfold(np.zeros((1, 3, 5, 5, 2)), 3)": "",
+    "patchfold.keras.unfold(np.zeros((1, 3, 5, 5, 5)), 3, stride=(1, 2))": "",
+    "patchfold.tensorflow.space_to_batch(np.zeros((6, 8, 3)), np.zeros((2, 2), int), 2)": "input.reshape(1, 6, 8, 3)",
+    "patchfold.tensorflow.space_to_batch(np.zeros((6, 7, 3)), np.zeros((2, 2), int), 2)": "",
+    "patchfold.tensorflow.batch_to_space(np.zeros((6, 8, 3)), np.zeros((2, 2), int), 2)": "",
+    "patchfold.tensorflow.space_to_depth(np.zeros((6, 7, 3)), 2)": "",
+    "patchfold.tensorflow.extract_volume_patches(np.zeros((4, 4, 4, 2)), (1, 9, 2, 2, 1), (1,) * 5, 'VALID')": "",
     "patchfold.patchify(np.zeros((56, 84)), 14)": "x[None]",
     "patchfold.patchify(np.zeros((56, 84)), 14, layout='channels_last')": "x[..., None]",
     "patchfold.patchify(np.zeros((56, 84)), 15)": "",
@@ -107,9 +120,7 @@ def proposals(error):
         numbers = iter(range(len(kept)))
         guarded = KEPT.sub(lambda _: f"<{next(numbers)}>", text)  # noqa: B023
         for part in OR.split(guarded) if "=" in guarded or ARRAYS.search(text) or CALLS.search(text) else []:
-            if "the neutral fold with" in part:  # a call of another function; see test_grids_of_positions_are_folded
-                continue
-            changes = []
+            changes = [("function", match[1]) for match in OTHER_FUNCTION.finditer(part)]
             for piece in AND.split(part):
                 piece = re.sub(r"<(\d+)>", lambda match: kept[int(match[1])], piece)  # noqa: B023
                 calls, rest = CALLS.findall(piece), CALLS.sub("", piece)
@@ -125,6 +136,9 @@ def changed(call, changes, error, names):
     function = eval(compile(ast.Expression(tree.func), "function", "eval"), dict(names))
     parameters = list(inspect.signature(function).parameters)
     for kind, *values in changes:
+        if kind == "function":
+            tree.func = ast.parse(f"patchfold.{values[0]}", mode="eval").body
+            continue
         place = (
             values[0] if kind == "set" else "x" if "x" in parameters else parameters[ast.unparse(tree.func).endswith(".add")]
         )
@@ -188,16 +202,6 @@ def test_what_would_do_is_proposed_and_nothing_else(call):
     text = f"{error.expected}; {error.hint}"
     assert wanted in text
     assert bool(wanted) == bool(proposals(error)), text
-
-
-def test_grids_of_positions_are_folded():
-    """Dialects have one form of columns and name the neutral function, which has this one, too."""
-    grid = np.ones((1, 9, 3, 3))
-    for function in (patchfold.onnx.col2im, patchfold.openvino.col2im):
-        with pytest.raises(patchfold.Error, match='the neutral fold with positions="grid"'):
-            function(grid, (5, 5), (3, 3))
-        flat = function(grid.reshape(1, 9, 9), (5, 5), (3, 3))
-        np.testing.assert_array_equal(patchfold.fold(grid, (5, 5), (3, 3), positions="grid"), flat)
 
 
 def test_proposals_are_found():

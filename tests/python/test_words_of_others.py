@@ -61,8 +61,40 @@ def test_orders_that_are_spelled_out():
         columns = patchfold.unfold(x, (3, 3), order=spelled)
         assert np.array_equal(columns, patchfold.unfold(x, (3, 3), order=order))
         assert np.array_equal(patchfold.fold(columns, (5, 5), (3, 3), order=spelled), x * patchfold.coverage((5, 5), 3))
-    with pytest.raises(patchfold.InvalidValue, match="'channel', 'kernel'"):
-        patchfold.unfold(x, (3, 3), order="kw kh c")
+    for other in ("kw kh c", "p1 kw c", "c h q"):
+        with pytest.raises(patchfold.InvalidValue, match="'channel', 'kernel'"):
+            patchfold.unfold(x, (3, 3), order=other)
+
+
+@pytest.mark.parametrize("names", [("1", "2"), ("h", "w"), ("y", "x"), ("p", "q")], ids="".join)
+@pytest.mark.parametrize("prefix", ["", "p", "k"])
+def test_names_of_axes_in_spelled_orders(names, prefix):
+    x = np.arange(3 * 4 * 6).reshape(3, 4, 6)
+    rows, columns = (prefix + name for name in names)
+    wanted = patchfold.rearrange(x, "c (h p1) (w p2) -> (h w) (p2 c p1)", p1=2, p2=3)
+    assert np.array_equal(patchfold.patchify(x, (2, 3), order=f"{columns} c {rows}"), wanted)
+    for frames in "ftdz":
+        patches = patchfold.patchify(x[:, None], (1, 2, 3), order=f"{columns} {prefix}{frames} c {rows}")
+        assert np.array_equal(patches, wanted)
+
+
+@pytest.mark.parametrize(
+    ("order", "patch", "expected"),
+    [
+        ("p1 kw c", (2, 3), "ph pw c"),
+        ("pw c y", (2, 3), "pw c ph"),
+        ("p1 pw c", (2, 3), "ph pw c"),
+        ("c h q", (2, 3), "c ph pw"),
+        ("(f ph pw c)", (1, 2, 3), "pf ph pw c"),
+        ("k w c", (2, 3), "ph pw c"),
+    ],
+)
+def test_mixed_names_in_spelled_orders_are_refused(order, patch, expected):
+    x = np.arange(3 * 4 * 6).reshape(3, *[1] * (len(patch) - 2), 4, 6)
+    with pytest.raises(patchfold.InvalidValue) as caught:
+        patchfold.patchify(x, patch, order=order)
+    assert caught.value.rule == "must name all axes in one way" and caught.value.expected == repr(expected)
+    assert patchfold.patchify(x, patch, order=expected).shape == (4, 18)
 
 
 @pytest.mark.parametrize("names", list(itertools.permutations(("p1", "p2", "pf", "c"))), ids="-".join)
@@ -167,6 +199,7 @@ def test_columns_of_onnx():
     [
         ("im2col", "patchfold.unfold(image, kernel_size)"),
         ("reconstruct_from_patches_2d", "patchfold.reconstruct(columns, shape, kernel_size)"),
+        ("combine_tensor_patches", "patchfold.reconstruct(columns, shape, kernel_size)"),
         ("col2im", "patchfold.fold(columns, output_size, kernel_size)"),
         ("unfoldNd", "patchfold.unfold(image, kernel_size)"),
         ("view_as_windows", "patchfold.unfold_view(image, kernel_size)"),

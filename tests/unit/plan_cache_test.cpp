@@ -98,6 +98,35 @@ TEST(RecentPlan, IsNotThatOfAnotherOperatorWithTheSameShapes) {
   }
 }
 
+/// Returns the elements of a result of shape `shape` for ascending numbers.
+template <class Op>
+std::vector<float> result_of(const Op& op, const Dims& data, const Dims& shape) {
+  const std::vector<float> src = numbers<float>(element_count(data));
+  std::vector<float> out(static_cast<std::size_t>(element_count(shape)));
+  run(op, view(src.data(), data), view(out.data(), shape));
+  return out;
+}
+
+TEST(RecentPlan, TellsApartEveryKindOfMember) {
+  const openvino::ExtractImagePatches patches{.sizes = {2, 2}, .strides = {1, 1}, .rates = {1, 1}};
+  const openvino::SpaceToDepth depth{.block_size = 2};
+  for (int round = 0; round < 2; ++round) {
+    auto upper = patches, lower = patches;
+    upper.auto_pad = openvino::AutoPad::same_upper;
+    lower.auto_pad = openvino::AutoPad::same_lower;
+    EXPECT_EQ(result_of(upper, {1, 1, 2, 2}, {1, 4, 2, 2})[0], 1.0f);
+    EXPECT_EQ(result_of(lower, {1, 1, 2, 2}, {1, 4, 2, 2})[0], 0.0f);
+    auto blocks = depth, channels = depth;
+    blocks.blocks_mode = openvino::BlocksMode::blocks_first;
+    channels.blocks_mode = openvino::BlocksMode::depth_first;
+    EXPECT_EQ(result_of(blocks, {1, 2, 2, 2}, {1, 8, 1, 1})[1], 5.0f);
+    EXPECT_EQ(result_of(channels, {1, 2, 2, 2}, {1, 8, 1, 1})[1], 2.0f);
+    using tensorflow::SpaceToBatch;
+    EXPECT_EQ(result_of(SpaceToBatch{.paddings = {{0, 2}, {0, 0}}, .block_size = 2}, {1, 2, 2, 1}, {4, 2, 1, 1})[0], 1.0f);
+    EXPECT_EQ(result_of(SpaceToBatch{.paddings = {{2, 0}, {0, 0}}, .block_size = 2}, {1, 2, 2, 1}, {4, 2, 1, 1})[0], 0.0f);
+  }
+}
+
 /// Returns the bits of unfold's first element for a window in the padding.
 std::uint32_t bits_of_fill(double value) {
   const std::vector<float> src = numbers<float>(4);

@@ -8,9 +8,6 @@ import sys
 from .. import _core
 from .table import operators
 
-_MEANS = ("reconstruct_from_patches_2d", "combine_tensor_patches")
-"""Functions that average patches, which fold adds up."""
-
 
 def _plain(name: str) -> str:
     return name.partition("-")[0].replace("_", "").lower()
@@ -20,9 +17,9 @@ def called_here(name: str) -> str:
     """Returns patchfold's call for a function's name elsewhere, such as "patchfold.unfold(image, kernel_size)", or ""."""
     if name.startswith("_"):
         return ""
-    if name in _MEANS:
+    here, reduce = _core.operator_here(name)
+    if reduce == "mean":
         return "patchfold.reconstruct(columns, shape, kernel_size)"
-    here = _core.operator_here(name)
     names = {spec: spec.name if here else spec.name.rpartition(".")[2] for spec in operators()}
     found = [spec for spec, own in names.items() if _plain(own) == _plain(here or name)]
     if not found:

@@ -140,9 +140,14 @@ def order_of(op: str, order: Any, layout: Any) -> Order:
             raise kind(op, argument, rule, given_text(word), hint=hint)
     if spelled is None:
         return ORDERS[str.__str__(order)]
-    axes = tuple(range(len(spelled) - 1))
-    mode: DepthMode | None = "blocks_first" if spelled == (*axes, -1) else "depth_first" if spelled == (-1, *axes) else None
-    return Order(mode, 1, 0, spelled)
+    places, is_mixed = spelled
+    axes = tuple(range(len(places) - 1))
+    if is_mixed:
+        names = {2: ("ph", "pw"), 3: ("pf", "ph", "pw")}.get(len(axes)) or [f"p{axis + 1}" for axis in axes]
+        expected = " ".join("c" if axis < 0 else names[axis] for axis in places)
+        raise InvalidValue(op, "order", "must name all axes in one way", given_text(order), repr(expected))
+    mode: DepthMode | None = "blocks_first" if places == (*axes, -1) else "depth_first" if places == (-1, *axes) else None
+    return Order(mode, 1, 0, places)
 
 
 def check_spelled(op: str, order: Order, patch: Shape, given: Any) -> None:
