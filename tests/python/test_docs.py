@@ -118,6 +118,15 @@ def test_docstrings_name_the_calls_of_other_systems(row):
     assert row.theirs.partition("(")[0].rpartition(".")[2] in sections_of(getattr(patchfold, ours))["Elsewhere"]
 
 
+@pytest.mark.parametrize("row", [row for row in ROWS if row.op], ids=lambda row: row.same[:40])
+def test_docstrings_of_dialects_name_patchfolds_own_call(row):
+    if row.system == "torch":
+        pytest.importorskip("torch")
+    said = sections_of(pkgutil.resolve_name(row.same.partition("(")[0]))["Elsewhere"]
+    assert row.ours.partition("(")[0] in said
+    assert all(setting in said for setting in re.findall(r'(?:layout|order|positions|mode)="\w+"', row.ours))
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_are_typed(name):
     signature = inspect.signature(FUNCTIONS[name])

@@ -147,8 +147,8 @@ def depth_to_space(input: Array, blocksize: Int, *, mode: Mode = "DCR", out: Arr
         arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
         expected one.
 
-    Elsewhere: patchfold.depth_to_space; torch nn.functional.pixel_shuffle (CRD); TensorFlow nn.depth_to_space (DCR);
-        OpenVINO DepthToSpace; MATLAB depthToSpace.
+    Elsewhere: patchfold.depth_to_space (CRD: mode="depth_first"); torch nn.functional.pixel_shuffle (CRD); TensorFlow
+        nn.depth_to_space (DCR); OpenVINO DepthToSpace; MATLAB depthToSpace.
 
     Example:
         >>> import numpy as np, patchfold.onnx
@@ -178,8 +178,8 @@ def space_to_depth(input: Array, blocksize: Int, *, mode: Mode = "DCR", out: Arr
         arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
         expected one.
 
-    Elsewhere: patchfold.space_to_depth; torch nn.functional.pixel_unshuffle (CRD); TensorFlow nn.space_to_depth (DCR);
-        OpenVINO SpaceToDepth; MATLAB spaceToDepth.
+    Elsewhere: patchfold.space_to_depth (CRD: mode="depth_first"); torch nn.functional.pixel_unshuffle (CRD); TensorFlow
+        nn.space_to_depth (DCR); OpenVINO SpaceToDepth; MATLAB spaceToDepth.
 
     Example:
         >>> import numpy as np, patchfold.onnx

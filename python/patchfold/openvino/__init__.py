@@ -271,8 +271,8 @@ def space_to_depth(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, 
         arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
         expected one.
 
-    Elsewhere: patchfold.space_to_depth; torch nn.functional.pixel_unshuffle (depth_first); TensorFlow
-        nn.space_to_depth; ONNX SpaceToDepth; MATLAB spaceToDepth.
+    Elsewhere: patchfold.space_to_depth (depth_first: mode="depth_first"); torch nn.functional.pixel_unshuffle
+        (depth_first); TensorFlow nn.space_to_depth; ONNX SpaceToDepth; MATLAB spaceToDepth.
 
     Example:
         >>> import numpy as np, patchfold.openvino
@@ -302,8 +302,8 @@ def depth_to_space(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, 
         arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
         expected one.
 
-    Elsewhere: patchfold.depth_to_space; torch nn.functional.pixel_shuffle (depth_first); TensorFlow nn.depth_to_space;
-        ONNX DepthToSpace; MATLAB depthToSpace.
+    Elsewhere: patchfold.depth_to_space (depth_first: mode="depth_first"); torch nn.functional.pixel_shuffle
+        (depth_first); TensorFlow nn.depth_to_space; ONNX DepthToSpace; MATLAB depthToSpace.
 
     Example:
         >>> import numpy as np, patchfold.openvino
