@@ -8,12 +8,31 @@ compressed, since a browser reads no other file beside a page of the disk.
 
 import base64
 import gzip
+import json
+import runpy
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent / "page"
+TABLE = PAGE.parents[1] / "python/patchfold/_orders/elsewhere.py"
+# The words of `order` and `mode` of patchfold's operators: the slow index in the table, and a fact that the columns need.
+ORDERS = {
+    "channel": ("channel", "zero"),
+    "kernel": ("kernel", "zero"),
+    "blocks_first": ("kernel", "blocks"),
+    "depth_first": ("channel", "blocks"),
+}
+
+
+def elsewhere() -> dict[str, str]:
+    """Returns the calls of other systems that make each order, as one text."""
+    made = [row.made for row in runpy.run_path(str(TABLE))["ROWS"] if row.made]
+    return {
+        word: "; ".join(each.name for each in made if each.order == slow and fact in each.when.split())
+        for word, (slow, fact) in ORDERS.items()
+    }
 
 
 def bundle(engine: Path) -> str:
@@ -22,9 +41,8 @@ def bundle(engine: Path) -> str:
         sys.exit("bundle.py: esbuild is missing; scripts/setup docs installs it")
     command = ["esbuild", "main.js", "--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning"]
     loader = engine / "engine.mjs"
-    done = subprocess.run(
-        [*command, f"--alias:engine={loader.resolve()}"], cwd=PAGE, capture_output=True, text=True, check=False
-    )
+    given = [f"--alias:engine={loader.resolve()}", f"--define:ELSEWHERE={json.dumps(elsewhere())}"]
+    done = subprocess.run([*command, *given], cwd=PAGE, capture_output=True, text=True, check=False)
     if done.returncode != 0 or done.stderr:
         sys.exit(f"bundle.py: esbuild: {done.stderr}")
     return done.stdout

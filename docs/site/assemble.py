@@ -115,7 +115,7 @@ class Site:
     def translated(self, page, text):
         text = without_comments(text)
         text = re.sub(r"(?ms)^```mermaid\n(.*?)^```$", self.drawn, text)
-        text = re.sub(r"(?m)^```(\w+) [a-z -]+$", r"```\1", text)
+        text = re.sub(r"(?m)^```(\w+) [^\n]+$", r"```\1", text)
         return with_links(text, lambda link: f"{link[1]}({self.target(page, link[2])})")
 
     def put(self, name, text):

@@ -6,7 +6,7 @@ each token that touches the hole becomes a mean of similar tokens of all frames,
 In torch the two ends of the block are nn.Unfold, and nn.Fold of the tokens divided by nn.Fold of nn.Unfold of ones; here
 they are unfold and reconstruct.
 
-usage: inpaint.py [FOLDER]     FOLDER receives gallery-inpaint.png: a frame, the frame with the hole, and the hole filled
+usage: inpaint.py [FOLDER]     FOLDER receives gallery-inpaint.svg: a frame, the frame with the hole, and the hole filled
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ import patchfold
 import pictures
 
 FRAMES, PATCH, STEP, HOLE = 6, (32, 32), 8, np.s_[36:64, 76:104]  # a hole of 28 x 28 pixels, as of a channel's mark
-picture = np.moveaxis(pictures.read()[::2, ::2], -1, 0).astype(np.float32) / 255
+picture = pictures.read()[:, ::2, ::2].astype(np.float32) / 255
 video = np.stack([picture[:, 64:176, 60 + 8 * t : 228 + 8 * t] for t in range(FRAMES)])  # the camera pans; 6 x 3 x 112 x 168
 
 known = np.ones_like(video)
@@ -33,20 +33,23 @@ distance /= see @ sure.T + 1e-6
 attention = np.exp(-2000 * np.maximum(distance, 0))
 attention[np.arange(len(lost)), lost] = 0  # a token cannot fill its own hole
 weight = attention @ sure
-filled = (attention @ (tokens * sure)) / np.maximum(weight, 1e-12)
-tokens[lost] = np.where((see == 0) & (weight > 1e-9), filled, query)
-counted = sure.copy()
-counted[lost] = np.where(see == 0, weight > 1e-9, 1)
+assert weight[see == 0].min() > 1e-9  # what a token lacks, another one has
+tokens[lost] = np.where(see == 0, (attention @ (tokens * sure)) / np.maximum(weight, 1e-12), query)
 
 # Soft composition: tokens are averaged where they meet.
-shape = (FRAMES, *video.shape[1:])
-back = [part.reshape(FRAMES, -1, part.shape[1]).swapaxes(1, 2) for part in (tokens, counted)]
-whole, share = (patchfold.reconstruct(part, shape, PATCH, stride=STEP) for part in back)
-result = np.where(known == 1, video, whole / np.maximum(share, 1e-6))
+soft = tokens.reshape(FRAMES, -1, tokens.shape[1]).swapaxes(1, 2)
+result = patchfold.reconstruct(soft, video.shape, PATCH, stride=STEP)
+assert np.array_equal(result[known == 1], video[known == 1])
 
 before, after = (pictures.psnr(255 * each[(..., *HOLE)], 255 * video[(..., *HOLE)]) for each in (broken, result))
 print(f"{len(tokens)} tokens, {len(lost)} of them touch the hole; in it {before:.1f} dB before, {after:.1f} dB after")
 assert after > 25
-frame = 2
-panels = [np.moveaxis(255 * each[frame], 0, -1) for each in (video, broken, result)]
-pictures.write("gallery-inpaint.png", pictures.beside(*panels))
+pictures.write(
+    "gallery-inpaint.svg",
+    "A frame of a video, the frame with a black hole, and the hole filled",
+    [
+        ("a frame of a video", "video", 255 * video[2]),
+        ("with a hole", "video * known", 255 * broken[2]),
+        ("the hole filled", "patchfold.reconstruct(soft,\nvideo.shape, (32, 32),\nstride=8)", 255 * result[2]),
+    ],
+)

@@ -6,26 +6,22 @@ usage: overview.py [FOLDER]     FOLDER receives overview.svg
 The numbers are those of the calls that the picture names. Colours follow the reader's light or dark scheme.
 """
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import patchfold
+import pictures
 
 CELL, TOP = 32, 66
 STYLE = """
-text { font: 13px ui-sans-serif, system-ui, sans-serif; fill: #1b1b1b; }
 .cell { fill: #f6f8fa; stroke: #8c959f; } .first { fill: #bfdcf0; stroke: #0072b2; stroke-width: 2; }
 .next { fill: none; stroke: #c04a00; stroke-width: 2; stroke-dasharray: 4 2; } .twice { fill: #cfe3d8; }
-.four { fill: #8fc4a9; } .number { font: 13px ui-monospace, monospace; text-anchor: middle; } .name { font-weight: bold; }
-.call { font: 12px ui-monospace, monospace; } .arrow { stroke: #57606a; stroke-width: 2; fill: none; }
-.under { font-size: 12px; fill: #57606a; }
+.four { fill: #8fc4a9; } .number { font: 13px ui-monospace, monospace; text-anchor: middle; }
+.arrow { stroke: #57606a; stroke-width: 2; fill: none; } .under { font-size: 12px; fill: #57606a; }
 @media (prefers-color-scheme: dark) {
-text { fill: #e6edf3; } .cell { fill: #161b22; stroke: #6e7681; } .first { fill: #123f60; stroke: #56b4e9; }
-.next { stroke: #f0a050; } .twice { fill: #1f4434; } .four { fill: #2f7256; }
-.arrow { stroke: #9da7b3; } .under { fill: #9da7b3; }
+.cell { fill: #161b22; stroke: #6e7681; } .first { fill: #123f60; stroke: #56b4e9; } .next { stroke: #f0a050; }
+.twice { fill: #1f4434; } .four { fill: #2f7256; } .arrow { stroke: #9da7b3; } .under { fill: #9da7b3; }
 }"""
 
 image = np.arange(12).reshape(1, 1, 3, 4)
@@ -72,7 +68,7 @@ patch[:2, :2] = "first"
 column[:, 0] = "first"
 met = np.array(["", "", "twice", "", "four"], dtype=object)[counts]
 wide = 4 * CELL
-places = (16, 16 + wide + 64, 16 + wide + 64 + 6 * CELL + 64, 16 + 2 * wide + 6 * CELL + 204)
+places = (16, 16 + wide + 64, 16 + wide + 64 + 6 * CELL + 64, 16 + 2 * wide + 6 * CELL + 216)
 parts = [
     *words(places[0], "image", "shape (1, 1, 3, 4)", "two of its six patches of 2 x 2", 3),
     *grid(places[0], image[0, 0], patch),
@@ -88,17 +84,7 @@ parts = [
     *words(places[3], "the image again", "reconstruct(columns, image.shape, 2)", "what meets is averaged", 3),
     *grid(places[3], again[0, 0], plain),
 ]
-width = places[3] + wide + 150
+width = places[3] + wide + 166
 said = "unfold copies each patch of an image into a column; fold adds them up where they overlap; reconstruct averages them"
-svg = "\n".join(
-    [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="230" viewBox="0 0 {width} 230" role="img">',
-        f"<title>{said}</title>",
-        f"<style>{STYLE}</style>",
-        *parts,
-        "</svg>\n",
-    ]
-)
 print(said)
-if len(sys.argv) > 1:
-    (Path(sys.argv[1]) / "overview.svg").write_text(svg, encoding="utf-8")
+pictures.draw("overview.svg", said, width, 230, parts, STYLE)

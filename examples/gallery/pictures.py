@@ -1,25 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PNG files for the examples beside this file, so that they need nothing but NumPy.
+"""Pictures of the examples beside this file: SVG whose panels are PNG, so that they need nothing but NumPy.
 
-Pictures are arrays of height x width x 3, uint8.
+A picture is an array of 3 x height x width, with numbers from 0 to 255.
 """
 
+import base64
 import struct
 import sys
 import zlib
+from collections.abc import Iterable
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Picture = npt.NDArray[np.uint8]
+Picture = npt.NDArray[Any]
 PHOTO = Path(__file__).resolve().parents[1] / "photo.png"
+STYLE = """
+text { font: 13px ui-sans-serif, system-ui, sans-serif; fill: #1b1b1b; } .name { font-weight: bold; }
+.call { font: 13px ui-monospace, monospace; }
+@media (prefers-color-scheme: dark) { text { fill: #e6edf3; } }"""
 
 
-def read(path: Path = PHOTO) -> Picture:
-    """Reads a PNG file of 8-bit RGB without interlacing."""
-    data = path.read_bytes()
+def read(data: bytes = PHOTO.read_bytes()) -> npt.NDArray[np.uint8]:
+    """Returns the picture of a PNG file of 8-bit RGB without interlacing."""
     at, pixels, height, width = 8, b"", 0, 0
     while at < len(data):
         (length,) = struct.unpack_from(">I", data, at)
@@ -37,7 +43,7 @@ def read(path: Path = PHOTO) -> Picture:
             left, corner = (line[x - 3], above[x - 3]) if x >= 3 else (0, 0)
             line[x] = (line[x] + _predicted(way, left, above[x], corner)) & 255
         picture[y] = above = line
-    return picture.reshape(height, width, 3)
+    return np.moveaxis(picture.reshape(height, width, 3), -1, 0)
 
 
 def _predicted(way: int, left: int, above: int, corner: int) -> int:
@@ -47,27 +53,12 @@ def _predicted(way: int, left: int, above: int, corner: int) -> int:
     return (left, above, corner)[ways.index(min(ways))]
 
 
-def beside(*panels: npt.NDArray[Any], gap: int = 6) -> Picture:
-    """Puts pictures of one height side by side, with a grey gap that is visible on light and dark pages."""
-    between = np.full((panels[0].shape[0], gap, 3), 128, np.uint8)
-    parts = [part for panel in panels for part in (between, bytes_of(panel))]
-    joined: Picture = np.concatenate(parts[1:], axis=1)
-    return joined
-
-
-def bytes_of(picture: npt.NDArray[Any]) -> Picture:
-    """Returns numbers from 0 to 255 as bytes, rounded."""
-    made: Picture = np.clip(np.rint(picture), 0, 255).astype(np.uint8)
-    return made
-
-
-def write(name: str, picture: Picture) -> None:
-    """Writes a PNG file to the command line's folder, if any. Each row is stored as its difference to the row above."""
-    if len(sys.argv) < 2:
-        return
-    height, width, _ = picture.shape
-    rows = np.diff(picture, axis=0, prepend=np.zeros((1, width, 3), np.uint8)).reshape(height, -1)
-    filtered = np.concatenate([np.full((height, 1), 2, np.uint8), rows], axis=1)
+def png(picture: Picture) -> bytes:
+    """Returns a PNG file of a picture. It has 64 shades of each colour: half as many bytes, and no eye sees it."""
+    shades = np.moveaxis(np.clip(np.rint(picture / 4) * 4, 0, 255), 0, -1).astype(np.uint8)
+    height, width, _ = shades.shape
+    rows = np.diff(shades, axis=0, prepend=np.zeros((1, width, 3), np.uint8)).reshape(height, -1)
+    filtered = np.concatenate([np.full((height, 1), 2, np.uint8), rows], axis=1)  # 2: differences to the row above
     data = b"\x89PNG\r\n\x1a\n"
     for kind, part in (
         (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
@@ -75,10 +66,41 @@ def write(name: str, picture: Picture) -> None:
         (b"IEND", b""),
     ):
         data += struct.pack(">I", len(part)) + kind + part + struct.pack(">I", zlib.crc32(kind + part))
-    (Path(sys.argv[1]) / name).write_bytes(data)
-    print(f"{name}: {height} x {width}, {len(data)} bytes")
+    return data
 
 
-def psnr(picture: npt.NDArray[Any], truth: npt.NDArray[Any]) -> float:
+def draw(name: str, said: str, width: float, height: float, parts: Iterable[str], style: str = "") -> None:
+    """Writes elements as an SVG file to the command line's folder, if any. Colours follow the reader's scheme."""
+    size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"'
+    begin = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">\n<title>{escape(said)}</title>'
+    svg = "\n".join([begin, f"<style>{STYLE}{style}</style>", *parts, "</svg>\n"])
+    if len(sys.argv) > 1:
+        (Path(sys.argv[1]) / name).write_text(svg, encoding="utf-8")
+        print(f"{name}: {len(svg)} bytes")
+
+
+def write(name: str, said: str, panels: list[tuple[str, str, Picture]]) -> None:
+    """Draws panels side by side: the name of each, the lines of the call that makes it, and the picture, all of one size."""
+    width, gap, (_, height, wide) = 820, 16, panels[0][2].shape
+    shown = (width - gap * (len(panels) - 1)) / len(panels)
+    below, tall = 30 + 18 * max(len(call.split("\n")) for _, call, _ in panels), shown * height / wide
+    # One file of all panels is smaller than a file for each, since they show much the same.
+    data = base64.b64encode(png(np.concatenate([picture for *_, picture in panels], axis=2))).decode()
+    parts = [f'<defs><image id="all" href="data:image/png;base64,{data}"/></defs>']
+    for index, (title, call, _) in enumerate(panels):
+        x = index * (shown + gap)
+        lines = "".join(
+            f'<tspan x="{x + 14 * (row > 0):g}" y="{38 + 18 * row}">{escape(line)}</tspan>'
+            for row, line in enumerate(call.split("\n"))
+        )
+        parts += [
+            f'<text class="name" x="{x:g}" y="18">{title}</text>\n<text class="call">{lines}</text>',
+            f'<svg x="{x:g}" y="{below}" width="{shown:g}" height="{tall:g}" '
+            f'viewBox="{index * wide} 0 {wide} {height}"><use href="#all"/></svg>',
+        ]
+    draw(name, said, width, round(below + tall), parts)
+
+
+def psnr(picture: Picture, truth: Picture) -> float:
     """Returns the peak signal-to-noise ratio of two pictures in dB."""
     return float(10 * np.log10(255**2 / np.mean((picture.astype(float) - truth) ** 2)))

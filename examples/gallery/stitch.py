@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Applies a function that treats each tile differently to a picture in tiles, and puts the results together without seams.
 
-usage: stitch.py [FOLDER]     FOLDER receives gallery-stitch.png: tiles side by side, and overlapping tiles that are blended
+usage: stitch.py [FOLDER]     FOLDER receives gallery-stitch.svg: tiles side by side, and overlapping tiles that are blended
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy.typing as npt
 import patchfold
 import pictures
 
-photo = np.moveaxis(pictures.read(), -1, 0).astype(np.float32)  # 3 x 400 x 600
+photo = pictures.read().astype(np.float32)  # 3 x 400 x 600
 TILE = (160, 160)
 
 
@@ -32,5 +32,16 @@ def seam(picture: npt.NDArray[np.float32]) -> float:
 
 print(f"steps across edges, in multiples of those beside them: {seam(pasted):.1f} pasted, {seam(blended):.1f} blended")
 assert seam(pasted) > 2 and seam(blended) < 1.2
-shown = (np.moveaxis(panel, 0, -1)[40:360, 130:530] for panel in (photo, pasted, blended))
-pictures.write("gallery-stitch.png", pictures.beside(*(panel[::2, ::2] for panel in shown)))
+call = "patchfold.apply_tiled(model,\nphoto, (160, 160),\noverlap={})"
+pictures.write(
+    "gallery-stitch.svg",
+    "A photograph; the result of a model with visible edges between tiles; and the same without edges",
+    [
+        (title, call, picture[:, 40:360:2, 130:530:2])
+        for title, call, picture in (
+            ("a photograph", "photo", photo),
+            ("tiles side by side", call.format('0, tail="partial"'), pasted),
+            ("tiles that overlap and are blended", call.format(120), blended),
+        )
+    ],
+)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the tokens of a vision transformer from a photograph, hides most of them, as masked autoencoders do, and goes back.
 
-usage: vit.py [FOLDER]     FOLDER receives gallery-vit.png: the photograph, its tokens, those that are seen, and the way back
+usage: vit.py [FOLDER]     FOLDER receives gallery-vit.svg: the photograph, its tokens, those that are seen, and the way back
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import patchfold
 import pictures
 
 SIZE, PATCH = 192, 32
-photo = np.moveaxis(pictures.read()[8:392:2, 110:494:2], -1, 0)[None]  # 1 x 3 x 192 x 192, uint8
+photo = pictures.read()[None, :, 8:392:2, 110:494:2]  # 1 x 3 x 192 x 192, uint8
 
 tokens = patchfold.patchify(photo, (PATCH, PATCH))  # the order of transformers and einops: row, column, channel
 assert tokens.shape == (1, 36, PATCH * PATCH * 3)  # 6 x 6 tokens
@@ -23,15 +23,16 @@ again = patchfold.unpatchify(tokens, (SIZE, SIZE), (PATCH, PATCH))
 assert np.array_equal(again, photo)  # bit for bit
 print(f"{tokens.shape[1]} tokens of {tokens.shape[2]} numbers, {len(hidden)} hidden; back again bit for bit")
 
-# Draws each token in a frame: patches of 32 x 32 become blocks of 36 x 36.
-framed = np.full((1, 36, 36, 36, 3), 128, np.uint8)
-framed[:, :, 2:-2, 2:-2] = tokens.reshape(1, 36, PATCH, PATCH, 3)
-grid = patchfold.unpatchify(framed.reshape(1, 36, -1), (216, 216), (36, 36))
-room = np.full((1, 3, 216, SIZE), 128, np.uint8)
-panels = []
-for panel in (photo, masked, again):
-    middle = room.copy()
-    middle[:, :, 12:-12] = panel
-    panels.append(middle)
-panels.insert(1, grid)
-pictures.write("gallery-vit.png", pictures.beside(*(np.moveaxis(panel[0], 0, -1) for panel in panels)))
+framed = tokens.reshape(36, PATCH, PATCH, 3).copy()  # a grey frame around each token, for the picture
+framed[:, [0, -1]] = framed[:, :, [0, -1]] = 128
+grid = patchfold.unpatchify(framed.reshape(tokens.shape), (SIZE, SIZE), (PATCH, PATCH))
+pictures.write(
+    "gallery-vit.svg",
+    "A photograph, its 36 tokens, the nine that are not hidden, and the photograph again",
+    [
+        ("a photograph", "photo", photo[0]),
+        ("its 36 tokens", "patchfold.patchify(\nphoto, (32, 32))", grid[0]),
+        ("27 of them hidden", "patchfold.unpatchify(\nseen, (192, 192),\n(32, 32))", masked[0]),
+        ("all of them put back", "patchfold.unpatchify(\ntokens, (192, 192),\n(32, 32))", again[0]),
+    ],
+)

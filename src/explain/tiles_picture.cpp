@@ -178,7 +178,11 @@ class Chart {
       end_ = std::max<std::int64_t>(1, tiling.span(tiled_, static_cast<std::int64_t>(count)).write.begin);
   }
 
-  std::int64_t end() const { return end_; }
+  /// Returns "; the first 4 of 5 tiles" if the chart does not draw all.
+  std::string cut() const {
+    const std::int64_t drawn = std::ssize(numbers_), all = tiling_.grid()[tiled_];
+    return drawn == all ? "" : "; the first " + std::to_string(drawn) + " of " + counted(all, "tile");
+  }
 
   /// Draws the tiles' curves in a box: the parts of the result if `parts`, otherwise the weights.
   void draw(double x, double y, double wide, double high, bool parts) {
@@ -242,7 +246,7 @@ double draw_weights(Svg& svg, double y, const Tiling& tiling, const MergeSpec& m
   const Reduce reduce = reduction_of(merge);
   Chart chart(svg, tiling, merge, stretch, weights);
   const double left = Svg::margin + 24, right = left + wide + Svg::margin + 30;
-  svg.text(left, y + 20, "soft small", "the weights of each tile's elements");
+  svg.text(left, y + 20, "soft small", "the weights of each tile's elements" + chart.cut());
   svg.text(right, y + 20, "soft small",
            reduce == Reduce::mean  ? "its part of the mean: parts add up to 1, so no seam shows"
            : reduce == Reduce::sum ? "its factor in the sum"

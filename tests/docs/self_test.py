@@ -35,11 +35,11 @@ test "$(cat file)" = one
 ```sh fails
 cat missing
 ```
-```sh no-test
+```sh no-test: it only shows that this is not run
 exit 3
 ```
-```json
-{"not": "run"}
+```toml
+not = "run"
 ```
 """
 # Pages, each with the line that the report must have.
@@ -55,6 +55,12 @@ FAULTY = [
     ("```text output\nb\n```\n", "FAILED page.md:2: there is no output to compare with"),
     ("```bash\ntrue\n```\n", "FAILED page.md:2: the language is written"),
     ("```sh quietly\ntrue\n```\n", "FAILED page.md:2: unknown words"),
+    ("```sh no-test\ntrue\n```\n", "FAILED page.md:2: a reason must follow"),
+    ("```sh no-test: tests/nowhere.py runs it\ntrue\n```\n", "FAILED page.md:2: a reason must follow"),
+    ("```json\n{}\n```\n", "FAILED page.md:2: no test runs the language json"),
+    ("```\nls\n```\n", "FAILED page.md:2: no test runs the language without a name"),
+    ("```rust\nfn unknown();\n```\n", "FAILED page.md:2: is in no program"),
+    ("text\n\n    patchfold ops\n", "FAILED page.md: no test runs `patchfold ops`"),
     ("```sh\ntrue\n", "FAILED page.md:2: the fence is not closed"),
 ]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles and runs what the documentation shows: every fenced cpp, c and sh snippet of README.md and docs/*.md.
+"""Compiles and runs what the documentation shows: every fenced cpp, c and sh snippet of the pages of the root and of docs/.
 
 usage: snippets.py --root FOLDER --cxx COMPILER --cc COMPILER --library FILE --include FOLDER [--path FOLDER] [--seed FILE]...
                    [--flags FLAGS] [PAGE.md]...
@@ -13,10 +13,10 @@ earlier one wrote. The words behind the language say more:
     ```sh              commands, run by bash -e; must end with 0
     ```sh fails        must end with another code than 0
     ```text output     what the snippet before it must have printed; ... stands for anything
-    no-test            (behind any language) is not run
+    ```sh no-test: ..  (behind any language) is not run here, for the reason behind the colon
+    ```rust            a part of a program of examples/
 
-Python is run by tests/python/test_docs.py, which knows the words jax, tensorflow and torch; onnxruntime and openvino stand
-for tests of these names.
+A snippet in a language that no test runs is a fault; ELSEWHERE says which tests run the others.
 """
 import argparse
 import os
@@ -29,16 +29,27 @@ import tempfile
 from pathlib import Path
 
 LANGUAGES = ("cpp", "c", "sh")
-WORDS = {"cpp": {"body", "no-test"}, "c": {"no-test"}, "sh": {"fails", "no-test"}, "text": {"output"}, 
-         "python": {"jax", "onnxruntime", "openvino", "tensorflow", "torch"}}
-ALIASES = {"c++", "cxx", "cc", "bash", "shell", "console", "C"}
+WORDS = {"cpp": {"body"}, "c": set(), "sh": {"fails"}, "text": {"output"},
+         "python": {"jax", "onnx", "onnxruntime", "openvino", "tensorflow", "torch", "torchio"}}
+ALIASES = {"c++", "cxx", "cc", "bash", "shell", "console", "C", "py", "python3", "pycon"}
+EXCERPTS = {"rust": "examples/**/*.rs"}  # which install.rust runs
+ELSEWHERE = {
+    "python": "tests/python/test_docs.py, with a word for a package that it needs",
+    "cmake": "tests/install/page.py",
+    "toml": "names the place of the packages that install.rust builds",
+    "mermaid": "tests/layers compares the drawing with the code",
+    "{toctree}": "tests/docs/facts.py and site_test.py read it",
+    "text": "what a program prints",
+}
 FENCE = re.compile(r"^( *)(`{3,}|~{3,})[ \t]*([^`\n]*)$")
 BODY_HEADERS = ("algorithm", "array", "cassert", "cstdint", "cstdio", "iostream", "numeric", "string", "vector")
 
 
 class Snippet:
     def __init__(self, page, line, language, words):
-        self.page, self.line, self.language, self.words = page, line, language, words
+        self.page, self.line, self.language = page, line, language
+        words, self.marked, self.why_not = " ".join(words).partition("no-test")
+        self.words = words.split()
         self.text = ""
 
     def __str__(self):
@@ -136,6 +147,11 @@ class Runner:
             self.failures.append(str(error))
             print(f"FAILED {error}")
             return
+        text = path.read_text(encoding="utf-8")
+        bare = [] if text.startswith("<!-- Written by") else re.findall(r"\n\n    ((?:patchfold|python3?|pip|cc) .*)", text)
+        for command in bare:
+            self.failures.append(name)
+            print(f"FAILED {name}: no test runs `{command}`: write it between ```sh and ```")
         with tempfile.TemporaryDirectory() as folder:
             for seed in self.options.seed:
                 shutil.copy(seed, folder)
@@ -147,11 +163,31 @@ class Runner:
                     self.fail(snippet, f"unknown words behind the language: {' '.join(snippet.words)}")
                 elif snippet.language == "text" and "output" in snippet.words:
                     self.compare(snippet, output)
-                elif snippet.language in LANGUAGES and "no-test" in snippet.words:
+                elif snippet.marked and not self.excused(snippet):
+                    self.fail(snippet, "a reason must follow, which names files that exist: no-test: why")
+                elif snippet.marked:
                     self.skipped += 1
                     output = None
                 elif snippet.language in LANGUAGES:
                     output = self.snippet(snippet, Path(folder))
+                elif snippet.language in EXCERPTS:
+                    self.excerpt(snippet)
+                elif snippet.language not in ELSEWHERE:
+                    self.fail(snippet, f"no test runs the language {snippet.language or 'without a name'}")
+
+    def excused(self, snippet):
+        """Returns whether a reason stands behind no-test, and the tests and scripts that it names exist."""
+        named = re.findall(r"(?:tests|scripts)/[\w./]*\w", snippet.why_not)
+        return len(snippet.why_not) > 10 and all((self.options.root / each).exists() for each in named)
+
+    def excerpt(self, snippet):
+        """Expects the lines of a snippet in a program, where they may be indented."""
+        bare = lambda text: re.sub(r"(?m)^ +", "", text)
+        programs = self.options.root.glob(EXCERPTS[snippet.language])
+        if any(bare(snippet.text) in bare(program.read_text(encoding="utf-8")) for program in programs):
+            self.passed += 1
+        else:
+            self.fail(snippet, f"is in no program of {EXCERPTS[snippet.language]}")
 
     def compare(self, snippet, output):
         if output is None:
@@ -174,7 +210,7 @@ def main():
     parser.add_argument("--flags", default="")
     parser.add_argument("pages", nargs="*", type=Path)
     options = parser.parse_args()
-    pages = options.pages or [options.root / "README.md", *sorted((options.root / "docs").rglob("*.md"))]
+    pages = options.pages or [*sorted(options.root.glob("*.md")), *sorted((options.root / "docs").rglob("*.md"))]
     runner = Runner(options)
     for page in pages:
         if page.is_file():

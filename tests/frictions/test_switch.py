@@ -3,7 +3,6 @@
 
 import importlib.util
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,6 @@ if importlib.util.find_spec("monai") is None or importlib.util.find_spec("torchi
 
 import patchfold  # noqa: E402
 
-PAGE = Path(__file__).parents[2] / "docs" / "python-switch.md"
 SWITCH = Path(__file__).parents[2] / "bench" / "switch.py"
 
 
@@ -74,16 +72,6 @@ def test_the_weights_of_monai_have_a_name():
     torch.testing.assert_close(result, expected, rtol=1e-5, atol=1e-5)
     other = patchfold.apply_tiled(lambda tile: network(tile[None])[0], x, (32, 32), window="gaussian", **options)
     assert (other - expected).abs().max() > 1e-3
-
-
-def test_the_page_runs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"(?ms)^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"))
-    assert len(blocks) == 2
-    space = {}
-    for block in blocks:
-        exec(block, space)
-    assert (tmp_path / "scores.npy").stat().st_size > 2**21 and space["scores"].any()
 
 
 def test_memory_stands_beside_theirs():

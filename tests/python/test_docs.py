@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the snippets of the documentation, and checks that docstrings are complete and the index has every name."""
+"""Runs the Python of every page, and checks that docstrings are complete and the index has every name."""
 
 import ast
 import doctest
 import importlib
+import importlib.util
 import inspect
+import pkgutil
 import re
 import subprocess
 import sys
@@ -20,13 +22,13 @@ from patchfold._orders.elsewhere import ROWS
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "python.md"
-TILES = ROOT / "docs" / "python-tiles.md"
 OPERATORS = ROOT / "docs" / "operators.md"
-FRAMEWORKS = ROOT / "docs" / "frameworks.md"
-GLOSSARY = ROOT / "docs" / "glossary.md"
-EXPLAIN = ROOT / "docs" / "explain.md"
-GALLERY = ROOT / "docs" / "gallery.md"
-START = sorted((ROOT / "docs" / "start").glob("*.md"))
+PAGES = {str(path.relative_to(ROOT)): path for path in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]}
+# Pages whose Python another test runs, since it needs more than a package, and the file of tests/ that reads the page.
+ELSEWHERE = {
+    "docs/runtimes.md": "python/runtime_models.py",  # a file model.onnx
+    "docs/scale.md": "scale/test_dask_docs.py",  # a cluster, which the test makes of threads
+}
 # Modules and packages that need another package, and the name of that package.
 NEEDS = {
     "patchfold.dask": "dask",
@@ -122,6 +124,15 @@ def test_docstrings_name_the_calls_of_other_systems(row):
     assert row.theirs.partition("(")[0].rpartition(".")[2] in sections_of(getattr(patchfold, ours))["Elsewhere"]
 
 
+@pytest.mark.parametrize("row", [row for row in ROWS if row.op], ids=lambda row: row.same[:40])
+def test_docstrings_of_dialects_name_patchfolds_own_call(row):
+    if row.system == "torch":
+        pytest.importorskip("torch")
+    said = sections_of(pkgutil.resolve_name(row.same.partition("(")[0]))["Elsewhere"]
+    assert row.ours.partition("(")[0] in said
+    assert all(setting in said for setting in re.findall(r'(?:layout|order|positions|mode)="\w+"', row.ours))
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_are_typed(name):
     signature = inspect.signature(FUNCTIONS[name])
@@ -145,66 +156,80 @@ def test_all_public_names_have_a_docstring():
             assert inspect.getdoc(value), name
 
 
-def blocks(page: Path = PAGE) -> list[tuple[int, str, str]]:
-    """Returns (line, words behind `python`, code) of every fenced Python block of the page."""
+def blocks(page: Path) -> list[tuple[int, str, str]]:
+    """Returns (line, words behind `python`, code) of every fenced Python block of a page."""
     text = page.read_text(encoding="utf-8")
     found = re.finditer(r"(?ms)^```python([^\n]*)\n(.*?)^```$", text)
-    return [(text[: m.start(2)].count("\n") + 1, m.group(1).strip(), m.group(2)) for m in found]
+    made = [(text[: m.start(2)].count("\n") + 1, m.group(1).strip(), m.group(2)) for m in found]
+    return [block for block in made if not block[1].startswith("no-test")]  # tests/docs/snippets.py wants a reason behind it
 
 
-def test_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    found = blocks(ROOT / "README.md")
-    assert found
-    for line, _, code in found:
-        exec(compile("\n" * (line - 1) + code, "README.md", "exec"), {})
-    assert "unfold" in capsys.readouterr().out
+CASES = [
+    (name, package)
+    for name, page in PAGES.items()
+    if name not in ELSEWHERE
+    for package in sorted({words for _, words, _ in blocks(page)})
+]
 
 
-def run_page(*words: str, page: Path = PAGE) -> int:
-    """Runs the blocks in one namespace, in order; those with words behind `python` only if they are among `words`."""
+@pytest.mark.parametrize(("name", "package"), CASES)
+def test_the_python_of_every_page_runs(name, package, tmp_path, monkeypatch, capsys):
+    """Runs the blocks of a page in one namespace, in order: those without a word, and those with the name of a package.
+
+    A block of output behind the last of them is what they print.
+    """
+    if package:
+        pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {}
-    count = 0
-    for line, word, code in blocks(page):
-        if word and word not in words:
+    for line, words, code in blocks(PAGES[name]):
+        if words in ("", package):
+            exec(compile("\n" * (line - 1) + code, name, "exec"), namespace)
+    text = PAGES[name].read_text(encoding="utf-8")
+    shown = re.findall(rf"(?ms)^```python {package}\n[^`]*```\n+```text\n(.*?)^```$", text)
+    assert not shown or capsys.readouterr().out == "".join(shown)
+
+
+def test_pages_that_other_tests_run_are_read_there():
+    assert len(CASES) > 18
+    for name, test in ELSEWHERE.items():
+        assert blocks(PAGES[name]) and Path(name).name in (ROOT / "tests" / test).read_text(encoding="utf-8"), name
+
+
+def calls_of(page: Path) -> list[ast.Call]:
+    """Returns the calls of patchfold that stand in a page's running text and tables; `..` stands for more arguments."""
+    text = re.sub(r"(?ms)^```.*?^```$", "", page.read_text(encoding="utf-8"))
+    found = []
+    for span in re.findall(r"`([^`\n]*patchfold\.[^`\n]*\([^`\n]*)`", text):
+        tree = ast.parse(re.sub(r"(?<!\.)\.\.(?!\.)", "**more", span).strip())
+        found += [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return [call for call in found if ast.unparse(call.func).startswith("patchfold.")]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_calls_in_the_text_of_a_page_fit_their_functions(name):
+    for call in calls_of(PAGES[name]):
+        path = ast.unparse(call.func)
+        needed = next((package for module, package in NEEDS.items() if f"{path}.".startswith(f"{module}.")), None)
+        if needed is not None and importlib.util.find_spec(needed) is None:
             continue
-        exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
-        count += bool(word) if words else 1
-    return count
+        function = pkgutil.resolve_name(path)
+        if type(function).__name__ == "nb_func":  # compiled: it has no signature to look at
+            continue
+        given = [None] * len([each for each in call.args if not isinstance(each, ast.Starred)])
+        bind = inspect.signature(function).bind
+        if len(given) < len(call.args) or any(each.arg is None for each in call.keywords) or not call.args + call.keywords:
+            bind = inspect.signature(function).bind_partial
+        bind(*given, **{each.arg: None for each in call.keywords if each.arg})
 
 
-@pytest.mark.parametrize(
-    ("page", "least"),
-    [(PAGE, 8), (TILES, 5), (GLOSSARY, 1), (EXPLAIN, 2)],
-    ids=["python", "tiles", "glossary", "explain"],
-)
-def test_the_page_runs(page, least):
-    assert {word for _, word, _ in blocks(page)} <= {"", "torch"}
-    assert run_page(page=page) >= least
-
-
-@pytest.mark.parametrize("page", [*START, GALLERY, ROOT / "docs" / "site" / "index.md"], ids=lambda page: page.stem)
-def test_the_pages_to_start_with_run(page):
-    assert run_page(page=page) >= (page.stem != "embed")
-
-
-@pytest.mark.parametrize("page", [PAGE, TILES, GALLERY], ids=["python", "tiles", "gallery"])
-def test_the_page_runs_with_torch(page):
-    pytest.importorskip("torch")
-    assert run_page("torch", page=page) >= 1
-
-
-def test_the_page_of_models_shows_what_is_printed(capsys):
-    pytest.importorskip("onnx")
-    page = ROOT / "docs" / "models.md"
-    assert run_page(page=page) == 1
-    (shown,) = re.findall(r"(?ms)^```text\n(.*?)^```$", page.read_text(encoding="utf-8"))
-    assert capsys.readouterr().out == shown
-
-
-@pytest.mark.parametrize("framework", ["jax", "tensorflow", "torch"])
-def test_the_page_of_a_framework_runs(framework):
-    pytest.importorskip(framework)
-    assert run_page(framework, page=FRAMEWORKS) >= 1
+@pytest.mark.parametrize("call", ["patchfold.unfold(x, kernal=3)", "patchfold.unfold(x)", "patchfold.unfoldd(x, ..)"])
+def test_a_call_in_the_text_that_fits_no_function_is_found(call, tmp_path, monkeypatch):
+    assert sum(len(calls_of(page)) for page in PAGES.values()) > 60
+    monkeypatch.setitem(PAGES, "page", tmp_path / "page.md")
+    PAGES["page"].write_text(f"| `{call}` |", encoding="utf-8")
+    with pytest.raises((AttributeError, TypeError)):
+        test_calls_in_the_text_of_a_page_fit_their_functions("page")
 
 
 NAMES = """

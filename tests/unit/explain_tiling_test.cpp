@@ -120,7 +120,9 @@ TEST(ExplainTiling, PicturesShowTilesWindowsAndOverlaps) {
   const std::string svg = explain_svg(tiling, {.window = {.kind = WeightWindow::Kind::linear}});
   EXPECT_THAT(svg, AllOf(HasSubstr("Tiling: 6 tiles of 40 x 40 in a grid of 3 x 2"), HasSubstr("class=\"curve-a\""),
                          HasSubstr(">Windows along axis 0<"), HasSubstr(">Windows along axis 1<"),
-                         HasSubstr("parts add up to 1"), HasSubstr(">t5</text>")));
+                         HasSubstr("parts add up to 1"), HasSubstr(">t5</text>"), Not(HasSubstr("the first"))));
+  const Tiling longer(TilingSpec{.shape = {1000}, .tile = {256}, .overlap = 64});
+  EXPECT_THAT(explain_svg(longer), HasSubstr("elements; the first 4 of 5 tiles<"));
   EXPECT_THAT(explain_svg(tiling, {.reduce = Reduce::center}), HasSubstr("the tile whose value is taken (rule center)"));
 }
 

@@ -8,10 +8,12 @@ out: build/release). PATCHFOLD_SEED gives other states, PATCHFOLD_CASES another 
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -312,6 +314,74 @@ def test_what_stands_there(system: str, state: State, part: str) -> None:
     """Expects the system's own name of the operation, or the reason why there is none."""
     (entries,) = copied([state])
     assert part in entries[system]["text"] + entries[system]["why"]
+
+
+ROWS = runpy.run_path(str(ROOT / "python/patchfold/_orders/elsewhere.py"))["ROWS"]
+NAMES = {{"PyTorch": "torch"}.get(name, name): name for name in SYSTEMS}
+# What stands around a system's own call, and the convolution and the gradient that stand for what a system lacks.
+AROUND = set("conv constant gradienttape maximum oneslike pad parameter reshape slice transpose zeros".split())
+
+
+def bare(name: str) -> str:
+    return name.rpartition(".")[2].replace("_", "").lower()
+
+
+def called(text: str) -> set[str]:
+    """Returns the functions and nodes of a system that a program calls."""
+    found = re.findall(r"(?<![\w.])(?:F|keras|lax|ops|tf)\.((?:\w+\.)*\w+)\(|make_node\(\"(\w+)", text)
+    return {bare(function or node) for function, node in found}
+
+
+def state_of(row: Any) -> State:
+    """Returns the page's state for patchfold's call of a row of the table of calls elsewhere."""
+    call = ast.parse(row.ours, mode="eval").body
+    assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+    operator = call.func.attr
+    numbers = [ast.literal_eval(each) for each in call.args[1:]]
+    given = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
+    last = given.get("layout") == "channels_last"
+    batch, *rest = row.shape
+    channels, spatial = (rest[-1], rest[:-1]) if last else (rest[0], rest[1:])
+    kernel = given.pop("kernel_size", None) or numbers.pop()
+    axes = len(numbers[0]) if operator == "fold" else len(spatial)
+    kernel = [kernel] * axes if isinstance(kernel, int) else list(kernel)
+    padding = given.pop("padding", given.pop("crops", 0))
+    if isinstance(padding, str):
+        given["padding_rule"] = "same_upper"
+    else:
+        ends = [padding] * axes if isinstance(padding, int) else padding
+        given["padding"] = [[end, end] for end in ends]
+    given.setdefault("padding", [[0, 0]] * axes)
+    blocks = math.prod(kernel)
+    if operator == "fold":
+        channels, spatial = channels // blocks, list(numbers[0])
+    elif operator == "depth_to_space":
+        channels, spatial = channels // blocks, [extent * block for extent, block in zip(spatial, kernel, strict=True)]
+    elif operator == "batch_to_space":
+        pairs = zip(spatial, kernel, given["padding"], strict=True)
+        batch, spatial = batch // blocks, [extent * block - sum(crops) for extent, block, crops in pairs]
+    stride = given.pop("stride", 1)
+    given["stride"] = [stride] * axes if isinstance(stride, int) else list(stride)
+    shape = [batch, channels, *spatial]
+    return {"operator": operator, "shape": shape, "kernel": kernel, "dilation": [1] * axes, **given}
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.system in NAMES], ids=lambda row: row.theirs[:40])
+def test_programs_make_the_calls_of_the_table(row: Any) -> None:
+    (entries,) = copied([state_of(row)])
+    names = called(entries[NAMES[row.system]]["text"])
+    if row.op == "onnx.SpaceToDepth-28":  # programs are of opset 19
+        assert names == {"reshape", "transpose"}
+    elif row.system == "JAX" and "reshape" in row.theirs:
+        assert names == set()
+    else:
+        assert bare(row.theirs.partition("(")[0]) in names
+
+
+def test_the_table_has_the_calls_of_programs(taken: Any) -> None:
+    for system, name in NAMES.items():
+        listed = {bare(row.theirs.partition("(")[0]) for row in ROWS if row.system == system}
+        assert set().union(*(called(entries[name]["text"]) for *_, entries in taken)) - AROUND <= listed, system
 
 
 def test_large_inputs_are_exact_in_every_type() -> None:

@@ -210,7 +210,6 @@ export function search(engine, image, columns, limit = 3000) {
       const k = listed(spatial.map(() => block));
       const kernel = spatial.map(() => block);
       const divides = spatial.every((extent) => extent % block === 0);
-      const names = { blocks_first: "ONNX and TensorFlow SpaceToDepth, DepthToSpace DCR; OpenVINO blocks_first", depth_first: "ONNX DepthToSpace CRD; torch pixel_unshuffle and pixel_shuffle; OpenVINO depth_first" };
       for (const mode of ["blocks_first", "depth_first"]) {
         for (const operator of ["space_to_depth", "depth_to_space"]) {
           if (operator === "space_to_depth" ? !divides : channels % block ** spatial.length !== 0) continue;
@@ -218,7 +217,7 @@ export function search(engine, image, columns, limit = 3000) {
           if (!output) continue;
           const state = { operator, kernel, mode, stride: spatial.map(() => 1), dilation: spatial.map(() => 1), padding: spatial.map(() => [0, 0]) };
           if (operator === "depth_to_space") state.shape = output.shape;
-          compare(output, (tokens) => found(`patchfold.${operator}(image, ${block}, mode='${mode}')`, [names[mode], ...(tokens ? ["channels last"] : [])], state));
+          compare(output, (tokens) => found(`patchfold.${operator}(image, ${block}, mode='${mode}')`, [ELSEWHERE[mode], ...(tokens ? ["channels last"] : [])], state));
         }
       }
       const output = divides && attempt(`space_to_batch float64 ${shape} block=${k}`, canonical);
@@ -242,8 +241,7 @@ export function search(engine, image, columns, limit = 3000) {
         const pads = padding.every((pair) => pair[0] === 0 && pair[1] === 0) ? "" : `, padding=${python(padding.map(python))}`;
         const dilated = dilation.every((each) => each === 1) ? "" : `, dilation=${python(dilation)}`;
         const text = `patchfold.unfold(image, ${python(kernel)}, stride=${python(stride)}${dilated}${pads}, order='${order}')`;
-        const who = order === "channel" ? "as torch, Keras unfold, and Col2Im of ONNX and OpenVINO read them" : "as extract_patches of TensorFlow, Keras and OpenVINO";
-        compare(output, (tokens) => found(text, [who, ...(tokens ? ["a row for each patch (tokens): the entries are the last axis"] : [])], { operator: "unfold", kernel, stride, dilation, padding, padding_rule: "explicit", padding_mode: "constant", order, positions: "flat" }));
+        compare(output, (tokens) => found(text, [ELSEWHERE[order], ...(tokens ? ["a row for each patch (tokens): the entries are the last axis"] : [])], { operator: "unfold", kernel, stride, dilation, padding, padding_rule: "explicit", padding_mode: "constant", order, positions: "flat" }));
       }
       if (kernel.length > 1 && size(kernel) > Math.max(...kernel)) {
         const turned = transposed(canonical, [0, 1, ...Array.from({ length: spatial.length }, (_, i) => spatial.length + 1 - i)]);

@@ -97,8 +97,14 @@ def depth_to_space(input: Array, blocksize: Int, *, mode: Mode = "DCR", out: Arr
 
     Formula: result[n, c, y * b + i, x * b + j] = input[n, (i * b + j) * C + c, y, x] for mode="DCR".
 
-    Elsewhere: patchfold.depth_to_space; torch nn.functional.pixel_shuffle (CRD); TensorFlow nn.depth_to_space (DCR);
-        OpenVINO DepthToSpace; MATLAB depthToSpace.
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
+
+    Elsewhere: patchfold.depth_to_space (CRD: mode="depth_first"); torch nn.functional.pixel_shuffle (CRD); TensorFlow
+        nn.depth_to_space (DCR); OpenVINO DepthToSpace; MATLAB depthToSpace.
 
     Example:
         >>> import numpy as np, patchfold.onnx
@@ -117,8 +123,14 @@ def space_to_depth(input: Array, blocksize: Int, *, mode: Mode = "DCR", out: Arr
 
     Formula: result[n, (i * b + j) * C + c, y, x] = input[n, c, y * b + i, x * b + j] for mode="DCR".
 
-    Elsewhere: patchfold.space_to_depth; torch nn.functional.pixel_unshuffle (CRD); TensorFlow nn.space_to_depth (DCR);
-        OpenVINO SpaceToDepth; MATLAB spaceToDepth.
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
+
+    Elsewhere: patchfold.space_to_depth (CRD: mode="depth_first"); torch nn.functional.pixel_unshuffle (CRD); TensorFlow
+        nn.space_to_depth (DCR); OpenVINO SpaceToDepth; MATLAB spaceToDepth.
 
     Example:
         >>> import numpy as np, patchfold.onnx

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { columns, exactSums, image, spatial } from "./problem.js";
-import { averaged, axes as numbers, call, counted, keywords, list, program, slices, statements, tuple } from "./python.js";
-import { asPicture, stepsOf, twoOf } from "./steps.js";
+import { averaged, call, counted, list, program, slices, statements, tuple } from "./python.js";
+import { likeTorch, stepsOf } from "./steps.js";
 
 const write = {
   reshape: (x, { shape }) => `keras.ops.reshape(${x}, ${tuple(shape)})`,
@@ -9,9 +9,6 @@ const write = {
   crop: (x, step) => `${x}${slices(step)}`,
   pad: (x, { pads, mode }) => `keras.ops.pad(${x}, ${list(pads)}${mode === "constant" ? "" : `, mode="${mode}"`})`,
 };
-
-const settings = ({ kernel, stride, dilation, pads }, padded) =>
-  [`kernel_size=${numbers(twoOf(kernel, 1))}`, ...keywords([["dilation", twoOf(dilation, 1), 1], ["padding", padded ? twoOf(pads.map(([begin]) => begin), 0) : [0], 0], ["stride", twoOf(stride, 1), 1]])];
 
 /** Returns whether extract_patches gives the result: it pads by a rule, and convolves with ones and zeros. */
 function extracts({ axes, cuts, rule, stride, dilation, dtype, layout, filled }) {
@@ -21,8 +18,7 @@ function extracts({ axes, cuts, rule, stride, dilation, dtype, layout, filled })
 }
 
 function own(problem) {
-  const { axes, cuts, pads, extents, kernel, stride, dilation, filled, layout, mode, rule } = problem;
-  const symmetric = pads.every(([begin, end]) => begin === end && begin >= 0);
+  const { axes, cuts, kernel, stride, dilation, filled, layout, mode, rule } = problem;
   if (cuts === "unfold" && (axes === 3 || extracts(problem))) {
     const given = [tuple(kernel), `strides=${tuple(stride)}`, ...(dilation.every((step) => step === 1) ? [] : [`dilation_rate=${tuple(dilation)}`])];
     const same = rule === "same_upper" && filled === "constant";
@@ -31,18 +27,7 @@ function own(problem) {
       call: (x, into, indent) => ({ text: call("keras.ops.image.extract_patches", [x, ...given, `padding="${same ? "same" : "valid"}"`, 'data_format="channels_last"'], indent) }),
     };
   }
-  const takes = asPicture(problem, image("channels_first", spatial(axes)));
-  if (cuts === "unfold") {
-    const padded = symmetric && filled === "constant";
-    return { takes, gives: columns(axes), pads: padded, call: (x, into, indent) => ({ text: call("keras.ops.unfold", [x, ...settings(problem, padded)], indent) }) };
-  }
-  if (cuts === "fold") {
-    const size = twoOf(extents.map((extent, axis) => (symmetric ? extent : extent + pads[axis][0] + pads[axis][1])), 1);
-    return {
-      takes: columns(axes), gives: takes, pads: symmetric,
-      call: (x, into, indent) => ({ text: call("keras.ops.fold", [x, `output_size=${tuple(size)}`, ...settings(problem, symmetric)], indent) }),
-    };
-  }
+  if (cuts === "unfold" || cuts === "fold") return likeTorch(problem, "keras.ops");
   const square = axes === 2 && mode === "blocks_first" && kernel[0] === kernel[1] && kernel[0] > 1;
   if (square && (cuts === "space_to_depth" || cuts === "depth_to_space"))
     return { call: (x) => ({ text: `keras.ops.${cuts}(${x}, ${kernel[0]}, data_format="${layout}")` }) };

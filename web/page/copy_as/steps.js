@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps around a system's own function that make its result the page's: pads, changes of the order of axes, crops.
-import { product } from "./problem.js";
+import { columns, image, product, spatial } from "./problem.js";
+import { call, keywords, axes as numbers, tuple } from "./python.js";
 
 const NAMES = { 1: ["x"], 2: ["y", "x"], 3: ["z", "y", "x"] };
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
@@ -104,3 +105,19 @@ export function asPicture({ axes }, groups) {
 }
 /** Returns a list of numbers for a function of two spatial axes: `first` stands before the number of a signal. */
 export const twoOf = (values, first) => (values.length === 1 ? [first, ...values] : values);
+
+/** Returns unfold or fold of a module with torch's arguments: two spatial axes, and one pad for both ends of an axis. */
+export function likeTorch(problem, module) {
+  const { axes, cuts, pads, extents, kernel, stride, dilation, filled } = problem;
+  const picture = asPicture(problem, image("channels_first", spatial(axes)));
+  const symmetric = pads.every(([begin, end]) => begin === end && begin >= 0);
+  const padded = symmetric && (cuts === "fold" || filled === "constant");
+  const one = padded ? twoOf(pads.map(([begin]) => begin), 0) : [0];
+  const size = twoOf(extents.map((extent, axis) => extent + (symmetric ? 0 : pads[axis][0] + pads[axis][1])), 1);
+  const given = [
+    ...(cuts === "fold" ? [`output_size=${tuple(size)}`] : []), `kernel_size=${numbers(twoOf(kernel, 1))}`,
+    ...keywords([["dilation", twoOf(dilation, 1), 1], ["padding", one, 0], ["stride", twoOf(stride, 1), 1]]),
+  ];
+  const [takes, gives] = cuts === "fold" ? [columns(axes), picture] : [picture, columns(axes)];
+  return { takes, gives, pads: padded, call: (x, into, indent) => ({ text: call(`${module}.${cuts}`, [x, ...given], indent) }) };
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { columns, exactSums, image, spatial } from "./problem.js";
-import { averaged, call, counted, keywords, axes as numbers, program, slices, statements, tuple } from "./python.js";
-import { asPicture, stepsOf, twoOf } from "./steps.js";
+import { exactSums } from "./problem.js";
+import { averaged, counted, program, slices, statements, tuple } from "./python.js";
+import { likeTorch, stepsOf } from "./steps.js";
 
 const MODES = { constant: "constant", edge: "replicate", reflect: "reflect", wrap: "circular" };
 
@@ -17,23 +17,9 @@ const write = {
   },
 };
 
-const settings = ({ kernel, stride, dilation, pads }, padded) =>
-  [`kernel_size=${numbers(twoOf(kernel, 1))}`, ...keywords([["dilation", twoOf(dilation, 1), 1], ["padding", padded ? twoOf(pads.map(([begin]) => begin), 0) : [0], 0], ["stride", twoOf(stride, 1), 1]])];
-
 function own(problem) {
-  const { axes, cuts, pads, extents, kernel, filled, layout, mode } = problem;
-  const symmetric = pads.every(([begin, end]) => begin === end && begin >= 0);
-  const takes = asPicture(problem, image("channels_first", spatial(axes)));
-  const narrow = columns(axes);
-  if (cuts === "unfold") {
-    const padded = symmetric && filled === "constant";
-    return { takes, gives: narrow, pads: padded, call: (x, into, indent) => ({ text: call("F.unfold", [x, ...settings(problem, padded)], indent) }) };
-  }
-  if (cuts === "fold") {
-    const size = twoOf(extents.map((extent, axis) => (symmetric ? extent : extent + pads[axis][0] + pads[axis][1])), 1);
-    const given = [`output_size=${tuple(size)}`, ...settings(problem, symmetric)];
-    return { takes: narrow, gives: takes, pads: symmetric, call: (x, into, indent) => ({ text: call("F.fold", [x, ...given], indent) }) };
-  }
+  const { axes, cuts, kernel, layout, mode } = problem;
+  if (cuts === "unfold" || cuts === "fold") return likeTorch(problem, "F");
   const shuffles = axes === 2 && layout === "channels_first" && mode === "depth_first" && kernel[0] === kernel[1];
   if (shuffles && cuts === "space_to_depth") return { call: (x) => ({ text: `F.pixel_unshuffle(${x}, ${kernel[0]})` }) };
   if (shuffles && cuts === "depth_to_space") return { call: (x) => ({ text: `F.pixel_shuffle(${x}, ${kernel[0]})` }) };

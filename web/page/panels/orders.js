@@ -7,11 +7,10 @@ import { coordinates } from "../model.js";
 /** The most entries of a patch that are listed. */
 const MOST = 64;
 
+// ELSEWHERE, which web/bundle.py writes, names the calls of the systems that have an order.
 const SYSTEMS = [
-  { name: "PyTorch unfold, fold; ONNX and OpenVINO Col2Im; Keras unfold; patchfold order=channel", call: (k) => ({ op: "unfold", kernel_size: k, order: "channel" }) },
-  { name: "TensorFlow and Keras extract_patches, OpenVINO ExtractImagePatches; patchfold order=kernel", call: (k) => ({ op: "unfold", kernel_size: k, order: "kernel" }) },
-  { name: "ONNX SpaceToDepth and DepthToSpace DCR, TensorFlow, OpenVINO blocks_first", call: (k) => ({ op: "space_to_depth", block: k, mode: "blocks_first" }) },
-  { name: "ONNX DepthToSpace CRD, PyTorch pixel_unshuffle and pixel_shuffle, OpenVINO depth_first", call: (k) => ({ op: "space_to_depth", block: k, mode: "depth_first" }) },
+  ...["channel", "kernel"].map((order) => ({ name: `${ELSEWHERE[order]}; patchfold order=${order}`, call: (k) => ({ op: "unfold", kernel_size: k, order }) })),
+  ...["blocks_first", "depth_first"].map((mode) => ({ name: `${ELSEWHERE[mode]}; patchfold mode=${mode}`, call: (k) => ({ op: "space_to_depth", block: k, mode }) })),
   { name: "MATLAB im2col (columns of the image run fastest), channels one after the other", call: (k) => ({ op: "unfold", kernel_size: k, order: "channel" }), transposed: true },
 ];
 
