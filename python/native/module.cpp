@@ -165,6 +165,12 @@ NB_MODULE(_core_of_main, module) {
   module.def(
       "word_here", [](const nb::str& word) { return text(word_here(utf8_of(word))); }, nb::arg("word"));
   module.def(
+      "check_fill",
+      [](const nb::str& op, const nb::str& mode, const nb::str& word, const nb::str& fill, double value) {
+        check_fill(utf8_of(op), utf8_of(mode), utf8_of(word), utf8_of(fill), value);
+      },
+      nb::arg("op"), nb::arg("mode"), nb::arg("word"), nb::arg("fill"), nb::arg("value"));
+  module.def(
       "operator_here",
       [](const nb::str& name) {
         const OtherOperator other = operator_here(utf8_of(name));

@@ -130,12 +130,8 @@ inline void check_fill(std::string_view op, std::string_view mode, std::string_v
 /// Returns patchfold's word for a word of torch ("replicate" is "edge") or TensorFlow, and for an order that is spelled out
 /// ("c kh kw" is "channel"). Returns any other word unchanged.
 inline std::string_view word_here(std::string_view word) {
-  using Words = std::pair<std::string_view, std::string_view>;
-  constexpr std::array<Words, 6> list = {Words("zeros", "constant"),      Words("CONSTANT", "constant"),
-                                         Words("replicate", "edge"),      Words("REFLECT", "reflect"),
-                                         Words("SYMMETRIC", "symmetric"), Words("circular", "wrap")};
-  for (const auto& [other, here] : list)
-    if (word == other) return here;
+  for (const PaddingWord& each : padding_words)
+    if (word == each.other) return each.here;
   if (const auto order = spelled_order(word); order && !order->is_mixed) {
     const int axes = order->places.size() - 1;
     const int first = order->places[0] < 0 ? 1 : 0;

@@ -151,9 +151,7 @@ PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
   using dialects::Need;
   using dialects::row;
   using dialects::shape_input;
-  constexpr std::string_view block_doc = "one entry for each axis, at least 1; 1 for the batch";
-  constexpr std::string_view pads_doc = "one entry for each axis, at least 0; 0 for the batch";
-  constexpr std::string_view depth_doc = "block on every spatial axis, at least 1";
+  constexpr std::string_view mode_doc = "blocks_first: channel = offset * C + c; depth_first: c * K + offset";
   return {
       row<Col2Im>(neutral,
                   {col2im_names, "Sums columns (N, C*K, L) into images (N, C, H, W).", "OpenVINO Col2Im-15",
@@ -172,31 +170,39 @@ PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
            "OpenVINO ExtractImagePatches-3", "f32 2x3x7x8 sizes=2,3 strides=3,2 rates=2,1 auto_pad=same_lower"},
           {attribute<&ExtractImagePatches::sizes>("sizes", Need::required, "rows and columns of a patch, at least 1"),
            attribute<&ExtractImagePatches::strides>("strides", Need::required, "step between patches, at least 1"),
-           attribute<&ExtractImagePatches::rates>("rates", Need::required, "step between taps, at least 1"),
-           attribute<&ExtractImagePatches::auto_pad>("auto_pad", Need::required, "how the image is padded with zeros")}),
-      row<SpaceToBatch>(neutral,
-                        {space_to_batch_names, "Moves blocks of the spatial axes to the batch.", "OpenVINO SpaceToBatch-2",
-                         "f32 2x3x5x7 block_shape=1,1,2,3 pads_begin=0,0,1,0 pads_end=0,0,0,2", IndexTypes::integral},
-                        {shape_input<&SpaceToBatch::block_shape>("block_shape", block_doc),
-                         shape_input<&SpaceToBatch::pads_begin>("pads_begin", pads_doc),
-                         shape_input<&SpaceToBatch::pads_end>("pads_end", pads_doc)}),
+           attribute<&ExtractImagePatches::rates>("rates", Need::required,
+                                                  "step between the taps (elements) of a patch, at least 1"),
+           attribute<&ExtractImagePatches::auto_pad>(
+               "auto_pad", Need::required,
+               "valid: none; same_upper, same_lower: zeros around the image, the odd one at the end or at the beginning")}),
+      row<SpaceToBatch>(
+          neutral,
+          {space_to_batch_names, "Moves blocks of the spatial axes to the batch.", "OpenVINO SpaceToBatch-2",
+           "f32 2x3x5x7 block_shape=1,1,2,3 pads_begin=0,0,1,0 pads_end=0,0,0,2", IndexTypes::integral},
+          {shape_input<&SpaceToBatch::block_shape>("block_shape", "extents of a block, at least 1; 1 for the batch"),
+           shape_input<&SpaceToBatch::pads_begin>("pads_begin", "zeros before each axis, at least 0; 0 for the batch"),
+           shape_input<&SpaceToBatch::pads_end>("pads_end", "zeros after each axis, at least 0; 0 for the batch")}),
       row<BatchToSpace>(
           neutral,
           {batch_to_space_names, "Moves blocks of the batch back to the spatial axes.", "OpenVINO BatchToSpace-2",
            "f32 12x3x3x2 block_shape=1,1,2,3 crops_begin=0,0,1,0 crops_end=0,0,0,2", IndexTypes::same_integral},
-          {shape_input<&BatchToSpace::block_shape>("block_shape", block_doc),
-           shape_input<&BatchToSpace::crops_begin>("crops_begin", pads_doc),
-           shape_input<&BatchToSpace::crops_end>("crops_end", pads_doc)}),
-      row<SpaceToDepth>(neutral,
-                        {space_to_depth_names, "Moves blocks of the spatial axes to the channels.",
-                         "OpenVINO SpaceToDepth-1", "f32 2x3x4x6 block_size=2 blocks_mode=blocks_first"},
-                        {attribute<&SpaceToDepth::blocks_mode>("blocks_mode", Need::required, "order of the new channels"),
-                         attribute<&SpaceToDepth::block_size>("block_size", Need::optional, depth_doc)}),
-      row<DepthToSpace>(neutral,
-                        {depth_to_space_names, "Moves channels back to blocks of the spatial axes.",
-                         "OpenVINO DepthToSpace-1", "f32 2x12x2x3 block_size=2 blocks_mode=depth_first"},
-                        {attribute<&DepthToSpace::blocks_mode>("blocks_mode", Need::required, "order of the channels"),
-                         attribute<&DepthToSpace::block_size>("block_size", Need::optional, depth_doc)}),
+          {shape_input<&BatchToSpace::block_shape>("block_shape", "extents of a block, at least 1; 1 for the batch"),
+           shape_input<&BatchToSpace::crops_begin>(
+               "crops_begin", "elements removed at the beginning of each axis, at least 0; 0 for the batch"),
+           shape_input<&BatchToSpace::crops_end>("crops_end",
+                                                 "elements removed at the end of each axis, at least 0; 0 for the batch")}),
+      row<SpaceToDepth>(
+          neutral,
+          {space_to_depth_names, "Moves blocks of the spatial axes to the channels.", "OpenVINO SpaceToDepth-1",
+           "f32 2x3x4x6 block_size=2 blocks_mode=blocks_first"},
+          {attribute<&SpaceToDepth::blocks_mode>("blocks_mode", Need::required, mode_doc),
+           attribute<&SpaceToDepth::block_size>("block_size", Need::optional, "block on every spatial axis, at least 1")}),
+      row<DepthToSpace>(
+          neutral,
+          {depth_to_space_names, "Moves channels back to blocks of the spatial axes.", "OpenVINO DepthToSpace-1",
+           "f32 2x12x2x3 block_size=2 blocks_mode=depth_first"},
+          {attribute<&DepthToSpace::blocks_mode>("blocks_mode", Need::required, mode_doc),
+           attribute<&DepthToSpace::block_size>("block_size", Need::optional, "block on every spatial axis, at least 1")}),
   };
 }
 

@@ -97,12 +97,6 @@ def depth_to_space(input: Array, blocksize: Int, *, mode: Mode = "DCR", out: Arr
 
     Formula: result[n, c, y * b + i, x * b + j] = input[n, (i * b + j) * C + c, y, x] for mode="DCR".
 
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
-
     Elsewhere: patchfold.depth_to_space (CRD: mode="depth_first"); torch nn.functional.pixel_shuffle (CRD); TensorFlow
         nn.depth_to_space (DCR); OpenVINO DepthToSpace; MATLAB depthToSpace.
 
@@ -122,12 +116,6 @@ def space_to_depth(input: Array, blocksize: Int, *, mode: Mode = "DCR", out: Arr
     Shapes: input is (N, C, H, W); the result is (N, C*b*b, H/b, W/b) where b = blocksize.
 
     Formula: result[n, (i * b + j) * C + c, y, x] = input[n, c, y * b + i, x * b + j] for mode="DCR".
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
 
     Elsewhere: patchfold.space_to_depth (CRD: mode="depth_first"); torch nn.functional.pixel_unshuffle (CRD); TensorFlow
         nn.space_to_depth (DCR); OpenVINO SpaceToDepth; MATLAB spaceToDepth.

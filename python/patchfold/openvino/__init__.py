@@ -173,12 +173,6 @@ def space_to_depth(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, 
 
     Formula: result[n, offset * C + c, y] = data[n, c, y * b + offset], for each axis, with "blocks_first".
 
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
-
     Elsewhere: patchfold.space_to_depth (depth_first: mode="depth_first"); torch nn.functional.pixel_unshuffle
         (depth_first); TensorFlow nn.space_to_depth; ONNX SpaceToDepth; MATLAB spaceToDepth.
 
@@ -198,12 +192,6 @@ def depth_to_space(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, 
     Shapes: data is (N, C*K, y1..yR); the result is (N, C, y1*b .. yR*b) where b = block_size and K = b to the power R.
 
     Formula: result[n, c, y * b + offset] = data[n, offset * C + c, y], for each axis, with "blocks_first".
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
-        expected one.
 
     Elsewhere: patchfold.depth_to_space (depth_first: mode="depth_first"); torch nn.functional.pixel_shuffle
         (depth_first); TensorFlow nn.depth_to_space; ONNX DepthToSpace; MATLAB depthToSpace.
