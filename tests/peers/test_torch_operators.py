@@ -37,6 +37,10 @@ CASES |= {
     "fold mean": (lambda x: patchfold.fold(x, (4, 5), (2, 2), stride=3, reduce="mean", fill=3), (2, 8, 2)),
     "reconstruct": (lambda x: patchfold.reconstruct(x, (2, 3, 4, 5), (2, 2)), (2, 12, 12)),
     "gather_patches": (lambda x: patchfold.gather_patches(x, [(0, 1), (2, 0), (0, 1)], (2, 3)), (2, 4, 5)),
+    "gather_patches of a batch": (
+        lambda x: patchfold.gather_patches(x, [[(0, 1), (2, 0)], [(1, 1), (0, 2)]], (2, 3)),
+        (2, 3, 4, 5),
+    ),
 }
 
 
