@@ -80,7 +80,8 @@ Values Operator::parse(std::span<const nb::handle> values) const {
     else if (argument.required)
       throw Error({ErrorCode::missing, name(), std::string(argument.name), "must be given", "", what_is_expected(argument)});
     // The library takes an empty list for an omitted one.
-    const Dims* list = parsed[i] && neutral && argument.required ? std::get_if<Dims>(&*parsed[i]) : nullptr;
+    const bool lists_axes = neutral || argument.kind == ArgumentKind::axes;
+    const Dims* list = parsed[i] && lists_axes && argument.required ? std::get_if<Dims>(&*parsed[i]) : nullptr;
     if (list && list->empty())
       throw Error({ErrorCode::length, name(), std::string(argument.name),
                    "must have one entry for each spatial axis, at least one", "an empty list", ""});
