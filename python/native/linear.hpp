@@ -24,6 +24,10 @@ struct LinearCall {
 
   const Dims& input() const { return lowering.geometry.data; }
   const Dims& output() const { return lowering.geometry.output; }
+  /// Returns the number of batch axes: the first axes of both tensors, along which the call works on each element alone.
+  int batch_axes() const;
+  /// Changes the extents of the batch axes to the first ones of `shape`.
+  void set_batch(const Dims& shape);
   /// Returns a plan for row-major tensors. Both begin with the axes `samples`, any number of them; the plan makes the call
   /// for each sample.
   Plan plan(const Dims& samples) const;
