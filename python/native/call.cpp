@@ -85,7 +85,8 @@ Values Operator::parse(std::span<const nb::handle> values) const {
     if (parsed[i] && argument.name == "value")
       check_fill(spec_->name, "padding_mode", padding, argument.name, std::get<Scalar>(*parsed[i]));
     // The library takes an empty list for an omitted one.
-    const Dims* list = parsed[i] && neutral && argument.required ? std::get_if<Dims>(&*parsed[i]) : nullptr;
+    const bool lists_axes = neutral || argument.kind == ArgumentKind::axes;
+    const Dims* list = parsed[i] && lists_axes && argument.required ? std::get_if<Dims>(&*parsed[i]) : nullptr;
     if (list && list->empty())
       throw Error({ErrorCode::length, name(), std::string(argument.name),
                    "must have one entry for each spatial axis, at least one", "an empty list", ""});

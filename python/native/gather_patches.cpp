@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Patches at arbitrary corners: one plan that copies a patch, run once for each corner.
+#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,13 +22,22 @@ constexpr std::string_view op_name = "gather_patches";
 /// The corners as rows of integers: a copy, so that the caller cannot change a corner after its check.
 class Corners {
  public:
-  Corners(nb::handle object, int axes) {
+  Corners(nb::handle object, const Dims& image) {
     const nb::object found = array_of(object);
     auto* array = reinterpret_cast<PyArrayObject*>(found.ptr());
-    if (PyArray_NDIM(array) != 2 || PyArray_DIM(array, 1) < 1 || PyArray_DIM(array, 1) > axes)
-      throw Error({ErrorCode::value, std::string(op_name), "corners",
-                   "must have the shape (n, R), with a coordinate for each of the last R axes of x", given(object, array),
-                   ErrorValue("R from 1 to ", axes)});
+    const int batch = std::max(PyArray_NDIM(array) - 2, 0);
+    const int axes = image.size() - batch;
+    const auto refuse = [&](const char* rule, ErrorValue expected) {
+      throw Error({ErrorCode::value, std::string(op_name), "corners", rule, given(object, array), std::move(expected)});
+    };
+    if (batch > 0 && (axes < 1 || !std::equal(PyArray_DIMS(array), PyArray_DIMS(array) + batch, image.begin())))
+      refuse(
+          "must be one list (n, R), or have the shape (B.., n, R) with a list for each element of the first axes B.. of x",
+          ErrorValue("the first axes of ", image));
+    const npy_intp* const last = PyArray_DIMS(array) + batch;
+    if (PyArray_NDIM(array) < 2 || last[1] < 1 || last[1] > axes)
+      refuse("must have the shape (n, R), with a coordinate for each of the last R axes of x",
+             ErrorValue("R from 1 to ", axes));
     if (is_masked(object))
       throw Error({ErrorCode::type, std::string(op_name), "corners",
                    "masked arrays are not taken, since the mask would be lost", "", "corners.data or corners.filled(..)"});
@@ -33,10 +45,13 @@ class Corners {
     if (kind != 'i' && kind != 'u')
       throw Error(
           {ErrorCode::type, std::string(op_name), "corners", "must hold integers", text_of(PyArray_DESCR(array)), ""});
-    count_ = PyArray_DIM(array, 0);
-    rank_ = static_cast<int>(PyArray_DIM(array, 1));
+    for (int axis = 0; axis <= batch; ++axis) lists_.push_back(PyArray_DIM(array, axis));
+    count_ = element_count(lists_);
+    rank_ = static_cast<int>(last[1]);
     kind == 'i' ? read<std::int64_t>(found, NPY_INT64) : read<std::uint64_t>(found, NPY_UINT64);
   }
+  /// Returns (B.., n).
+  const Dims& lists() const { return lists_; }
   std::int64_t count() const { return count_; }
   int rank() const { return rank_; }
   const std::int64_t* at(std::int64_t i) const { return values_.data() + i * rank_; }
@@ -47,7 +62,7 @@ class Corners {
       for (int axis = 0; axis < rank_; ++axis)
         if (at(i)[axis] < 0 || at(i)[axis] > extents[axis] - size[axis])
           throw Error({ErrorCode::value, std::string(op_name), "corners", "each must keep its patch inside the image",
-                       ErrorValue("corners[", i, "] = ", Dims(std::span(at(i), std::size_t(rank_)))),
+                       ErrorValue("corners[", place(i), "] = ", Dims(std::span(at(i), std::size_t(rank_)))),
                        ErrorValue("from ", Dims::filled(rank_, 0), " to ", last(extents, size))});
   }
 
@@ -74,6 +89,13 @@ class Corners {
     const auto text = [&]() -> nb::object { return nb::module_::import_("patchfold._errors").attr("value_text")(object); };
     return utf8_of(or_stop(text));
   }
+  /// Returns the index of a corner, as "2, 0".
+  std::string place(std::int64_t i) const {
+    std::string text;
+    for (int axis = lists_.size() - 1; axis >= 0; i /= lists_[axis--])
+      text = std::to_string(i % lists_[axis]) + (text.empty() ? "" : ", ") + text;
+    return text;
+  }
   static Dims last(const Dims& extents, const Dims& size) {
     Dims last;
     for (int axis = 0; axis < size.size(); ++axis) last.push_back(extents[axis] - size[axis]);
@@ -83,22 +105,20 @@ class Corners {
   template <class T>
   void read(nb::object found, int type) {
     auto* array = reinterpret_cast<PyArrayObject*>(found.ptr());
-    if (PyArray_TYPE(array) != type || !PyArray_ISBEHAVED_RO(array)) {
+    if (PyArray_TYPE(array) != type || !PyArray_ISCARRAY_RO(array)) {
       found = nb::steal(PyArray_FromArray(array, PyArray_DescrFromType(type), NPY_ARRAY_DEFAULT | NPY_ARRAY_FORCECAST));
       if (!found.is_valid()) nb::raise_python_error();
       array = reinterpret_cast<PyArrayObject*>(found.ptr());
     }
     values_.reserve(static_cast<std::size_t>(count_ * rank_));
-    for (npy_intp i = 0; i < count_; ++i)
-      for (npy_intp axis = 0; axis < rank_; ++axis) {
-        const T value = *static_cast<const T*>(PyArray_GETPTR2(array, i, axis));
-        // Values beyond 64 bits are replaced by the largest value, which is outside the image too.
-        values_.push_back(std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value)
-                                                             : std::numeric_limits<std::int64_t>::max());
-      }
+    for (const T value : std::span(static_cast<const T*>(PyArray_DATA(array)), std::size_t(count_ * rank_)))
+      // Larger values are outside the image too.
+      values_.push_back(std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value)
+                                                           : std::numeric_limits<std::int64_t>::max());
   }
 
   int rank_ = 0;
+  Dims lists_{};
   std::int64_t count_ = 0;
   std::vector<std::int64_t> values_{};
 };
@@ -118,6 +138,13 @@ Dims patch_size(nb::handle object, const Dims& extents) {
   for (int axis = 0; axis < size.size(); ++axis)
     if (size[axis] > extents[axis]) refuse("must not exceed the axes that are cut", size, ErrorValue("at most ", extents));
   return size;
+}
+
+/// Returns the bytes from the first element to the i-th one, row-major, of the first axes of a tensor.
+std::int64_t offset_of(std::int64_t i, const Dims& extents, const Dims& strides) {
+  std::int64_t offset = 0;
+  for (int axis = extents.size() - 1; axis >= 0; i /= extents[axis--]) offset += i % extents[axis] * strides[axis];
+  return offset;
 }
 
 /// Throws if `out` shares memory with x, or two elements of `out` share memory: patches are written one after the other.
@@ -143,14 +170,17 @@ nb::object gather_patches(nb::handle x, nb::handle corners_object, nb::handle si
   static const Operator copy("copy", "x");
   const Operand src = operand_of(x, {op_name, "x"}, false);
   const int rank = src.view.shape.size();
-  const Corners corners(corners_object, rank);
+  const Corners corners(corners_object, src.view.shape);
   const int spatial = corners.rank();
   const int leading = rank - spatial;
+  const Dims& lists = corners.lists();
+  const int batch = lists.size() - 1;
   const Dims extents = src.view.shape.slice(leading, rank);
   const Dims patch = patch_size(size, extents);
-  Dims shape = {corners.count()};
-  shape.append(src.view.shape.slice(0, leading));
-  shape.append(patch);
+  Dims of_one = src.view.shape.slice(batch, leading);
+  of_one.append(patch);
+  Dims shape = lists;
+  shape.append(of_one);
 
   corners.check(extents, patch);
   std::optional<Output> made;
@@ -174,17 +204,17 @@ nb::object gather_patches(nb::handle x, nb::handle corners_object, nb::handle si
   if (!out.is_none()) check_room(src.view, dst);
 
   const auto one_of = [&](const TensorView& view, const Dims& strides) {
-    return TensorView{nullptr, shape.slice(1, rank + 1), strides, view.dtype, view.element_size};
+    return TensorView{nullptr, of_one, strides, view.dtype, view.element_size};
   };
-  const TensorView to_one = one_of(dst, dst.strides.slice(1, rank + 1));
-  const Plan plan = copy.prepare(one_of(src.view, src.view.strides), &to_one, {}).plan;
+  const TensorView to_one = one_of(dst, dst.strides.slice(lists.size(), dst.strides.size()));
+  const Plan plan = copy.prepare(one_of(src.view, src.view.strides.slice(batch, rank)), &to_one, {}).plan;
   const auto* from = static_cast<const std::byte*>(src.view.data);
   auto* to = static_cast<std::byte*>(dst.data);
   std::atomic<Status> failed = Status::ok;
   const auto run_one = [&](std::int64_t i, Executor& executor) noexcept {
-    std::int64_t offset = 0;
+    std::int64_t offset = offset_of(i / lists.back(), lists.slice(0, batch), src.view.strides);
     for (int axis = 0; axis < spatial; ++axis) offset += corners.at(i)[axis] * src.view.strides[leading + axis];
-    const Status status = plan.run(from + offset, to + i * dst.strides[0], executor);
+    const Status status = plan.run(from + offset, to + offset_of(i, lists, dst.strides), executor);
     if (status != Status::ok) failed = status;
   };
   {

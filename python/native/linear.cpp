@@ -67,6 +67,17 @@ Geometry with_samples(const Geometry& g, const Dims& samples) {
   return result;
 }
 
+/// Returns the index that is this whole axis of both tensors; null if there is none.
+template <class AnyGeometry>
+auto* index_of_axis(AnyGeometry& g, int axis) {
+  const auto fits = [&](const SharedIndex& index) {
+    return index.image.axis == axis && index.image.step == 1 && index.columns.axis == axis && index.columns.step == 1 &&
+           index.extent == g.data[axis] && index.extent == g.output[axis];
+  };
+  const auto found = std::find_if(g.shared.begin(), g.shared.end(), fits);
+  return found == g.shared.end() ? nullptr : found;
+}
+
 /// Returns a row-major tensor without data.
 TensorView form(const Dims& shape, DType dtype, std::size_t element_size) {
   return {nullptr, shape, contiguous_strides(shape, element_size), dtype, element_size};
@@ -117,6 +128,10 @@ nb::tuple shapes_of(const nb::str& text) {
   return nb::make_tuple(to_tuple(call.input()), to_tuple(call.output()));
 }
 
+int batch_of(const nb::str& text) {
+  return linear_call(utf8_of(text)).batch_axes();
+}
+
 /// Returns (axis of the image, extent, pad_begin, pad_end) for each spatial axis of a call that is no adjoint.
 nb::list pads_of(const nb::str& text) {
   nb::list axes;
@@ -155,6 +170,21 @@ void run_linear(const nb::str& text, nb::handle x, nb::handle out) {
 
 }  // namespace
 
+int LinearCall::batch_axes() const {
+  const Geometry& g = lowering.geometry;
+  int count = 0;
+  while (count < std::min(g.data.size(), g.output.size()) && index_of_axis(g, count)) ++count;
+  return count;
+}
+
+void LinearCall::set_batch(const Dims& shape) {
+  Geometry& g = lowering.geometry;
+  for (int axis = 0, count = batch_axes(); axis < count; ++axis) {
+    index_of_axis(g, axis)->extent = shape[axis];
+    g.data[axis] = g.output[axis] = shape[axis];
+  }
+}
+
 Plan LinearCall::plan(const Dims& samples) const {
   const Dims input_shape = lowering.geometry.has_data ? joined(samples, input()) : Dims{};
   return plan(samples, form(input_shape, dtype, element_size), form(joined(samples, output()), dtype, element_size));
@@ -182,6 +212,7 @@ void bind_linear(nb::module_& module) {
   module.def("linear_call", &call_text, nb::arg("op"), nb::arg("shape").none(), nb::arg("dtype"), nb::arg("values"));
   module.def("open_linear_call", &open_call_text, nb::arg("op"), nb::arg("dtype"), nb::arg("values"));
   module.def("linear_shapes", &shapes_of, nb::arg("call"));
+  module.def("linear_batch", &batch_of, nb::arg("call"));
   module.def("linear_pads", &pads_of, nb::arg("call"));
   module.def("run_linear", &run_linear, nb::arg("call"), nb::arg("x").none(), nb::arg("out"));
 }

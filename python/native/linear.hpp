@@ -24,7 +24,12 @@ struct LinearCall {
 
   const Dims& input() const { return lowering.geometry.data; }
   const Dims& output() const { return lowering.geometry.output; }
-  /// Returns a plan for row-major tensors. Both tensors begin with the axes `samples`; the plan makes the call for each sample.
+  /// Returns the number of batch axes: the first axes of both tensors, along which the call works on each element alone.
+  int batch_axes() const;
+  /// Changes the extents of the batch axes to the first ones of `shape`.
+  void set_batch(const Dims& shape);
+  /// Returns a plan for row-major tensors. Both begin with the axes `samples`, any number of them; the plan makes the call
+  /// for each sample.
   Plan plan(const Dims& samples) const;
   /// Returns a plan for tensors of any strides. `input` is ignored if the operator has no data input.
   Plan plan(const Dims& samples, const ConstTensorView& input, const TensorView& output) const;

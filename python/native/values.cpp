@@ -98,7 +98,8 @@ Items first_items(PyObject* sequence) {
 Items items_of(nb::handle object) {
   PyObject* pointer = object.ptr();
   if (PyTuple_Check(pointer)) return {nb::borrow(object)};
-  if (PyUnicode_Check(pointer) || PyBytes_Check(pointer) || PyDict_Check(pointer) || !PySequence_Check(pointer)) return {};
+  if (PyUnicode_Check(pointer) || PyBytes_Check(pointer) || PyDict_Check(pointer)) return {};
+  if (!PySequence_Check(pointer) && !has_axes(object)) return {};  // torch's tensors are no sequences
   if (PyArray_Check(pointer) && PyArray_NDIM(reinterpret_cast<PyArrayObject*>(pointer)) == 0) return {};
   Items items = PyList_Check(pointer) ? Items{nb::steal(PyList_AsTuple(pointer))} : first_items(pointer);
   if (!items.is_valid()) drop_answer();

@@ -107,13 +107,16 @@ std::string_view text_of_call(const xla::Attributes& attributes) {
   refuse_call("XLA", "must have an attribute that is text", "", "call");
 }
 
-/// Returns a plan for buffers of these shapes and types only. argument: null for an operator without data.
+/// Returns a plan for buffers of these shapes and types only. argument: null for an operator without data. The batch is that
+/// of the buffers: XLA may cut it for several devices, and it is open in some programs.
 Plan plan_of(std::string_view text, const xla::Buffer* argument, const xla::Buffer& result) {
-  const LinearCall call = linear_call(text);
+  LinearCall call = linear_call(text);
   if (call.lowering.geometry.has_data != (argument != nullptr))
     refuse_call("XLA", "must have an argument, if the operator has data", "", "");
   const Dims output = shape_of(result);
-  const Dims samples = output.slice(0, std::max(output.size() - call.output().size(), 0));
+  const int own = output.size() - call.output().size();
+  const Dims samples = output.slice(0, std::max(own, 0));
+  if (own >= 0) call.set_batch(output.slice(own, output.size()));
   const auto check = [&](const xla::Buffer& buffer, const Dims& own) {
     Dims expected = samples;
     expected.append(own);

@@ -14,7 +14,7 @@ import typing as _t
 from . import _core as _core  # before NumPy: in a second interpreter, patchfold's error says more than NumPy's
 
 # isort: split
-from . import keras, onnx, openvino, tensorflow
+from . import _graphs, keras, onnx, openvino, tensorflow
 from ._core import __version__, get_num_threads, instruction_sets, set_num_threads, use_instruction_set
 from ._errors import Error, InvalidType, InvalidValue
 from ._explain import explain
@@ -96,6 +96,8 @@ __all__ = [
     "unpatchify",
     "use_instruction_set",
 ]
+
+_graphs.prepare()
 
 _LAZY = {
     "dask": ("dask", "zarr"),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rooms of the Python package, and the imports of its modules. For check_layers.py."""
+
 import ast
 import os
 import re
@@ -17,10 +18,13 @@ TABLE = {
     "onnx": ("ONNX's operators; its node tests", "_arrays _operators"),
     "openvino": ("OpenVINO's operators; the library that it loads", "_operators"),
     "tensorflow": ("TensorFlow's operators and tensors", "_arrays _operators"),
-    "torch": ("torch's operators and modules", "_arrays _operators keras.py onnx openvino tensorflow"),
+    "_graphs.py": ("the functions that torch.compile calls as a whole", "_operators _tiles keras.py onnx openvino tensorflow"),
+    "torch": ("torch's operators and modules", "_arrays _operators _graphs.py"),
     "jax": ("operators for JAX", "_arrays _operators"),
-    "__init__.py": ("the public names", "_operators _orders _tiles _explain.py keras.py onnx openvino tensorflow torch jax monai "
-                                        "torchio dask"),
+    "__init__.py": (
+        "the public names",
+        "_operators _orders _tiles _explain.py keras.py onnx openvino tensorflow _graphs.py torch jax monai torchio dask",
+    ),
     "monai": ("MONAI's inference by windows", "_arrays _tiles torch"),
     "torchio": ("TorchIO's grids of patches", "_arrays _tiles torch"),
     "dask": ("tiles and operators on dask's workers", "_arrays _operators _tiles"),
@@ -37,7 +41,9 @@ def path_of(room):
 def file_of(root, parts):
     """Returns the file of a module, or None if there is none."""
     module = "/".join(parts)
-    return next((path for path in (module + ".py", module + "/__init__.py", module + ".pyi") if (root / path).is_file()), None)
+    return next(
+        (path for path in (module + ".py", module + "/__init__.py", module + ".pyi") if (root / path).is_file()), None
+    )
 
 
 def imports(root, name, text):

@@ -13,13 +13,26 @@ void check_length(std::string_view op, std::string_view argument, const Dims& li
        ErrorValue(length, " numbers"));
 }
 
-void check_each(std::string_view op, std::string_view argument, const Dims& list, std::int64_t bound) {
+namespace {
+
+void check_entries(std::string_view op, std::string_view argument, const Dims& list, std::int64_t bound,
+                   const ErrorValue& given) {
   for (const std::int64_t value : list)
-    if (value < bound) fail(ErrorCode::value, op, argument, "every entry must be at least " + std::to_string(bound), list);
+    if (value < bound) fail(ErrorCode::value, op, argument, "every entry must be at least " + std::to_string(bound), given);
+}
+
+}  // namespace
+
+void check_each(std::string_view op, std::string_view argument, const Dims& list, std::int64_t bound) {
+  check_entries(op, argument, list, bound, list);
+}
+
+void check_each(std::string_view op, std::string_view argument, const Axes& list, std::int64_t bound) {
+  check_entries(op, argument, list.values(), bound, list);
 }
 
 void check_each(std::string_view op, std::string_view argument, const PadsList& list, std::int64_t bound) {
-  for (int i = 0; i < list.size(); ++i) check_each(op, argument, {list[i].begin, list[i].end}, bound);
+  for (int i = 0; i < list.size(); ++i) check_each(op, argument, Dims{list[i].begin, list[i].end}, bound);
 }
 
 void check_number(std::string_view op, std::string_view argument, std::int64_t value, std::int64_t bound) {

@@ -19,6 +19,7 @@ namespace patchfold::dialects {
 void check_length(std::string_view op, std::string_view argument, const Dims& list, int length);
 /// Throws Error(value) unless every entry is at least `bound`.
 void check_each(std::string_view op, std::string_view argument, const Dims& list, std::int64_t bound);
+void check_each(std::string_view op, std::string_view argument, const Axes& list, std::int64_t bound);
 void check_each(std::string_view op, std::string_view argument, const PadsList& list, std::int64_t bound);
 /// Throws Error(value) unless the number is at least `bound`.
 void check_number(std::string_view op, std::string_view argument, std::int64_t value, std::int64_t bound);

@@ -6,6 +6,7 @@
 #include "dialects/checks.hpp"
 #include "dialects/rows.hpp"
 #include "ops/axes.hpp"
+#include "ops/hints.hpp"
 #include "ops/operands.hpp"
 
 namespace patchfold::torch {
@@ -21,20 +22,41 @@ constexpr Names unfold_names{.op = Unfold::name, .data = "input"};
 /// Checks the ranges that fold and unfold share. Returns the number of axes: two unless a list has another length.
 int check_sliding(const auto& op, ops::SpatialArgument output_size, const Names& names) {
   ops::check_given(names.op, "kernel_size", !op.kernel_size.empty());
+  for (const std::int64_t pad : op.padding.values())
+    if (pad < 0)
+      fail(ErrorCode::value, names.op, "padding", "every entry must be at least 0", op.padding, {},
+           {"negative pads crop in the neutral ", names.op.substr(names.op.find('.') + 1)});
   const int rank = ops::deciding_argument(names.op, {output_size, ops::spatial("kernel_size", op.kernel_size),
                                                      ops::spatial("dilation", op.dilation),
                                                      ops::spatial("padding", op.padding), ops::spatial("stride", op.stride)})
                        .length;
-  check_each(names.op, "kernel_size", op.kernel_size.values(), 1);
-  check_each(names.op, "stride", op.stride.values(), 1);
-  check_each(names.op, "dilation", op.dilation.values(), 1);
-  check_each(names.op, "padding", op.padding.values(), 0);
+  check_each(names.op, "kernel_size", op.kernel_size, 1);
+  check_each(names.op, "stride", op.stride, 1);
+  check_each(names.op, "dilation", op.dilation, 1);
   return rank < 0 ? 2 : rank;
 }
 
-PadsList both_ends(const Axes& padding, int rank) {
-  const Dims pads = ops::spread(padding, rank);
-  return dialects::pairs_of(pads, pads);
+Padding both_ends(const Axes& padding) {
+  if (padding.is_scalar()) return padding.values()[0];
+  return dialects::pairs_of(padding.values(), padding.values());
+}
+
+/// Returns the neutral operator that `check` completes. Errors get the hints of the neutral operator.
+template <class Op, class Check>
+Neutral checked(Op op, const Dims& input, const Names& names, const Check& check) {
+  try {
+    check(op);
+  } catch (const Error& error) {
+    throw ops::with_hints(error, op, input, names);
+  }
+  return op;
+}
+
+/// Returns the hint for an image that is none of torch's.
+ErrorValue image_hint(const Unfold& op, const Dims& input, const Names& names) {
+  ErrorValue hint = dialects::image_hint(op.kernel_size, input, names);
+  if (input.size() < 5 || !hint.empty()) return hint;
+  return {"for two spatial axes the neutral unfold with ", Setting("kernel_size", op.kernel_size.values())};
 }
 
 /// Throws if an axis other than the batch is empty.
@@ -56,41 +78,41 @@ void check_positions(const Dims& extents, const ops::Sliding& sliding, const Nam
 
 Neutral neutral(const Fold& op, const Dims& input, const Names& names) {
   ops::check_given(names.op, "output_size", !op.output_size.empty());
-  const int rank = check_sliding(op, ops::spatial("output_size", op.output_size), names);
-  if (input.size() != 2 && input.size() != 3)
-    fail_rank(names.op, names.data, "must be (N, C * product of kernel_size, L) or without N", input, "rank 3 or 2",
-              dialects::grid_hint(ops::Change<Fold>{neutral, op, input, names}, rank));
-  check_not_empty(input, 2, names);
-  check_each(names.op, "output_size", op.output_size.values(), 1);
-  patchfold::Fold fold{.output_size = ops::spread(op.output_size, rank),
-                       .kernel_size = op.kernel_size,
-                       .stride = op.stride,
-                       .dilation = op.dilation,
-                       .padding = both_ends(op.padding, rank)};
-  check_positions(fold.output_size, {fold.kernel_size, fold.stride, fold.dilation, fold.padding}, names);
-  return fold;
+  const patchfold::Fold given{.output_size = ops::spread(op.output_size, 2),
+                              .kernel_size = op.kernel_size,
+                              .stride = op.stride,
+                              .dilation = op.dilation,
+                              .padding = both_ends(op.padding)};
+  return checked(given, input, names, [&](patchfold::Fold& fold) {
+    const int rank = check_sliding(op, ops::spatial("output_size", op.output_size), names);
+    if (input.size() != 2 && input.size() != 3)
+      fail_rank(names.op, names.data, "must be (N, C * product of kernel_size, L) or without N", input, "rank 3 or 2",
+                dialects::grid_hint(input, rank, names));
+    check_not_empty(input, 2, names);
+    check_each(names.op, "output_size", op.output_size, 1);
+    fold.output_size = ops::spread(op.output_size, rank);
+    check_positions(fold.output_size, {fold.kernel_size, fold.stride, fold.dilation, fold.padding}, names);
+  });
 }
 
 Neutral neutral(const Unfold& op, const Dims& input, const Names& names) {
-  const int rank = check_sliding(op, {"", -1}, names);
-  // torch has two spatial axes. With another number of axes, an image without a batch axis could have the rank of an image in
-  // torch.
-  if (input.size() != rank + 2 && (rank != 2 || input.size() != 3))
-    fail_rank(
-        names.op, names.data,
-        rank == 2 ? "must be (N, C, H, W) or (C, H, W)" : "must be (N, C, spatial axes), with as many as the lists have",
-        input, rank == 2 ? ErrorValue("rank 4 or 3") : ErrorValue("rank ", rank + 2),
-        rank == 2 ? dialects::image_hint(ops::Change<Unfold>{neutral, op, input, names}, &Unfold::kernel_size)
-                  : ErrorValue());
-  check_not_empty(input, rank + 1, names);
-  ops::check_shape(names.op, names.data, input);
-  patchfold::Unfold unfold{.kernel_size = ops::spread(op.kernel_size, rank),
-                           .stride = op.stride,
-                           .dilation = op.dilation,
-                           .padding = both_ends(op.padding, rank)};
-  check_positions(input.slice(input.size() - rank, input.size()),
-                  {unfold.kernel_size, unfold.stride, unfold.dilation, unfold.padding}, names);
-  return unfold;
+  const patchfold::Unfold given{
+      .kernel_size = op.kernel_size, .stride = op.stride, .dilation = op.dilation, .padding = both_ends(op.padding)};
+  return checked(given, input, names, [&](patchfold::Unfold& unfold) {
+    const int rank = check_sliding(op, {"", -1}, names);
+    // torch has two spatial axes. An image with another number and no batch could have the rank of torch's own images.
+    if (input.size() != rank + 2 && (rank != 2 || input.size() != 3))
+      fail_rank(
+          names.op, names.data,
+          rank == 2 ? "must be (N, C, H, W) or (C, H, W)" : "must be (N, C, spatial axes), with as many as the lists have",
+          input, rank == 2 ? ErrorValue("rank 4 or 3") : ErrorValue("rank ", rank + 2),
+          rank == 2 ? image_hint(op, input, names) : ErrorValue());
+    check_not_empty(input, rank + 1, names);
+    ops::check_shape(names.op, names.data, input);
+    unfold.kernel_size = ops::spread(op.kernel_size, rank);
+    check_positions(input.slice(input.size() - rank, input.size()),
+                    {unfold.kernel_size, unfold.stride, unfold.dilation, unfold.padding}, names);
+  });
 }
 
 constexpr Names shuffle_names = dialects::depth_names(PixelShuffle::name, "input", "upscale_factor");

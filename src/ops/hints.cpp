@@ -92,9 +92,11 @@ ErrorValue pads(const Change<Op>& call) {
   }
   const std::string_view name = call.names.padding;
   const ErrorValue reason(name, " has ", entries, " entries, so ", entries, " spatial axes; write ");
+  const bool takes_pairs = call.names.op == Op::name;
   if (!is_uniform) {
     // Systems order such entries differently, so they can be paired in two ways.
     ErrorValue hint = reason;
+    if (!takes_pairs) hint.append("one number for each axis, or for the neutral ", Op::name, " ");
     hint.append("a pair (begin, end) for each axis");
     return call.set(changeable<Op>.padding, Padding(pairs), Setting(name, pairs)).plans() ? hint : ErrorValue();
   }
@@ -103,7 +105,8 @@ ErrorValue pads(const Change<Op>& call) {
        {std::pair(Padding(pad), Setting(name, pad)), std::pair(Padding(pairs), Setting(name, Dims::filled(rank, pad))),
         std::pair(Padding(pairs), Setting(name, pairs))}) {
     const Change<Op> change = call.set(changeable<Op>.padding, padding, typed);
-    if (change.plans()) add_choice(list, list.empty() || typed.value.index() != 4 ? ", " : " or ", change.text);
+    const bool is_last = typed.value.index() == (takes_pairs ? 4 : 3);
+    if (change.plans() && (takes_pairs || typed.value.index() != 4)) add_choice(list, is_last ? " or " : ", ", change.text);
   }
   if (list.empty()) return {};
   ErrorValue hint = reason;
@@ -149,7 +152,7 @@ void propose(Error::Parts& parts, const Change<Op>& call) {
       parts.expected.append(" for two");
     }
   if constexpr (changeable<Op>.padding != nullptr)
-    if (counts_axes) parts.hint = pads(call);
+    if (const ErrorValue hint = counts_axes ? pads(call) : ErrorValue(); !hint.empty()) parts.hint = hint;
   if constexpr (changeable<Op>.layout != nullptr)
     if (parts.hint.empty()) parts.hint = axes_of_image(call, parts.code);
   if constexpr (std::same_as<Op, Unfold>)

@@ -202,6 +202,37 @@ def test_uninstall_removes_installations_without_a_handle() -> None:
     ours.uninstall()
 
 
+# Calls that torch refuses, and the class of torch's own error.
+REFUSED: dict[str, tuple[Callable[[], Any], type[Exception]]] = {
+    "kernel too large": (lambda: functional.unfold(torch.ones(1, 1, 4, 4), 5), RuntimeError),
+    "rank": (lambda: functional.unfold(torch.ones(1, 1, 1, 4, 4), 2), RuntimeError),
+    "rank in a module": (lambda: nn.Fold(4, 2)(torch.ones(4)), RuntimeError),
+    "positions": (lambda: functional.fold(torch.ones(1, 4, 8), 4, 2), RuntimeError),
+    "kernel of 0": (lambda: functional.fold(torch.ones(1, 4, 9), 4, 0), RuntimeError),
+    "negative padding": (lambda: functional.unfold(torch.ones(1, 1, 4, 4), 2, padding=-1), RuntimeError),
+    "channels": (lambda: functional.pixel_shuffle(torch.ones(1, 3, 2, 2), 2), RuntimeError),
+    "extents": (lambda: functional.pixel_unshuffle(torch.ones(1, 3, 3, 2), 2), RuntimeError),
+    "gradient": (lambda: functional.unfold(torch.ones(1, 1, 4, 4).requires_grad_(), 5), RuntimeError),
+    "type of an element": (lambda: functional.fold(torch.ones(1, 4, 9).to(torch.float8_e5m2), 4, 2), RuntimeError),
+    "type of an argument": (lambda: functional.unfold(torch.ones(1, 1, 4, 4), "2"), TypeError),
+    "type of a factor": (lambda: functional.pixel_shuffle(torch.ones(1, 4, 2, 2), 2.5), TypeError),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_errors_are_those_of_torch_and_of_patchfold(name: str) -> None:
+    call, kind = REFUSED[name]
+    with pytest.raises(kind):
+        call()
+    with ours.install(), pytest.raises(kind) as caught:
+        call()
+    error = caught.value
+    assert isinstance(error, patchfold.Error) and isinstance(error, (patchfold.InvalidValue, patchfold.InvalidType))
+    assert isinstance(error, RuntimeError) == (kind is RuntimeError)
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error) and str(again) == str(error)
+
+
 def test_torchs_number_of_threads_is_not_that_of_patchfold() -> None:
     count = "import os, torch, patchfold; torch.set_num_threads(1); print(patchfold.get_num_threads())"
     told = subprocess.run([sys.executable, "-c", count], env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every operator of the table for tensors that torch records, transforms, traces and compiles."""
 
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -37,6 +38,10 @@ CASES |= {
     "fold mean": (lambda x: patchfold.fold(x, (4, 5), (2, 2), stride=3, reduce="mean", fill=3), (2, 8, 2)),
     "reconstruct": (lambda x: patchfold.reconstruct(x, (2, 3, 4, 5), (2, 2)), (2, 12, 12)),
     "gather_patches": (lambda x: patchfold.gather_patches(x, [(0, 1), (2, 0), (0, 1)], (2, 3)), (2, 4, 5)),
+    "gather_patches of a batch": (
+        lambda x: patchfold.gather_patches(x, [[(0, 1), (2, 0)], [(1, 1), (0, 2)]], (2, 3)),
+        (2, 3, 4, 5),
+    ),
 }
 
 
@@ -105,6 +110,77 @@ def test_views_are_compiled() -> None:
     for call in (lambda x: patchfold.unfold_view(x, (2, 2)) * 2, lambda x: patchfold.space_to_depth_view(x, (2, 2)) * 2):
         torch._dynamo.reset()
         assert torch.equal(torch.compile(call, fullgraph=True, backend="aot_eager")(x), call(x))
+
+
+WITHOUT_IMPORT = {
+    "unfold": "patchfold.unfold(x, 3, padding=1)",
+    "unfold_view": "patchfold.unfold_view(x, (3, 3)) * 2",
+    "a dialect's operator": "patchfold.tensorflow.space_to_depth(x.permute(0, 2, 3, 1), 2)",
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_IMPORT)
+def test_compiled_without_import_of_patchfold_torch(name: str) -> None:
+    program = f"""
+import sys, torch, patchfold
+assert "patchfold.torch" not in sys.modules
+call = lambda x: {WITHOUT_IMPORT[name]}
+x, y = (torch.arange(2 * 3 * 8 * 8.0).reshape(2, 3, 8, 8).requires_grad_() for _ in range(2))
+compiled = torch.compile(call, fullgraph=True, backend="aot_eager")
+for _ in range(2):
+    (compiled(x) ** 2).sum().backward()
+    (call(y) ** 2).sum().backward()
+assert torch.equal(x.grad, y.grad)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+OUTSIDE: dict[str, Call] = {
+    "coverage": lambda x: x / torch.as_tensor(patchfold.coverage((8, 8), 3)),
+    "iter_unfold": lambda x: sum(each.columns.sum() for each in patchfold.iter_unfold(x, 3, max_bytes=10**5)),
+    "plan": lambda x: patchfold.plan("unfold", x, kernel_size=3)(x),
+    "apply_tiled": lambda x: patchfold.apply_tiled(torch.sin, x, tile=(4, 4), overlap=0),
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_functions_outside_of_graphs_say_so(name: str) -> None:
+    x, call = torch.rand(2, 3, 8, 8), OUTSIDE[name]
+    torch._dynamo.reset()
+    with pytest.raises(Exception, match=f"patchfold.{name} is no part of a graph: call it outside of the compiled function"):
+        torch.compile(call, fullgraph=True, backend="eager")(x)
+    torch._dynamo.reset()
+    assert torch.equal(torch.compile(call, backend="eager")(x), call(x))
+
+
+def test_compiled_by_themselves() -> None:
+    x = torch.rand(2, 3, 8, 8)
+    for function in (patchfold.unfold, patchfold.unfold_view, patchfold.space_to_depth):
+        torch._dynamo.reset()
+        assert torch.equal(torch.compile(function, fullgraph=True, backend="eager")(x, (2, 2)), function(x, (2, 2)))
+
+
+def test_copies_of_open_extents_are_compiled() -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(patchfold.copy, fullgraph=True, dynamic=True, backend="eager")
+    for shape in ((2, 3, 4), (3, 5, 6)):
+        x = torch.rand(shape).mT
+        assert torch.equal(compiled(x), x)
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+@pytest.mark.parametrize("order", ["p1 p2 c", "(c p1 p2)", "p2 p1 c", "c p2 p1", "vit"])
+def test_orders_of_tokens_are_compiled(order: str, dynamic: bool | None) -> None:
+    def call(x: Any) -> Any:
+        tokens = patchfold.patchify(x * 2, 2, order=order)
+        return tokens, patchfold.unpatchify(tokens, (4, 6), 2, order=order)
+
+    torch._dynamo.reset()
+    compiled = torch.compile(call, fullgraph=True, dynamic=dynamic, backend="aot_eager")
+    for batch in (2, 3, 5):
+        x = torch.rand(batch, 3, 4, 6)
+        for got, expected in zip(compiled(x), call(x), strict=True):
+            assert torch.equal(got, expected)
 
 
 def test_wrong_calls_are_refused_before_anything_is_recorded() -> None:

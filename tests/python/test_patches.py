@@ -155,6 +155,30 @@ def test_many_patches_of_a_large_image_are_shared_between_threads():
     np.testing.assert_array_equal(result, expected, strict=True)
 
 
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_each_element_of_a_batch_has_its_own_corners(data):
+    batch = tuple(data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=2)))
+    others = tuple(data.draw(st.lists(st.integers(1, 2), max_size=1)))
+    extents = np.array(data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=2)))
+    size = np.array([data.draw(st.integers(1, int(extent))) for extent in extents])
+    count = data.draw(st.integers(0, 3))
+    random = np.random.default_rng(data.draw(st.integers(0, 99)))
+    x = random.integers(0, 99, (*batch, *others, *extents), np.int16).swapaxes(0, len(batch) - 1)
+    batch = x.shape[: len(batch)]
+    corners = random.integers(0, extents - size + 1, (*batch, count, len(extents)))
+    expected = np.zeros((*batch, count, *others, *size), x.dtype)
+    for one in np.ndindex(*batch):
+        expected[one] = patchfold.gather_patches(x[one], corners[one], size)
+    for lists in (corners, corners[::-1].copy()[::-1], corners.tolist() if corners.size else corners):
+        np.testing.assert_array_equal(patchfold.gather_patches(x, lists, size), expected, strict=True)
+
+    room = np.full((*expected.shape, 2), 99, x.dtype)
+    patchfold.gather_patches(x, corners, size, out=room[..., 1])
+    np.testing.assert_array_equal(room[..., 1], expected)
+    assert (room[..., 0] == 99).all()
+
+
 def test_one_number_is_the_size_on_every_axis():
     x = np.arange(48).reshape(3, 4, 4)
     result = patchfold.gather_patches(x, np.array([[1, 2]]), 2)

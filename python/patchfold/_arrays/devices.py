@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import InvalidType, InvalidValue, given_text, type_name, value_text
-from .kinds import device_type, is_numpy, is_torch, module_of, speaks_dlpack
+from .kinds import device_type, dlpack_device, is_numpy, is_torch, module_of, speaks_dlpack
 
 _CPU = 1
 """DLPack's number for the processor's memory."""
@@ -40,7 +40,7 @@ def to_processor(array: Any, op: str, argument: str) -> Any:
         return array if array.device.type in ("cpu", "meta") else array.cpu()
     if not speaks_dlpack(array):
         return array
-    kind = device_type(array.__dlpack_device__())
+    kind = device_type(dlpack_device(array, op, argument))
     if kind is None or kind == _CPU:
         return array
     try:

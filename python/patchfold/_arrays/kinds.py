@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._arguments import first_entries, is_list, read_integer
-from .._errors import InvalidType, given_text
+from .._errors import InvalidType, given_text, type_name, value_text
 
 
 def is_numpy(array: Any) -> TypeGuard[npt.NDArray[Any]]:
@@ -39,6 +39,17 @@ def device_type(device: Any) -> int | None:
         return operator.index(device[0]) if isinstance(device, tuple) and len(device) == 2 else None
     except TypeError:
         return None
+
+
+def dlpack_device(array: Any, op: str, argument: str) -> Any:
+    """Returns what __dlpack_device__ returns. Errors: InvalidType for an array on no device of DLPack's, or on several."""
+    try:
+        return array.__dlpack_device__()
+    except BufferError as error:
+        jax = module_of(array) in ("jax", "jaxlib")
+        hint = "a sharded array: the same function of patchfold.jax, or numpy.asarray(x)" if jax else ""
+        rule = "must be an array that DLPack can hand over"
+        raise InvalidType(op, argument, rule, f"{type_name(array)}: {value_text(error)}", hint=hint) from None
 
 
 def module_of(array: Any) -> str:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from .._core import RawArray, new_buffer, prefer_large_pages
 from .._errors import InvalidType, given_text, type_name, value_text
 from .dtypes import SHARED_WITH_NUMPY, SIZES
-from .kinds import device_type, is_numpy, is_torch, module_of, speaks_dlpack
+from .kinds import device_type, dlpack_device, is_numpy, is_torch, module_of, speaks_dlpack
 
 Memory: TypeAlias = RawArray | npt.NDArray[Any]
 """The memory of an array; a NumPy array if NumPy has the element type, since NumPy arrays pass to native code fastest."""
@@ -31,7 +31,7 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
         rule = "must be an array: NumPy's, torch's, or any with __dlpack__"
         expected = "" if to_write else array_instead(array, argument)
         raise InvalidType(op, argument, rule, type_name(array), expected, hint=_traced_hint(array))
-    device = array.__dlpack_device__()
+    device = dlpack_device(array, op, argument)
     where = device_type(device)
     if where is None:
         rule = "__dlpack_device__ must give a device type and a number"

@@ -87,7 +87,7 @@ def shapes(call: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def closed(call: str, shape: Sequence[int]) -> str:
     """Returns a call with a shape in place of "?"."""
-    return call.replace(" ? ", f" {'x'.join(map(str, shape))} ", 1)
+    return " ".join("x".join(map(str, shape)) if word == "?" else word for word in call.split(" "))
 
 
 def open_result(call: str, extents: Sequence[int | None]) -> tuple[Extent | None, ...] | None:
@@ -116,7 +116,7 @@ def _open_result(call: str, extents: tuple[int | None, ...]) -> tuple[Extent | N
             return None
 
     unknown = [axis for axis, extent in enumerate(extents) if extent is None]
-    step = lcm(*(int(number) for number in re.findall(r"\d+", call.partition(" ? ")[2]) if int(number)))
+    step = lcm(*(int(number) for number in re.findall(r"\d+", call.partition(" ?")[2]) if int(number)))
     sizes = {many * step**power for power in range(len(extents)) for many in (1, 2, 4, 8, 16, 32, 64)}
     for size in sorted({*sizes, 1, 2, 4, 8, 16, 32, 64}):
         here = dict.fromkeys(unknown, size)

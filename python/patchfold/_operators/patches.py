@@ -202,15 +202,18 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
 def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Array | None = None) -> Array:
     """Copies patches at corners of your choice into one batch, for example for training on random crops.
 
-    Shapes: x is (.., I1..IR), corners is (n, R); the result is (n, .., size1..sizeR).
+    Shapes: x is (.., I1..IR), corners is (n, R); the result is (n, .., size1..sizeR). Or corners is (B.., n, R), with a list
+        for each element of the first axes of x: x is (B.., .., I1..IR), and the result is (B.., n, .., size1..sizeR).
 
     Arguments:
         x: an image, a volume, or a batch of them; patches are cut from the last R axes.
-        corners: the first coordinate of each patch on each of the last R axes; integers.
+        corners: the first coordinate of each patch on each of the last R axes; integers. One list for the whole of x, or one
+            for each element of a batch.
         size: extents of a patch, at least 1; one number for every axis or one for each.
         out: an array of the result's shape and element type; it receives the result and is returned.
 
-    Formula: result[i, .., q] = x[.., corners[i] + q], for each axis.
+    Formula: result[i, .., q] = x[.., corners[i] + q], for each axis; result[b, i, .., q] = x[b, .., corners[b, i] + q] for
+        one list for each element.
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
@@ -230,6 +233,10 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
         <BLANKLINE>
                [[ 6,  7],
                 [10, 11]]])
+        >>> pictures = np.zeros((32, 3, 224, 224), np.float32)
+        >>> corners = np.zeros((32, 49, 2), int)  # 49 patches of each picture
+        >>> patchfold.gather_patches(pictures, corners, 16).shape
+        (32, 49, 3, 16, 16)
     """
     array: Any = x
     if out is None and is_torch(x) and is_watched(x):
@@ -240,9 +247,18 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
 
 
 def _picked(x: Any, corners: Any, size: Any) -> Any:
-    """Returns the result of gather_patches by torch's own indexing, which has derivatives."""
-    axes = np.shape(corners)[-1] if np.ndim(corners) == 2 and 1 <= np.shape(corners)[-1] <= x.ndim else x.ndim
-    extents = tuple(map(int, x.shape[x.ndim - axes :]))
-    places = _core.gather_patches(np.arange(prod(extents)).reshape(extents), corners, size, None)
-    leading = x.ndim - axes
-    return x.flatten(leading)[..., sys.modules["torch"].tensor(places, device=x.device)].movedim(leading, 0).contiguous()
+    """Returns the result of gather_patches by torch's own indexing, so that derivatives flow."""
+    shape: tuple[int, ...] = tuple(map(int, x.shape))
+    try:
+        given = np.shape(corners)
+    except ValueError:  # rows of different lengths, which the native function refuses
+        given = ()
+    batch = max(len(given) - 2, 0)
+    axes = x.ndim - batch
+    others = axes - given[-1] if len(given) > 1 and 1 <= given[-1] <= axes else 0
+    cut = shape[:batch] + shape[batch + others :]
+    places = _core.gather_patches(np.arange(prod(cut)).reshape(cut), corners, size, None)
+    at_end = tuple(range(others, others + batch))
+    flat = x.movedim(tuple(range(batch)), at_end).flatten(others)
+    picked = flat[..., sys.modules["torch"].tensor(places, device=x.device)]
+    return picked.movedim((*at_end, others + batch), tuple(range(batch + 1))).contiguous()

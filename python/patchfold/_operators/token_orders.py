@@ -130,8 +130,15 @@ def geometry(batch: Shape, channels: int, extents: Shape, patch: Shape, merge: S
     )
 
 
+def _spelled(order: Any) -> tuple[int, ...] | None:
+    return spelled_order(order)
+
+
+_spelled.__dict__["_dynamo_marked_constant"] = True  # torch.compile calls it, since it cannot trace native functions
+
+
 def order_of(op: str, order: Any, layout: Any) -> Order:
-    spelled = None if text_in(order) is None or order in ORDERS else spelled_order(order)
+    spelled = None if text_in(order) is None or order in ORDERS else _spelled(order)
     for argument, word, words in (("order", order, ORDERS), ("layout", layout, ("channels_first", "channels_last"))):
         if text_in(word) not in words and not (argument == "order" and spelled):
             rule = "must be one of " + ", ".join(map(repr, words))

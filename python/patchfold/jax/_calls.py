@@ -14,13 +14,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import Primitive
+from jax.extend.mlir import ir
 from jax.interpreters import ad as typed_ad
 from jax.interpreters import batching, mlir
+from jax.sharding import NamedSharding, PartitionSpec
 
 from .. import _core
 from .._arrays.dtypes import SIZES
 from .._arrays.memory import new_numpy
-from .._errors import InvalidType, given_text
+from .._errors import Error, InvalidType, InvalidValue, given_text
 from .._operators.linear import padded, tangent_of, transposed
 
 ad: Any = typed_ad  # JAX has types for a part of the module only
@@ -28,10 +30,12 @@ ad: Any = typed_ad  # JAX has types for a part of the module only
 _TARGET = "patchfold"
 
 jax.ffi.register_ffi_target(_TARGET, _core.xla_target(), platform="cpu")
+jax.ffi.register_ffi_target_as_batch_partitionable(_TARGET)
 
 _call: Any = Primitive("patchfold")
 
 _shapes = functools.lru_cache(maxsize=1024)(_core.linear_shapes)
+_batch_axes = functools.lru_cache(maxsize=1024)(_core.linear_batch)
 
 
 def apply(native: _core.Operator, x: Any, *values: Any) -> jax.Array:
@@ -40,9 +44,26 @@ def apply(native: _core.Operator, x: Any, *values: Any) -> jax.Array:
         rule = "must be an array of JAX or NumPy"
         raise InvalidType(native.name, "x", rule, given_text(x), "jax.numpy.asarray(x)")
     x = jnp.asarray(x)
-    call = _core.linear_call(native, x.shape, _dtype_name(native.name, x.dtype), *values)
+    name = _dtype_name(native.name, x.dtype)
+    is_open = not all(isinstance(size, int) for size in x.shape)
+    call = _open_call(native, x.shape, name, values) if is_open else _core.linear_call(native, x.shape, name, *values)
     result: jax.Array = _call.bind(x, call=call, dtype=x.dtype)
     return result
+
+
+def _open_call(native: _core.Operator, shape: tuple[Any, ...], dtype: str, values: tuple[Any, ...]) -> str:
+    """Returns the call for data whose batch jax.export leaves open. The call has 1 in its place: the target takes the batch
+    from XLA's buffers."""
+    known = tuple(size if isinstance(size, int) else 1 for size in shape)
+    try:
+        call = _core.linear_call(native, known, dtype, *values)
+    except Error as error:
+        hint = "an open extent counts as 1 here: only a batch that the result has may be open"
+        raise type(error)(error.operator, error.argument, **{**error._facts(), "hint": hint}) from None
+    if not all(isinstance(size, int) for size in shape[_batch_axes(call) :]):
+        rule = "may be open only along a batch that the result has"
+        raise InvalidValue(native.name, "x", rule, str(shape), "numbers for the other extents")
+    return call
 
 
 def create(native: _core.Operator, dtype: Any, *values: Any) -> jax.Array:
@@ -73,14 +94,25 @@ def _bits(dtype: Any) -> int:
 
 
 def _result(operands: tuple[Any, ...], call: str) -> tuple[int, ...]:
-    """Returns the shape of the result. Arrays may have more axes in front, which number samples."""
-    source, result = _shapes(call)
-    samples = operands[0].shape[: operands[0].ndim - len(source)] if operands else ()
-    return (*samples, *result)
+    """Returns the shape of the result. Samples and batch are those of the operand."""
+    result = _shapes(call)[1]
+    return (*operands[0].shape[: _shared_axes(operands, call)], *result[_batch_axes(call) :]) if operands else result
+
+
+def _shared_axes(operands: tuple[Any, ...], call: str) -> int:
+    """Returns the number of first axes that a result has as its operand does: samples, of vmap, and the batch."""
+    return operands[0].ndim - len(_shapes(call)[0]) + _batch_axes(call) if operands else 0
 
 
 def _abstract(*operands: Any, call: str, dtype: Any) -> Any:
-    return jax.core.ShapedArray(_result(operands, call), dtype)
+    """Returns the type of the result. It is sharded as the operand is along samples and batch, and not along other axes."""
+    shape = _result(operands, call)
+    if not operands:
+        return jax.core.ShapedArray(shape, dtype)
+    given = operands[0].sharding
+    shared = tuple(given.spec)[: _shared_axes(operands, call)]
+    spec: Any = PartitionSpec(*shared, *(None,) * (len(shape) - len(shared)))  # type: ignore[no-untyped-call]
+    return operands[0].update(shape=shape, dtype=dtype, weak_type=False, sharding=NamedSharding(given.mesh, spec))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -93,7 +125,34 @@ def _eager(*operands: Any, call: str, dtype: Any) -> Any:
 
 
 def _lower_for_cpu(ctx: Any, *operands: Any, call: str, dtype: Any) -> Any:
-    return jax.ffi.ffi_lowering(_TARGET)(ctx, *operands, call=call)
+    shapes = [aval.shape for aval in (*ctx.avals_in, *ctx.avals_out)]
+    # XLA cuts arrays only along axes before another one.
+    shared = min(_shared_axes(tuple(ctx.avals_in), call), *(len(shape) - 1 for shape in shapes))
+    can_cut = shared > 0 and all(isinstance(size, int) and size for shape in shapes for size in shape)
+    attributes = _ways_to_cut(shared, *shapes) if can_cut else None
+    return jax.ffi.ffi_lowering(_TARGET, extra_attributes=attributes)(ctx, *operands, call=call)
+
+
+def _ways_to_cut(shared: int, source: tuple[int, ...], target: tuple[int, ...]) -> dict[str, Any]:
+    """Returns what lets XLA cut a call for several devices along the first axes: for its old partitioner, and for Shardy."""
+    count = ir.StringAttr.get(str(shared))
+    attributes: dict[str, Any] = {"mhlo.frontend_attributes": ir.DictAttr.get({"num_batch_dims": count})}
+    if jax.config.jax_use_shardy_partitioner:  # type: ignore[attr-defined]
+        sizes = [*source, *target[shared:]]
+        names = [chr(ord("i") + each) if each < 18 else f"z_{each - 17}" for each in range(len(sizes))]
+        ours, theirs = (f"[{', '.join(each)}]" for each in (names[: len(source)], names[:shared] + names[len(source) :]))
+        factors = ", ".join(f"{name}={size}" for name, size in zip(names, sizes, strict=True))
+        rule = f"#sdy.op_sharding_rule<({ours})->({theirs}) {{{factors}}}, custom>"
+        attributes["sdy.sharding_rule"] = ir.Attribute.parse(rule)
+    return attributes
+
+
+def _lower_elsewhere(ctx: Any, *operands: Any, call: str, dtype: Any) -> Any:
+    if ctx.module_context.lowering_parameters.for_export:
+        rule = "cannot be exported for this platform, where patchfold calls Python"
+        given = ", ".join(ctx.module_context.platforms)
+        raise InvalidValue("jax.export", "platforms", rule, given, "platforms=['cpu']")
+    return mlir.lower_fun(on_host, multiple_results=False)(ctx, *operands, call=call, dtype=dtype)
 
 
 def on_host(*operands: Any, call: str, dtype: Any) -> Any:
@@ -127,7 +186,7 @@ def _linear_part(tangent: Any, call: str, dtype: Any) -> Any:
     source, result = _shapes(call)
     samples = tangent.ndim - len(source)
     if 0 in result:
-        return jnp.zeros((*tangent.shape[:samples], *result), dtype)
+        return jnp.zeros(_result((tangent,), call), dtype)
     call, indices = padded(call)
     for axis, index in indices:
         tangent = jnp.take(tangent, index, axis=samples + axis, mode="clip")
@@ -141,7 +200,7 @@ def _transpose(cotangent: Any, x: Any, *, call: str, dtype: Any) -> Any:
 _call.def_impl(_eager)
 _call.def_abstract_eval(_abstract)
 mlir.register_lowering(_call, _lower_for_cpu, platform="cpu")
-mlir.register_lowering(_call, mlir.lower_fun(on_host, multiple_results=False))
+mlir.register_lowering(_call, _lower_elsewhere)
 batching.primitive_batchers[_call] = _batch
 ad.deflinear2(_call, _transpose)
 ad.primitive_jvps[_call] = _derive

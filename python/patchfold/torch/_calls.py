@@ -7,18 +7,15 @@ memory it must not read directly.
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from .. import _core, keras, onnx, openvino, tensorflow
+from .. import _core, _graphs
 from .._arrays.memory import Memory, is_watched
-from .._operators import blocks, columns, linear, rearrange, table, views
-from .._operators.patches import gather_patches
-from .._operators.reconstruct import reconstruct
+from .._operators import linear
 from ._library import Row, register
 from ._shapes import is_true
 
@@ -54,7 +51,7 @@ def _traced_shape(sizes: Sequence[Any], call: str, shape: Sequence[Any]) -> list
     """Returns the shape of a result if some extents are symbols. If the shape follows from the symbols by no simple rule,
     symbols become numbers, the last symbol first."""
     data, forward = list(shape), call.removeprefix(f"{linear.ADJOINT} ")
-    if " ? " not in call:
+    if "?" not in call.split(" "):
         source, result = linear.shapes(call)
         return [*sizes[: len(sizes) - len(source)], *result]
     target: list[Any] = []
@@ -107,15 +104,4 @@ _LINEAR: Row = register(
 )
 
 
-def _enter_graphs() -> None:
-    """Makes torch.compile call functions with operators as a whole, since it cannot trace native functions."""
-    functions: list[Callable[..., Any]] = [gather_patches, reconstruct, rearrange.copy, table.run]
-    functions += [views.space_to_depth_view, views.unfold_view]
-    for module in (blocks, columns, keras, onnx, openvino, tensorflow):
-        functions += [each for each in vars(module).values() if getattr(each, "__module__", "") == module.__name__]
-    for function in functions:
-        if isinstance(function, types.FunctionType) and function is not columns.coverage:
-            torch.compiler.allow_in_graph(function)  # type: ignore[no-untyped-call]
-
-
-_enter_graphs()
+_graphs.enter(torch.compiler.allow_in_graph)

@@ -108,11 +108,12 @@ def unfold(
     mode = mode_of("torch.unfold", padding_mode)
     if mode != "constant":
         check_tensor("torch.unfold", "input", input)
-        window = UNFOLD.normal((kernel_size, dilation, padding, stride))
+        given = (kernel_size, dilation, padding, stride)
+        if not torch.compiler.is_compiling():  # torch.compile cannot trace this check; the operator makes it later
+            UNFOLD.check(input, given)
+        window = UNFOLD.normal(given)
         for each in window[2]:
             require(each >= 0, "torch.unfold", "padding", "every entry must be at least 0", window[2])
-        if not torch.compiler.is_compiling():  # torch.compile cannot trace this check; the operator makes it later
-            UNFOLD.shape_of(input.shape, window)
         input, padding = pad(input, [(each, each) for each in window[2]], mode), [0] * len(window[2])
     return UNFOLD.run_to(device, input, out, kernel_size, dilation, padding, stride)
 

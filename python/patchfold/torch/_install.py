@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 from torch.overrides import handle_torch_function, has_torch_function_unary
 
+from .._errors import Error, InvalidType, InvalidValue
 from . import _functional
 from ._arguments import can_read
 
@@ -23,6 +24,14 @@ _lock = threading.Lock()
 _installed: list[Installation] = []
 _replaced: dict[str, tuple[Callable[..., Tensor], Callable[..., Tensor]]] = {}
 """Maps a name to torch's function and patchfold's function, while patchfold's is installed."""
+
+
+class InvalidValueAsTorch(InvalidValue, RuntimeError):
+    """InvalidValue for a call for which torch's own function raises RuntimeError."""
+
+
+class InvalidTypeAsTorch(InvalidType, RuntimeError):
+    """InvalidType for a call for which torch's own function raises RuntimeError."""
 
 
 class Installation:
@@ -74,7 +83,8 @@ def install() -> Installation:
     patchfold handles dense tensors on the CPU, meta tensors and fake tensors. torch's own functions still handle
     everything else: other devices, sparse, quantized and nested tensors, subclasses that override torch functions,
     TorchScript, and export to ONNX. Everything that torch accepts is accepted, and also N-D and integer tensors. Errors
-    are patchfold's: InvalidValue (a ValueError) and InvalidType (a TypeError), where torch mostly raises RuntimeError.
+    are patchfold's: InvalidValue (a ValueError) and InvalidType (a TypeError). Where torch's own function raises
+    RuntimeError, they are RuntimeErrors, too, so that ``except RuntimeError`` works as before.
 
     Returns an Installation: ``remove()`` restores torch's functions, and so does leaving it as a context. Installations
     nest: torch's own functions return once every installation is removed. ``uninstall()`` removes all.
@@ -108,13 +118,30 @@ def _replacement(theirs: Callable[..., Tensor], ours: Callable[..., Tensor]) -> 
             function = theirs if _overrides(input) else replacement
             result: Tensor = handle_torch_function(function, (input,), input, *arguments, **options)
             return result
-        if isinstance(input, Tensor) and can_read(input) and not _leaves_python():
+        if not (isinstance(input, Tensor) and can_read(input)) or _leaves_python():
+            return theirs(input, *arguments, **options)
+        if torch.compiler.is_compiling():
             return ours(input, *arguments, **options)
-        return theirs(input, *arguments, **options)
+        try:
+            return ours(input, *arguments, **options)
+        except Error as error:
+            raise _as_torch(error, lambda: theirs(input, *arguments, **options)) from None
 
     # TorchScript compiles torch's function instead, since the replacement is not valid TorchScript.
     replacement.__prepare_scriptable__ = lambda: theirs  # type: ignore[attr-defined]
     return replacement
+
+
+def _as_torch(error: Error, theirs: Callable[[], object]) -> Error:
+    """Returns the error, as a RuntimeError if torch's own function raises one for the same call."""
+    try:
+        theirs()
+    except RuntimeError:
+        kind = InvalidValueAsTorch if isinstance(error, InvalidValue) else InvalidTypeAsTorch
+        return kind(error.operator, error.argument, **error._facts())
+    except Exception:
+        pass
+    return error
 
 
 def _overrides(tensor: Tensor) -> bool:

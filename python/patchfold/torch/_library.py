@@ -24,7 +24,7 @@ from .._arrays.memory import Memory, new_torch, torch_memory
 from .._core import Operator
 from .._errors import InvalidType, InvalidValue
 from . import _portable, _shapes
-from ._arguments import can_read, check_tensor, device_of, lists, number
+from ._arguments import can_read, check_tensor, device_of, is_dense, lists, number
 
 NAMESPACE = "patchfold"
 
@@ -81,7 +81,9 @@ class Row:
         return self.run(source, None, *given).to(target)
 
     def run(self, input: Tensor, out: Tensor | None, *given: Any) -> Tensor:
-        if out is None and not is_dynamo_compiling():
+        if is_dynamo_compiling():
+            return self._dispatched(input, out, given)
+        if out is None:
             # A plain call needs no dispatcher of torch's: a small call then takes a fraction of the time.
             result = self.native.call_torch(input, False, self.keeps_memory_format, *given)
             if result is NotImplemented:
@@ -91,6 +93,20 @@ class Row:
                     result = None
             if result is not None:
                 return result  # type: ignore[no-any-return]
+        try:
+            return self._dispatched(input, out, given)
+        except Exception:
+            self.check(input, given)
+            raise
+
+    def check(self, input: object, given: Sequence[Any]) -> None:
+        """Raises the library's error if it refuses the call. The error is about the arguments as the caller gave them."""
+        if isinstance(input, Tensor) and is_dense(input):
+            # The library knows no symbols, and takes None for a missing argument.
+            if not any(value is None or isinstance(value, torch.SymInt) for value in _flat((input.shape, given))):
+                self.library_shape(tuple(input.shape), given)
+
+    def _dispatched(self, input: Tensor, out: Tensor | None, given: Sequence[Any]) -> Tensor:
         op = f"torch.{self.name}"
         values = self.normal(given)
         check_tensor(op, "input", input)

@@ -22,7 +22,8 @@ def mode_of(op: str, mode: Any) -> str:
     if not isinstance(mode, str) or mode not in _WORDS:
         rule = "must be one of " + ", ".join(map(repr, dict.fromkeys(_WORDS.values())))
         kind = InvalidValue if isinstance(mode, str) else InvalidType
-        raise kind(operator=op, argument="padding_mode", rule=rule, given=given_text(mode))
+        given = repr(mode) if isinstance(mode, str) else given_text(mode)
+        raise kind(operator=op, argument="padding_mode", rule=rule, given=given)
     return _WORDS[mode]
 
 
