@@ -303,14 +303,16 @@ def test_words_for_padding_of_numpy_and_tensorflow(word, theirs):
     assert torch.equal(*seen)
 
 
-@pytest.mark.parametrize("call", [ours.sliding_window_inference, lambda *given, **more: ours.SlidingWindowInferer(
-    *given[1:3], **more)(given[0], given[3])])  # fmt: skip
-def test_a_word_that_pads_with_zero_takes_no_other_fill(call):
-    given = (torch.rand(1, 2, 6, 6), (8, 9), 1, lambda x: x)
-    with pytest.raises(InvalidValue, match="cval: does not go with padding_mode zeros, which pads with 0; given 5"):
-        call(*given, padding_mode="zeros", cval=5)
-    assert torch.equal(call(*given, padding_mode="zeros", cval=0.0), given[0])
-    assert torch.equal(call(*given, padding_mode="CONSTANT", cval=5), given[0])
+def test_a_word_that_pads_with_zero_takes_no_other_fill():
+    image = torch.rand(1, 2, 6, 6)
+    for call in (
+        lambda **fill: ours.sliding_window_inference(image, (8, 9), 1, lambda x: x, **fill),
+        lambda **fill: ours.SlidingWindowInferer((8, 9), 1, **fill)(image, lambda x: x),
+    ):
+        with pytest.raises(InvalidValue, match="cval: does not go with padding_mode zeros, which pads with 0; given 5"):
+            call(padding_mode="zeros", cval=5)
+        assert torch.equal(call(padding_mode="zeros", cval=0.0), image)
+        assert torch.equal(call(padding_mode="CONSTANT", cval=5), image)
 
 
 def test_symmetric_padding():

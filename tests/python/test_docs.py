@@ -112,9 +112,9 @@ def test_docstrings_are_complete(name):
 
 
 def test_functions_work_without_docstrings():
-    program = "import numpy, patchfold; assert patchfold.keras.unfold(numpy.ones((1, 1, 3, 3)), 2).shape == (1, 4, 4)"
-    assert subprocess.run([sys.executable, "-OO", "-c", f"{program} or 1; print(patchfold.keras.unfold.__doc__)"],
-                          capture_output=True, text=True, check=True).stdout == "None\n"  # fmt: skip
+    program = "import numpy, patchfold.keras as k; print(k.unfold.__doc__, k.unfold(numpy.ones((1, 1, 3, 3)), 2).shape)"
+    done = subprocess.run([sys.executable, "-OO", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "None (1, 4, 4)\n"
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if "reshape" not in row.theirs], ids=lambda row: row.theirs[:40])
