@@ -52,11 +52,15 @@ Neutral checked(Op op, const Dims& input, const Names& names, const Check& check
   return op;
 }
 
-/// Returns the hint for an image that is none of torch's.
-ErrorValue image_hint(const Unfold& op, const Dims& input, const Names& names) {
-  ErrorValue hint = dialects::image_hint(op.kernel_size, input, names);
+Neutral neutral(const Unfold& op, const Dims& input, const Names& names);
+
+/// Returns the hint for an image that torch's unfold refuses. `given` is the neutral operator with the settings of `op`.
+ErrorValue image_hint(const Unfold& op, const patchfold::Unfold& given, const Dims& input, const Names& names) {
+  ErrorValue hint = dialects::image_hint(ops::Change<Unfold>{neutral, op, input, names}, &Unfold::kernel_size);
   if (input.size() < 5 || !hint.empty()) return hint;
-  return {"for two spatial axes the neutral unfold with ", Setting("kernel_size", op.kernel_size.values())};
+  return ops::Change<patchfold::Unfold>{ops::neutral, given, input, names}
+      .set(&patchfold::Unfold::kernel_size, given.kernel_size, Setting("kernel_size", given.kernel_size.values()))
+      .hint("for two spatial axes the neutral unfold with ");
 }
 
 /// Throws if an axis other than the batch is empty.
@@ -87,7 +91,7 @@ Neutral neutral(const Fold& op, const Dims& input, const Names& names) {
     const int rank = check_sliding(op, ops::spatial("output_size", op.output_size), names);
     if (input.size() != 2 && input.size() != 3)
       fail_rank(names.op, names.data, "must be (N, C * product of kernel_size, L) or without N", input, "rank 3 or 2",
-                dialects::grid_hint(input, rank, names));
+                dialects::grid_hint(ops::Change<Fold>{neutral, op, input, names}, rank));
     check_not_empty(input, 2, names);
     check_each(names.op, "output_size", op.output_size, 1);
     fold.output_size = ops::spread(op.output_size, rank);
@@ -106,7 +110,7 @@ Neutral neutral(const Unfold& op, const Dims& input, const Names& names) {
           names.op, names.data,
           rank == 2 ? "must be (N, C, H, W) or (C, H, W)" : "must be (N, C, spatial axes), with as many as the lists have",
           input, rank == 2 ? ErrorValue("rank 4 or 3") : ErrorValue("rank ", rank + 2),
-          rank == 2 ? image_hint(op, input, names) : ErrorValue());
+          rank == 2 ? image_hint(op, given, input, names) : ErrorValue());
     check_not_empty(input, rank + 1, names);
     ops::check_shape(names.op, names.data, input);
     unfold.kernel_size = ops::spread(op.kernel_size, rank);
