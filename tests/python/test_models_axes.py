@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transpositions of many axes, as portable writes them for targets that have fewer."""
+"""Models with many axes: transpositions, as portable writes them for targets that have fewer, and heads of attention."""
 
 import itertools
 import random
@@ -12,7 +12,7 @@ from test_models_portable import run
 
 pytest.importorskip("onnx")
 from onnx.reference import ReferenceEvaluator  # noqa: E402
-from patchfold.models import portable  # noqa: E402
+from patchfold.models import inspect, portable  # noqa: E402
 from patchfold.models._expand import _runs, _step  # noqa: E402
 
 
@@ -49,6 +49,18 @@ def test_patches_as_rows_are_written_with_few_axes(batch):
         x = np.random.default_rng(count).random((count, 3, 6, 8), np.float32)
         results = [ReferenceEvaluator(each).run(None, {"x": x})[0] for each in (model, case.model())]
         np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_heads_in_a_part_of_an_axis_are_no_patches(part):
+    """qkv.reshape(N, L, 3, heads, size).permute(2, 0, 3, 1, 4).unbind(0), as in transformers."""
+    nodes = [
+        node("Reshape", "x five", "h"), node("Transpose", "h", "t", perm=[2, 0, 3, 1, 4]),
+        node("Slice", "t first after zero", "s"), node("Squeeze", "s zero", "y"),
+    ]  # fmt: skip
+    constants = {"five": ints(2, 16, 3, 4, 8), "first": ints(part), "after": ints(part + 1), "zero": ints(0)}
+    case = Case("heads", (2, 16, 96), nodes, None, constants=constants)
+    assert inspect(case.model(), timed=False).findings == ()
 
 
 def test_names_of_new_nodes_are_new():
