@@ -150,6 +150,34 @@ std::pair<std::uintptr_t, std::uintptr_t> bytes_of(const TensorView& view, const
   return {data + static_cast<std::uintptr_t>(*begin.value()), data + static_cast<std::uintptr_t>(*end.value())};
 }
 
+std::optional<DType> swapped_type(const Operand& operand) {
+  if (!operand.dtype.is_valid() || !PyArray_DescrCheck(operand.dtype.ptr())) return std::nullopt;
+  auto* const descr = reinterpret_cast<PyArray_Descr*>(operand.dtype.ptr());
+  return PyArray_ISNBO(descr->byteorder) ? std::nullopt : dtype_of(descr);
+}
+
+Operand in_own_order(const Operand& swapped, bool form_only) {
+  Operand own = swapped;
+  own.view.dtype = swapped_type(swapped).value();
+  own.view.strides = contiguous_strides(own.view.shape, own.view.element_size);
+  own.view.data = nullptr;
+  if (form_only) return own;
+  own.owner = nb::steal(PyArray_NewCopy(reinterpret_cast<PyArrayObject*>(swapped.owner.ptr()), NPY_CORDER));
+  if (!own.owner.is_valid()) nb::raise_python_error();
+  swap_bytes(own.owner);
+  own.view.data = PyArray_DATA(reinterpret_cast<PyArrayObject*>(own.owner.ptr()));
+  return own;
+}
+
+bool is_in_own_order(const Operand& operand) {
+  return operand.view.dtype != DType::opaque && swapped_type(operand).has_value();
+}
+
+void swap_bytes(nb::handle array) {
+  const nb::object same = nb::steal(PyArray_Byteswap(reinterpret_cast<PyArrayObject*>(array.ptr()), NPY_TRUE));
+  if (!same.is_valid()) nb::raise_python_error();
+}
+
 bool same_elements(const Operand& a, const Operand& b) {
   const bool numpy = PyArray_DescrCheck(a.dtype.ptr());
   if (numpy && PyArray_DescrCheck(b.dtype.ptr()))

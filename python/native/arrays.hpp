@@ -51,7 +51,16 @@ Operand operand_of(nb::handle object, const ArrayRole& role, bool to_write);
 /// elements. Throws Error(overflow) for strides beyond any memory.
 std::pair<std::uintptr_t, std::uintptr_t> bytes_of(const TensorView& view, const ArrayRole& role);
 
-/// Returns whether both arrays have the same element type in the library that owns them.
+/// Returns the type of numbers that a NumPy array holds in the other byte order; nothing for other arrays.
+std::optional<DType> swapped_type(const Operand& operand);
+/// Returns numbers of the other byte order as numbers of this machine: a row-major copy, or with `form_only` its layout.
+Operand in_own_order(const Operand& swapped, bool form_only);
+/// Returns whether a view has numbers of the other byte order as numbers of this machine.
+bool is_in_own_order(const Operand& operand);
+/// Exchanges the bytes of each element of a NumPy array in place.
+void swap_bytes(nb::handle array);
+
+/// Returns whether the library that owns the arrays gives both the same element type.
 bool same_elements(const Operand& a, const Operand& b);
 std::string dtype_text(const Operand& operand);
 

@@ -59,8 +59,28 @@ std::optional<nb::object> recorded(const Operator& op, nb::handle x, const nb::a
 
 [[noreturn]] void refuse_sum(const OperatorSpec& op, std::string_view argument, const Operand& src) {
   throw Error({ErrorCode::dtype, std::string(op.name), std::string(argument), "elements must be of a type that can be added",
-               dtype_text(src), summable_type_names() + ", in this machine's byte order"});
+               dtype_text(src), summable_type_names()});
 }
+
+/// Has an output's elements in this machine's byte order while it lives.
+class OwnOrder {
+ public:
+  explicit OwnOrder(const Operand& dst) {
+    if (!is_in_own_order(dst)) return;
+    // A view stays writeable, whatever another thread does to the array meanwhile.
+    view_ = nb::steal(PyArray_View(reinterpret_cast<PyArrayObject*>(dst.owner.ptr()), nullptr, &PyArray_Type));
+    if (!view_.is_valid()) nb::raise_python_error();
+    swap_bytes(view_);
+  }
+  ~OwnOrder() {
+    if (view_.is_valid()) swap_bytes(view_);
+  }
+  OwnOrder(const OwnOrder&) = delete;
+  OwnOrder& operator=(const OwnOrder&) = delete;
+
+ private:
+  nb::object view_{};
+};
 
 }  // namespace
 
@@ -106,9 +126,26 @@ Operand Operator::source(nb::handle x) const {
     if (x.is_none()) return {};
     throw Error({ErrorCode::type, name(), "x", "must be None, since the operator has no data input", type_name_of(x), ""});
   }
-  Operand src = operand_of(x, {spec_->name, data_}, false);
-  if (spec_->sums && src.view.dtype == DType::opaque) refuse_sum(*spec_, data_, src);
+  return operand_of(x, {spec_->name, data_}, false);
+}
+
+Operand Operator::source(nb::handle x, std::span<const nb::handle> values, bool form_only) const {
+  Operand src = source(x);
+  if (!src.dtype.is_valid() || src.view.dtype != DType::opaque || !reads_numbers(values)) return src;
+  if (swapped_type(src)) return in_own_order(src, form_only);
+  if (spec_->sums) refuse_sum(*spec_, data_, src);
   return src;
+}
+
+bool Operator::reads_numbers(std::span<const nb::handle> values) const {
+  if (spec_->sums) return true;
+  for (std::size_t i = 0; i < std::min(values.size(), spec_->arguments.size()); ++i) {
+    if (spec_->arguments[i].kind != ArgumentKind::number || values[i].is_none()) continue;
+    const int is_true = PyObject_IsTrue(values[i].ptr());
+    if (is_true < 0) PyErr_Clear();  // no number, which parse() refuses
+    if (is_true != 0) return true;
+  }
+  return false;
 }
 
 Operand Operator::destination(nb::handle out, const Operand& src) const {
@@ -116,6 +153,7 @@ Operand Operator::destination(nb::handle out, const Operand& src) const {
   if (src.dtype.is_valid() && !same_elements(src, dst))
     throw Error({ErrorCode::dtype, name(), std::string(out_name), "must have the element type of " + data_, dtype_text(dst),
                  dtype_text(src)});
+  if (src.dtype.is_valid() ? is_in_own_order(src) : spec_->sums && swapped_type(dst)) dst.view.dtype = *swapped_type(dst);
   return dst;
 }
 
@@ -153,16 +191,24 @@ nb::object Operator::call(nb::handle x, nb::handle out, const nb::args& values) 
     if (!plain)
       if (const auto result = recorded(*this, x, values)) return *result;
   }
-  const Operand src = plain ? *std::move(plain) : source(x);
-  if (!out.is_none()) {
-    const Operand dst = destination(out, src);
-    run(prepare(src.view, &dst.view, Handles(values)).plan, src.view.data, dst.view.data);
+  const Handles given(values);
+  const Operand src = plain ? *std::move(plain) : source(x, given);
+  const std::optional<Operand> dst = out.is_none() ? std::nullopt : std::optional(destination(out, src));
+  return run_into(prepare(src.view, dst ? &dst->view : nullptr, given), x, out, src, dst);
+}
+
+nb::object Operator::run_into(const detail::Planned& planned, nb::handle x, nb::handle out, const Operand& src,
+                              const std::optional<Operand>& dst) const {
+  if (dst) {
+    const OwnOrder order(*dst);
+    run(planned.plan, src.view.data, dst->view.data);
     return nb::borrow(out);
   }
-  const detail::Planned prepared = prepare(src.view, nullptr, Handles(values));
-  const Output output(x, src, prepared.output);
-  run(prepared.plan, src.view.data, output.data());
-  return output.result();
+  const Output output(x, src, planned.output);
+  run(planned.plan, src.view.data, output.data());
+  nb::object result = output.result();
+  if (is_in_own_order(src)) swap_bytes(result);
+  return result;
 }
 
 nb::object Operator::call_torch(nb::handle tensor, bool checked, bool keeps_memory_format, const nb::args& values) const {
@@ -203,9 +249,10 @@ Dims Operator::output_dims(const Dims& shape, const Values& values, std::string_
 }
 
 PlannedCall::PlannedCall(Operator op, nb::handle x, nb::handle out, const nb::args& values) : op_(std::move(op)) {
-  src_ = op_.source(x);
+  const Handles given(values);
+  src_ = op_.source(x, given, true);
   if (!out.is_none()) dst_ = op_.destination(out, src_);
-  prepared_ = op_.prepare(src_.view, dst_ ? &dst_->view : nullptr, Handles(values));
+  prepared_ = op_.prepare(src_.view, dst_ ? &dst_->view : nullptr, given);
   src_.owner.reset();
   if (dst_) dst_->owner.reset();
 }
@@ -238,7 +285,8 @@ nb::object PlannedCall::call(nb::handle x, nb::handle out) const {
     throw Error({ErrorCode::dtype, op_.name(), std::string(what), "must have the element type of the plan",
                  dtype_text(given), dtype_text(planned), std::move(hint)});
   };
-  const Operand src = op_.source(x);
+  Operand src = op_.source(x);
+  if (is_in_own_order(src_) && swapped_type(src)) src = in_own_order(src, false);
   if (src.dtype.is_valid()) {
     check_elements(op_.data_name(), x, src, src_);
     check(op_.data_name(), src.view, src_.view);
@@ -247,15 +295,12 @@ nb::object PlannedCall::call(nb::handle x, nb::handle out) const {
     if (dst_)
       throw Error(
           {ErrorCode::missing, op_.name(), std::string(out_name), "is required, since the plan was made with one", "", ""});
-    const Output output(x, src, prepared_.output);
-    op_.run(prepared_.plan, src.view.data, output.data());
-    return output.result();
+    return op_.run_into(prepared_, x, out, src, std::nullopt);
   }
-  const Operand dst = op_.destination(out, src);
-  if (dst_) check_elements(out_name, nb::none(), dst, *dst_);
-  check(out_name, dst.view, dst_ ? dst_->view : row_major(src.view, prepared_.output));
-  op_.run(prepared_.plan, src.view.data, dst.view.data);
-  return nb::borrow(out);
+  const std::optional<Operand> dst = op_.destination(out, src);
+  if (dst_) check_elements(out_name, nb::none(), *dst, *dst_);
+  check(out_name, dst->view, dst_ ? dst_->view : row_major(src.view, prepared_.output));
+  return op_.run_into(prepared_, x, out, src, dst);
 }
 
 }  // namespace patchfold::python

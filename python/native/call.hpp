@@ -38,16 +38,24 @@ class Operator {
   Values parse(std::span<const nb::handle> values) const;
   /// Returns the shape of the output. shape: the shape of the data; data: the data's name in errors.
   Dims output_dims(const Dims& shape, const Values& values, std::string_view data) const;
-  /// Checks x and returns its operand; an empty operand for an operator without a data input.
+  /// Returns the operand of x; an empty one for an operator without a data input.
   Operand source(nb::handle x) const;
+  /// Returns the operand of x for a call with these values: numbers in the other byte order that the call adds, or fills with
+  /// anything but 0, are copied. form_only: only the layout of the copy is needed.
+  Operand source(nb::handle x, std::span<const nb::handle> values, bool form_only = false) const;
   Operand destination(nb::handle out, const Operand& src) const;
   /// Returns a plan for these tensors, from the cache if possible. If `dst` is null, the output is a new row-major tensor.
   detail::Planned prepare(const TensorView& src, const TensorView* dst, std::span<const nb::handle> values) const;
   void run(const Plan& plan, const void* src, void* dst) const;
+  /// Runs a plan; returns `out`, or a new array of x's kind.
+  nb::object run_into(const detail::Planned& planned, nb::handle x, nb::handle out, const Operand& src,
+                      const std::optional<Operand>& dst) const;
 
  private:
   BoundOperator bind(const Values& values) const;
-  /// Throws Error(missing) if the values ask for accumulation: a new output has no content to add to.
+  /// Returns whether a call reads elements as numbers, and does not only move their bytes.
+  bool reads_numbers(std::span<const nb::handle> values) const;
+  /// Throws Error(missing) if the values ask for a sum on top of the content of `out`: a new output has none.
   void check_new_output(const Values& values) const;
 
   const OperatorSpec* spec_;

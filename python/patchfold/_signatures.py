@@ -8,6 +8,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ._core import did_you_mean
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -30,7 +32,9 @@ def takes(settings: Any, *owners: Callable[..., Any]) -> Callable[[Function], Fu
         def call(*args: Any, **given: Any) -> Any:
             for name in given:
                 if name not in names:
-                    raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}")
+                    meant = did_you_mean(name, list(names)).removeprefix("did you mean ").removesuffix("?")
+                    hint = f". Did you mean '{meant}'?" if meant else ""  # as Python 3.13 says it
+                    raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}")
             return function(*args, **(defaults | given))
 
         made: Any = call

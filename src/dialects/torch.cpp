@@ -73,11 +73,7 @@ void check_not_empty(const Dims& input, int without_batch, const Names& names) {
 void check_positions(const Dims& extents, const ops::Sliding& sliding, const Names& names) {
   Geometry geometry;
   ops::add_axes(geometry, extents, sliding, names);
-  const Dims positions = ops::positions_of(geometry);
-  for (const std::int64_t each : positions)
-    if (each < 1)
-      fail(ErrorCode::value, names.op, names.kernel_size, "the padded image must hold at least one block", positions,
-           "at least 1 block on every axis");
+  ops::check_positions(geometry, names);
 }
 
 Neutral neutral(const Fold& op, const Dims& input, const Names& names) {

@@ -39,6 +39,19 @@ Dims extents_of(const Geometry& geometry) {
   return list;
 }
 
+void check_positions(const Geometry& geometry, const ArgumentNames& names) {
+  Dims patch, padded;
+  bool empty = false;
+  for (const SpatialAxis& axis : geometry.axes) {
+    patch.push_back((axis.kernel - 1) * axis.dilation + 1);
+    padded.push_back(axis.extent + axis.pad_begin + axis.pad_end);
+    empty = empty || axis.positions == 0;
+  }
+  if (empty)
+    fail(ErrorCode::value, names.op, names.kernel_size, "a patch must fit into the padded image",
+         ErrorValue("patches of ", patch, " and an image of ", padded));
+}
+
 Dims positions_of(const Geometry& geometry) {
   Dims list;
   for (const SpatialAxis& axis : geometry.axes) list.push_back(axis.positions);

@@ -61,6 +61,9 @@ struct Sliding {
 /// the columns. Throws Error(value, overflow) for kernels below 1, strides below 1, dilations below 0, and sizes that overflow.
 void add_axes(Geometry& geometry, const Dims& extents, const Sliding& sliding, const ArgumentNames& names);
 
+/// Throws Error(value) if an axis has no position, since a patch that does not fit is usually a mistake.
+void check_positions(const Geometry& geometry, const ArgumentNames& names);
+
 /// Return the extents and the positions of all spatial axes.
 Dims extents_of(const Geometry& geometry);
 Dims positions_of(const Geometry& geometry);

@@ -69,24 +69,6 @@ void check_reduce(const Fold& op, const Names& names) {
 
 }  // namespace
 
-namespace {
-
-/// Throws if an axis has no position, since a kernel that does not fit is usually a mistake.
-void check_positions(const Unfold& op, const Geometry& geometry, const Names& names) {
-  Dims patch, padded;
-  bool empty = false;
-  for (const SpatialAxis& axis : geometry.axes) {
-    patch.push_back((axis.kernel - 1) * axis.dilation + 1);
-    padded.push_back(axis.extent + axis.pad_begin + axis.pad_end);
-    empty = empty || axis.positions == 0;
-  }
-  if (op.allow_empty || !empty) return;
-  fail(ErrorCode::value, names.op, names.kernel_size, "a patch must fit into the padded image",
-       ErrorValue("patches of ", patch, " and an image of ", padded));
-}
-
-}  // namespace
-
 Geometry geometry_of(const Unfold& op, const Dims& image, const Names& names) {
   check_given(names.op, names.kernel_size, !op.kernel_size.empty());
   const SpatialArgument decides =
@@ -99,7 +81,7 @@ Geometry geometry_of(const Unfold& op, const Dims& image, const Names& names) {
   Geometry geometry{.padding_mode = op.padding_mode, .value = op.value, .data = image};
   add_axes(geometry, image.slice(axes.others, axes.others + rank), {op.kernel_size, op.stride, op.dilation, op.padding},
            names);
-  check_positions(op, geometry, names);
+  if (!op.allow_empty) check_positions(geometry, names);
   check_padding_mode(op, geometry, names);
   place_patches(geometry, {image.slice(0, axes.batch), image[axes.channel], op.layout, op.order, op.positions}, names);
   return geometry;

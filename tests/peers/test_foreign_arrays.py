@@ -75,6 +75,27 @@ def test_torch_gradients_are_not_lost_silently() -> None:
         assert patchfold.unfold(x, 2).shape == (1, 4, 9)
 
 
+def test_hints_for_torch_gradients_suit_the_call() -> None:
+    x, out = torch.ones(1, 1, 4, 4, requires_grad=True), torch.ones(1, 4, 9)
+    without = [
+        lambda: patchfold.iter_unfold(x, 2),
+        lambda: patchfold.plan("unfold", x, kernel_size=2),
+    ]
+    beside = [
+        lambda: patchfold.gather_patches(x, [(0, 0)], 2, out=torch.ones(1, 1, 1, 2, 2)),
+        lambda: patchfold.rearrange(x, "b c h w -> h w (b c)", out=torch.ones(4, 4, 1)),
+        lambda: patchfold.plan("unfold", x, out=out, kernel_size=2),
+        lambda: patchfold.plan("unfold", x.detach(), kernel_size=2)(x, out=out),
+    ]
+    for calls, expected in ((without, "expected x.detach()"), (beside, "expected a call without out, or x.detach()")):
+        for call in calls:
+            with pytest.raises(patchfold.InvalidType, match="x: gradients would be lost here") as caught:
+                call()
+            assert str(caught.value).endswith(expected)
+    with pytest.raises(patchfold.InvalidType, match=r"out: gradients would be lost here.*expected out\.detach\(\)$"):
+        patchfold.unfold(x.detach(), 2, out=out.requires_grad_())
+
+
 def test_torch_layouts() -> None:
     x = torch.randn(2, 3, 6, 8)
     expected = patchfold.unfold(x, (2, 3))
@@ -181,6 +202,28 @@ def test_torch_traces_and_tangents_are_not_lost_silently() -> None:
         assert torch.autograd.forward_ad.unpack_dual(patchfold.unfold(dual, 2)).tangent is not None
         with pytest.raises(patchfold.InvalidType, match="the tangent would be lost here"):
             patchfold.unfold(dual, 2, out=out)
+
+
+def test_types_of_torch_that_the_library_lacks_are_named() -> None:
+    x = torch.zeros(1, 1, 4, 4, dtype=torch.complex32)
+    for name, call in (("unfold: x", patchfold.unfold), ("torch.unfold: input", patchfold.torch.unfold)):
+        rule = f"{name}: must have an element type of this library; given torch.complex32"
+        with pytest.raises(patchfold.InvalidType) as caught:
+            call(x, 2)
+        assert str(caught.value) == f"{rule}, expected {name.partition(': ')[2]}.to(torch.complex64)"
+        assert call(x.to(torch.complex64), 2).shape == (1, 4, 9)
+
+
+def test_out_is_blamed_where_arrays_of_a_library_have_none() -> None:
+    x, tokens = jnp.zeros((1, 1, 4, 4)), jnp.zeros((1, 4, 4))
+    calls = {
+        "rearrange: out: must be left out, unless x": lambda: patchfold.rearrange(x, "b c h w -> c b h w", out=[1]),
+        "patchify: out: must be left out, unless x": lambda: patchfold.patchify(x, 2, out=np.zeros((1, 4, 4), np.float32)),
+        "unpatchify: out: must be left out, unless tokens": lambda: patchfold.unpatchify(tokens, (4, 4), 2, out="text"),
+    }
+    for text, call in calls.items():
+        with pytest.raises(patchfold.InvalidType, match=rf"^{text} is a NumPy array or a torch tensor; given "):
+            call()
 
 
 def test_torch_tensors_of_transforms_are_refused_where_out_is_given() -> None:

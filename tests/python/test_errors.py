@@ -83,7 +83,7 @@ def typed(value: Any) -> str:
     return f"given {value!r} of type {type(value).__name__}"
 
 
-SUMMABLE = "bool, an integer, float16, bfloat16, float32, float64 or a complex type, in this machine's byte order"
+SUMMABLE = "bool, an integer, float16, bfloat16, float32, float64 or a complex type"
 INTEGERS = "must be an integer or a sequence of integers"
 PADDING = (
     "must be an integer, a sequence of integers or of pairs (begin, end), 'valid', 'same', 'same_upper' or 'same_lower'"
@@ -130,7 +130,7 @@ def wrong_arrays(spec) -> Iterator[Row]:
     masked = "masked arrays are not taken, since the mask would be lost; expected x.data or x.filled(..)"
     yield Row(f"{name} masked", spec, (np.ma.array(x),), {}, InvalidType, f"{spec.name}: {name}: {masked}")
     if spec.sums:
-        for dtype, text in [("S3", "|S3"), ("U2", "<U2"), (">i4", ">i4"), ("M8[s]", "datetime64[s]"), ("V4", "|V4")]:
+        for dtype, text in [("S3", "|S3"), ("U2", "<U2"), (">U2", ">U2"), ("M8[s]", "datetime64[s]"), ("V4", "|V4")]:
             message = f"elements must be of a type that can be added; given {text}, expected {SUMMABLE}"
             data = (x.astype(dtype) if dtype != "V4" else x.view(dtype),)
             yield Row(f"sum of {dtype}", spec, data, {}, InvalidType, f"{spec.name}: {name}: {message}")

@@ -25,6 +25,8 @@ def kinds(model):
 
 
 def run(model, x):
+    made = [name for entry in model.graph.node for name in entry.output]
+    assert len({*made, *(tensor.name for tensor in model.graph.initializer)}) == len(made) + len(model.graph.initializer)
     return ReferenceEvaluator(model).run(None, {"x": x})[0]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import patchfold.models
 import patchfold.openvino
 import patchfold.openvino._extension
 import pytest
@@ -69,6 +70,21 @@ def patches(dtype: Any) -> tuple[Any, Array]:
     parameter = make.parameter(x.shape, openvino.Type(x.dtype), name="x")
     node = make.extract_image_patches(parameter, [3, 2], [2, 3], [1, 2], "same_lower")
     return openvino.Model([node.output(0)], [parameter], "m"), x
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case.operator}-{len(case.expected.shape)}")
+def test_files_with_the_extensions_layers_are_inspected(library: str, case: Case, tmp_path: Path) -> None:
+    model = of_openvino(case, case.x.shape)
+    if model is None:
+        return
+    openvino.save_model(model, tmp_path / "m.xml", compress_to_fp16=False)
+    core = openvino.Core()
+    core.add_extension(library)
+    openvino.serialize(core.read_model(tmp_path / "m.xml"), tmp_path / "own.xml")
+    (finding,) = patchfold.models.inspect(tmp_path / "own.xml", timed=False).findings
+    assert finding.kinds == (f"Patchfold{case.operator}",)
+    made = patchfold.run(finding.operator, case.x, **finding.arguments)
+    assert same_bits(made, case.expected)
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case.operator}-{len(case.expected.shape)}")

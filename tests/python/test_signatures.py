@@ -55,6 +55,9 @@ def test_a_wrong_call_gets_the_error_of_python(module, name):
     assert typing.get_type_hints(function).keys() == {*signature.parameters, "return"}
     with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword argument 'nonsense'"):
         function(nonsense=1)
+    last = list(signature.parameters)[-1]
+    with pytest.raises(TypeError, match=rf"unexpected keyword argument '{last}s'. Did you mean '{last}'\?$"):
+        function(**{f"{last}s": 1})
     first = next(iter(signature.parameters))
     with pytest.raises(TypeError, match=rf"^{name}\(\) missing \d required positional arguments?: '{first}'"):
         function()

@@ -17,6 +17,8 @@ from .._errors import InvalidType, given_text, type_name, value_text
 from .dtypes import SHARED_WITH_NUMPY, SIZES
 from .kinds import device_type, dlpack_device, is_numpy, is_torch, module_of, speaks_dlpack
 
+WITHOUT_OUT = ("plan", "iter_unfold", "unfold_view", "space_to_depth_view", "explain_order")
+"""The functions that have no ``out``. Others record a call of torch that has none, and refuse a call with one."""
 Memory: TypeAlias = RawArray | npt.NDArray[Any]
 """The memory of an array; a NumPy array if NumPy has the element type, since NumPy arrays pass to native code fastest."""
 
@@ -41,7 +43,7 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
     if to_write:
         raise InvalidType(op, argument, "must be an array that can be written to: NumPy's or torch's", type_name(array))
     if module_of(array) == "tensorflow" and array.dtype.name not in SIZES:  # its strings crash in __dlpack__
-        raise _unknown_type(op, argument, array.dtype.name)
+        raise unknown_type(op, argument, array.dtype.name)
     return RawArray.from_dlpack(array, op, argument)
 
 
@@ -170,9 +172,9 @@ def _checked_torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -
         raise InvalidType(op, argument, "must be a dense tensor", given, "torch.strided")
     found = _unreadable(tensor)
     if found:
-        raise _recorded(op, argument, *found)
+        raise _recorded(op, argument, to_write, *found)
     if _name_of(tensor) not in SIZES:
-        raise _unknown_type(op, argument, str(tensor.dtype))
+        raise unknown_type(op, argument, str(tensor.dtype))
     if tensor.is_conj() or tensor.is_neg():
         if to_write:
             raise InvalidType(op, argument, "must hold its elements as they are", "a conj or neg view")
@@ -212,15 +214,19 @@ def _name_of(tensor: Any) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def _recorded(op: str, argument: str, rule: str, given: str) -> InvalidType:
-    expected = "a call without out, or x.detach()"
+def _recorded(op: str, argument: str, to_write: bool, rule: str, given: str) -> InvalidType:
+    detached = f"{argument if argument.isidentifier() else 'x'}.detach()"
+    expected = detached if to_write or op in WITHOUT_OUT else f"a call without out, or {detached}"
     if op in ("tiling", "merge", "apply_tiled"):
         expected = "a tensor made under torch.no_grad(), or .detach()"
     return InvalidType(op, argument, rule, given, expected)
 
 
-def _unknown_type(op: str, argument: str, given: str) -> InvalidType:
-    return InvalidType(op, argument, "must have an element type of this library", given)
+def unknown_type(op: str, argument: str, given: str) -> InvalidType:
+    """Returns the error for an element type of another library that this one lacks."""
+    name = argument if argument.isidentifier() else "x"
+    expected = f"{name}.to(torch.complex64)" if given == "torch.complex32" else ""
+    return InvalidType(op, argument, "must have an element type of this library", given, expected)
 
 
 def _not_on_cpu(op: str, argument: str, given: str) -> InvalidType:

@@ -51,10 +51,13 @@ def read(array: Any, op: str, argument: str, out: Any, open_batch: bool = False)
                 raise
             return Read(array, tuple(map(int, array.shape)), False)
     movable = hasattr(array, "reshape") and hasattr(array, "transpose")
-    if isinstance(array, type) or not (movable or module_of(array) == "tensorflow") or out is not None:
+    if isinstance(array, type) or not (movable or module_of(array) == "tensorflow"):
         memory(array, op, argument, False)  # refuses an object that is no array
-        known = "a NumPy array or a torch tensor" + ("" if out is not None else ", or have reshape and transpose")
-        raise InvalidType(op, argument, f"must be {known}", type_name(array))
+        rule = "must be a NumPy array or a torch tensor, or have reshape and transpose"
+        raise InvalidType(op, argument, rule, type_name(array))
+    if out is not None:
+        rule = f"must be left out, unless {argument} is a NumPy array or a torch tensor"
+        raise InvalidType(op, "out", rule, f"{argument} of type {type_name(array)}")
     if open_batch and module_of(array) == "tensorflow" and array.shape.rank and array.shape[0] is None:
         if array.shape[1:].is_fully_defined():
             return Read(array, (-1, *array.shape[1:]), False)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from .. import _core
 from .._arguments import is_list, per_axis, read_once, read_pads, spatial_rank
 from .._arrays.kinds import is_torch, module_of
-from .._arrays.memory import is_watched
+from .._arrays.memory import is_watched, memory
 from .._errors import InvalidType, InvalidValue, errors_of, given_text, type_name, value_text
 from .._typing import Array, Element, Int, IntOrInts, Number, Order, Padding, PaddingMode
 
@@ -125,6 +125,8 @@ def iter_unfold(
     name = "iter_unfold"
     kernel_size, stride, dilation = read_once(kernel_size), read_once(stride, 1), read_once(dilation, 1)
     padding = read_pads(padding)
+    if is_torch(x):
+        memory(x, name, "x", False)  # refuses a tensor whose calls torch would record
     with errors_of(name):  # planning the whole image, without running it, makes every check
         whole = _core.PlannedCall(
             _unfold,

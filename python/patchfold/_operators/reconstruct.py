@@ -11,6 +11,7 @@ import numpy.typing as npt
 from .. import _core
 from .._arguments import read_once, read_pads
 from .._arrays.kinds import shape_of
+from .._arrays.memory import memory
 from .._errors import Error, InvalidType, InvalidValue, given_text, text_in, value_text
 from .._signatures import takes
 from .._typing import Array, Element, IntOrInts, Ints, ReconstructCall, Shape
@@ -93,9 +94,14 @@ def reconstruct(
     settings |= {"stride": windows[1], "dilation": windows[2], "padding": pads}
     layout, positions = settings["layout"], settings["positions"]
     try:
-        held = shape_of(columns, "reconstruct", "columns") if hasattr(columns, "shape") else ()
+        if not hasattr(columns, "shape") or isinstance(columns, np.generic):
+            memory(columns, "reconstruct", "columns", False)  # refuses an object that is no array
+        held = shape_of(columns, "reconstruct", "columns")
+        if len(held) < 2:
+            rule, given = "must have a C*K axis and the position axes", f"{held} of rank {len(held)}"
+            raise InvalidValue("reconstruct", "columns", rule, given, "rank 2 or more", code="rank")
         extents = _extents(len(held), whole, [*windows, pads], layout, positions)
-        made = _fold.output_shape(held, extents, *windows, pads, layout, settings["order"], positions) if held else whole
+        made = _fold.output_shape(held, extents, *windows, pads, layout, settings["order"], positions)
         if made != whole:
             rule = "must be the shape of the image that the columns were cut from"
             raise InvalidValue("reconstruct", "shape", rule, value_text(whole), str(made), code="shape")

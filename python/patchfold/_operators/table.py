@@ -14,6 +14,8 @@ import numpy.typing as npt
 from .. import _core
 from .._arguments import positions_of
 from .._arrays.dtypes import SIZES
+from .._arrays.kinds import is_torch
+from .._arrays.memory import memory
 from .._errors import InvalidType, given_text, text_in
 from .._explanation import Explanation
 from .._typing import Array, Element
@@ -157,6 +159,8 @@ class Plan:
         self._makes_out = not spec.data_input and out is None
         if self._makes_out:
             out = np.empty(native.output_shape((), *values), np.float32)
+        elif out is None and is_torch(x):
+            memory(x, "plan", "x", False)  # refuses a tensor whose calls torch would record
         self._native = native
         self._spec = spec
         self._planned = _core.PlannedCall(native, x, out, *values)

@@ -214,6 +214,9 @@ def _values(array: Any, argument: str) -> npt.NDArray[Any]:
         array = array.float() if str(array.dtype) == "torch.bfloat16" else array
     if array is None or isinstance(array, (type, str, bytes)):
         raise InvalidType(operator=EXPLAIN_ORDER, argument=argument, rule="must be an array", given=given_text(array))
+    if isinstance(array, np.ma.MaskedArray):
+        rule = "masked arrays are not taken, since the mask would be lost"
+        raise InvalidType(EXPLAIN_ORDER, argument, rule, expected=f"{argument}.data or {argument}.filled(..)")
     try:
         values: npt.NDArray[Any] = np.asarray(array)
     except (ValueError, TypeError, RuntimeError):

@@ -66,6 +66,8 @@ def named(map: IndexMap, *, only_blocks: bool) -> Name | None:
             return min(ways, key=lambda way: str(way.arguments.get("layout", "")))
     cuts = sum(len(digits) > 1 for digits in map.places())
     found = None if only_blocks and (not cuts or back and cuts == 1) else next(readings(map), None)
+    if only_blocks and cuts == 1 and found and found.is_split(of_crop=True):  # heads of attention in a slice of the axis
+        return None
     if found and (only_blocks or found.layout or not back):
         return _name(map, found)
     return Name("blocks", {}, _pattern(map), True, found) if back and not only_blocks else None
@@ -78,7 +80,7 @@ def _plain(map: IndexMap, only_blocks: bool) -> Name | None:
     for found in readings(map) if cut else ():
         # A map that cuts one axis in two, such as heads of attention, cuts no blocks.
         beside = cut[:1] != [0] and any(word == "c" for word, _ in found.column())
-        if found.is_plain() and (len(cut) > 1 or beside or found.is_batched() or not found.is_split()):
+        if found.is_plain() and (len(cut) > 1 or beside or found.is_batched() or not found.is_split(of_crop=only_blocks)):
             name, whole = _name(map, found), found.spatial_axes() == cut
             if not only_blocks and (whole or name.exact or map.inverse() is None):
                 return name

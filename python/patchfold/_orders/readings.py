@@ -58,12 +58,13 @@ class Found(NamedTuple):
         beside_taps = self.layout.startswith("(k b)") or any(word == "b" for word, _ in self.column())
         return fills and beside_taps and len(self.image.batch) == 1 and self.image.place != "none"
 
-    def is_split(self) -> bool:
-        """Returns whether each element of the image is in exactly one patch, once."""
+    def is_split(self, *, of_crop: bool = False) -> bool:
+        """Returns whether each element of the image is in exactly one patch, once. of_crop: of the image without negative
+        padding."""
         cut = zip(self.positions, self.kernel, self.stride, self.dilation, self.image.spatial, self.padding, strict=True)
         return all(
-            count * kernel == extent
-            and pads == (0, 0)
+            count * kernel == extent + sum(pads)
+            and (pads == (0, 0) or (of_crop and max(pads) <= 0))
             and (dilation == 1 if stride == kernel or count == 1 else (stride, dilation) == (1, count))
             for count, kernel, stride, dilation, extent, pads in cut
         )

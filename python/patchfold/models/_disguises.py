@@ -19,7 +19,7 @@ from onnx.reference.op_run import OpRun
 from .._orders.index_map import OUTSIDE, Indices, whole
 from . import _onnx
 from ._expand import Nodes
-from ._onnx_nodes import inputs_of
+from ._onnx_nodes import free_prefix, inputs_of
 from ._regions import Found, Graph
 
 # The two trial sizes of open extents: (of the first axis, of the other axes).
@@ -56,7 +56,7 @@ def rewrite(
     if not entries:
         return 0
     others = {entry.result: entry for entry in (entries if graph.shapes == spare.shapes else find(spare))}
-    count = 0
+    count, prefix = 0, free_prefix(model.graph)
     for number, first in enumerate(entries):
         other = others.get(first.result)
         if other is None or _settings(first) != _settings(other):
@@ -65,7 +65,7 @@ def rewrite(
         one, two = _map_of(graph, first), _map_of(spare, other)
         if one is None or two is None:
             continue
-        for nodes, last in ways(found, (one, two), f"patchfold/{number}"):
+        for nodes, last in ways(found, (one, two), f"{prefix}/{number}"):
             if _is(nodes, last, first, one, operators) and _is(nodes, last, other, two, operators):
                 count += _replace(model.graph, nodes, last, first)
                 break

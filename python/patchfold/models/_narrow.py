@@ -97,8 +97,11 @@ def _patches(sizes: tuple[Found, Found], maps: tuple[Indices, Indices], prefix: 
         return
     nodes = Nodes(prefix)
     shape = [0, *result[1:]] if result[0] == source[0] else result
+    tokens = not sizes[0].name.exact and len(shape) == 3  # one row for each patch
+    shape = [shape[0], shape[2], shape[1]] if tokens else shape
     order = arguments.get("order") == "kernel"
-    yield nodes, im2col(nodes, sizes[0].source, _windows(source[2:], arguments), shape, last=False, kernel=order)
+    last = im2col(nodes, sizes[0].source, _windows(source[2:], arguments), shape, last=False, kernel=order)
+    yield nodes, nodes.transpose(last, [0, 2, 1]) if tokens else last
 
 
 def _windows(extents: Sequence[int], arguments: Mapping[str, Any]) -> list[Window]:

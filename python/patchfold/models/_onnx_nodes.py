@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -177,6 +178,22 @@ def inputs_of(node: onnx.NodeProto) -> Iterator[str]:
             yield from inputs_of(inner)
         for value in body.output:
             yield value.name
+
+
+def free_prefix(graph: onnx.GraphProto) -> str:
+    """Returns a prefix for names that no name of a graph has: "patchfold", or "patchfold2", .. in a model written before."""
+
+    def names(graph: onnx.GraphProto) -> Iterator[str]:
+        for entry in (*graph.input, *graph.initializer):
+            yield entry.name
+        for node in graph.node:
+            yield from (node.name, *node.output)
+            for body in bodies_of(node):
+                yield from names(body)
+
+    taken = {name.partition("/")[0] for name in names(graph)}
+    prefixes = itertools.chain(["patchfold"], (f"patchfold{number}" for number in itertools.count(2)))
+    return next(prefix for prefix in prefixes if prefix not in taken)
 
 
 def attributes_of(node: onnx.NodeProto) -> dict[str, Any]:

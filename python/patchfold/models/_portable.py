@@ -17,7 +17,7 @@ from ._errors import ModelError, NotPortable
 from ._expand import Nodes, Window, blocks_to_planes, col2im, im2col, planes_to_blocks
 from ._moves import same_pads
 from ._narrow import rewrite_with_few_axes
-from ._onnx_nodes import attributes_of, bodies_of, text_of
+from ._onnx_nodes import attributes_of, bodies_of, free_prefix, text_of
 from ._regions import find_all
 from ._rewriter import CONTRIB, Rewriter, copy_of, drop_domain, drop_unused
 from ._targets import Target
@@ -55,7 +55,7 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
         result, opset = _converted(result, OLDEST), OLDEST
     if wanted.most_axes is not None:
         rewrite_with_few_axes(result, sizes, wanted.most_axes)
-    _Writer(wanted, shapes).graph(result.graph, {}, "patchfold")
+    _Writer(wanted, shapes).graph(result.graph, {}, free_prefix(result.graph))
     drop_domain(result, CONTRIB)
     if wanted.opset is not None and wanted.opset < opset:
         _check_nodes(result.graph, wanted.opset)

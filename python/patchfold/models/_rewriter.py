@@ -77,13 +77,13 @@ class Rewriter:
                     constants[node.output[0]] = values
             if node.op_type in FAMILY if node.domain in _onnx.STANDARD else is_patches(node):
                 with naming(f"node {node.name or number} ({node.op_type})"):
-                    written = self.written(node, constants, f"{prefix}/{node.name or number}")
+                    written = self.written(node, constants, f"{prefix}/{number}")
                 if written is not None:
                     nodes += written.nodes
                     graph.initializer.extend(written.constants)
                     continue
             for body in bodies_of(node):
-                self.graph(body, constants, f"{prefix}/{node.name or number}")
+                self.graph(body, constants, f"{prefix}/{number}")
             nodes.append(node)
         copies = [onnx.NodeProto.FromString(node.SerializeToString()) for node in nodes]
         del graph.node[:]

@@ -13,7 +13,7 @@ from onnx import helper
 from .._arrays.dtypes import BY_ONNX_CODE, SUMMABLE
 from ..models import _onnx
 from ..models._expand import Nodes
-from ..models._onnx_nodes import attributes_of, text_of
+from ..models._onnx_nodes import attributes_of, free_prefix, text_of
 from ..models._rewriter import CONTRIB, Rewriter, copy_of, drop_domain, drop_unused
 from ..models._targets import FAMILY
 from ._disguises import DOMAIN, take_over
@@ -48,7 +48,7 @@ def convert(model: Any) -> onnx.ModelProto:
     result = copy_of(model)
     made = take_over(result, MOVED)
     converter = _Converter(dtypes)
-    converter.graph(result.graph, {}, "patchfold")
+    converter.graph(result.graph, {}, free_prefix(result.graph))
     if made + converter.taken and all(entry.domain != DOMAIN for entry in result.opset_import):
         result.opset_import.append(helper.make_opsetid(DOMAIN, 1))
     drop_domain(result, CONTRIB)

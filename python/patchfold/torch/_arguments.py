@@ -8,6 +8,8 @@ from typing import Any, SupportsIndex, TypeAlias
 import torch
 from torch import Tensor
 
+from .._arrays.dtypes import SIZES
+from .._arrays.memory import unknown_type
 from .._errors import InvalidType, InvalidValue
 
 IntOrInts: TypeAlias = SupportsIndex | Iterable[SupportsIndex]
@@ -86,9 +88,11 @@ def device_of(op: str, device: Any) -> torch.device:
 
 
 def check_tensor(op: str, name: str, tensor: object) -> None:
-    """Refuses objects that the operators cannot read: other objects than tensors, and special layouts."""
+    """Refuses objects that the operators cannot read: other objects than tensors, special layouts, other element types."""
     if not isinstance(tensor, Tensor):
         raise InvalidType(operator=op, argument=name, rule="must be a torch.Tensor", given=type(tensor).__name__)
     if not is_dense(tensor):
         kind = "quantized" if tensor.is_quantized else "nested" if tensor.is_nested else str(tensor.layout)
         raise InvalidType(operator=op, argument=name, rule="must be a dense tensor", given=f"a tensor of kind {kind}")
+    if not torch.compiler.is_dynamo_compiling() and str(tensor.dtype).removeprefix("torch.") not in SIZES:
+        raise unknown_type(op, name, str(tensor.dtype))

@@ -137,8 +137,7 @@ def _positions(op: str, extents: Sizes, kernel_size: Sizes, dilation: Sizes, pad
     counts = []
     for extent, kernel, step, pad, stride_ in zip(extents, kernel_size, dilation, padding, stride, strict=True):
         slack = extent + 2 * pad - step * (kernel - 1) - 1
-        rule = "the padded image must hold at least one block"
-        require(slack >= 0, op, "kernel_size", rule, extent, "at least 1 block on every axis")
+        require(slack >= 0, op, "kernel_size", "a patch must fit into the padded image", extent)
         counts.append(slack // stride_ + 1)
     return _product(counts)
 
