@@ -66,18 +66,6 @@ TEST_F(OutputFilePosixTest, PlacesThatCannotBeWritten) {
   expect_refused("/proc/x.bin", "cannot be written: ");
 }
 
-TEST_F(OutputFilePosixTest, FullDiskWhileMapping) {
-  write_bytes(path_, "before");
-  expect_error(
-      [&] {
-        const FileSizeLimit limit(65536);
-        OutputFile(path_).map(100000);
-      },
-      ErrorCode::file_write, "file", path_, "cannot be made 100000 bytes long: File too large");
-  EXPECT_EQ(read_bytes(path_), "before");
-  EXPECT_EQ(folder_.names(), Names{"x.bin"});
-}
-
 TEST_F(OutputFilePosixTest, DevicesAreWrittenDirectly) {
   OutputFile null("/dev/null");
   EXPECT_TRUE(null.temporary().empty());
