@@ -98,7 +98,7 @@ def test_weights_of_torch():
 
 def test_weights_keep_equal_values_and_leave_out_zeros():
     line = patchfold.Tiling((6,), (4,), stride=2)
-    for value in (np.float32(0.1), np.float32(-0.0), np.float32(np.nan)):
+    for value in map(np.float32, (0.1, -0.0, np.nan, 1e-45, 3e38)):
         merger = patchfold.Merger(line)
         for index, weight in enumerate((0.3, np.array([7, 1e-9, 1e9, 3]))):
             merger.add(index, np.full(4, value), weight=weight)
