@@ -58,14 +58,6 @@ TEST_F(OutputFilePosixTest, KeepsThePermissionsOfTheFileThatItReplaces) {
   }
 }
 
-TEST_F(OutputFilePosixTest, PlacesThatCannotBeWritten) {
-  write_bytes(path_, "a file");
-  expect_refused(folder_ / "x.bin/y.bin", "cannot be written: Not a directory");
-  std::filesystem::create_symlink("loop", folder_ / "loop");
-  expect_refused(folder_ / "loop", std::string("cannot be written: ") + std::strerror(ELOOP));
-  expect_refused("/proc/x.bin", "cannot be written: ");
-}
-
 TEST_F(OutputFilePosixTest, DevicesAreWrittenDirectly) {
   OutputFile null("/dev/null");
   EXPECT_TRUE(null.temporary().empty());
