@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and layouts that compiled programs rely on.
+// Names that belong to the numbers of the interface; abi.txt has the numbers and the layouts of structs.
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 
 #include "capi.hpp"
@@ -11,45 +10,7 @@
 namespace patchfold::test {
 namespace {
 
-static_assert(PF_OK == 0 && PF_ERROR_INTERNAL == -1 && PF_ERROR_RANK == 1 && PF_ERROR_LENGTH == 2 && PF_ERROR_TYPE == 3 &&
-              PF_ERROR_VALUE == 4 && PF_ERROR_DIVISIBLE == 5 && PF_ERROR_POSITION_COUNT == 6 && PF_ERROR_SHAPE == 7 &&
-              PF_ERROR_DTYPE == 8 && PF_ERROR_OVERFLOW == 9 && PF_ERROR_LIMIT == 10 && PF_ERROR_STRIDES == 11 &&
-              PF_ERROR_OVERLAP == 12 && PF_ERROR_NULL_DATA == 13 && PF_ERROR_MISSING == 14 &&
-              PF_ERROR_UNKNOWN_ARGUMENT == 15 && PF_ERROR_UNKNOWN_OPERATOR == 16 && PF_ERROR_OUT_OF_MEMORY == 17 &&
-              PF_ERROR_EXECUTOR == 18 && PF_ERROR_FILE_OPEN == 19 && PF_ERROR_FILE_WRITE == 20 &&
-              PF_ERROR_FILE_FORMAT == 21 && PF_ERROR_FILE_UNSUPPORTED == 22 && PF_ERROR_USAGE == 23);
-static_assert(PF_VALUE_INTEGER == 0 && PF_VALUE_UNSIGNED == 1 && PF_VALUE_NUMBER == 2 && PF_VALUE_COMPLEX == 3 &&
-              PF_VALUE_INTEGERS == 4 && PF_VALUE_PAIRS == 5 && PF_VALUE_TEXT == 6);
-static_assert(PF_ARGUMENT_INTEGER == 0 && PF_ARGUMENT_INTEGERS == 1 && PF_ARGUMENT_AXES == 2 && PF_ARGUMENT_PAIRS == 3 &&
-              PF_ARGUMENT_PADDING == 4 && PF_ARGUMENT_NUMBER == 5 && PF_ARGUMENT_BOOLEAN == 6 && PF_ARGUMENT_CHOICE == 7);
-static_assert(PF_INDEX_INT64 == 0 && PF_INDEX_INT32_OR_INT64 == 1 && PF_INDEX_SAME_INT32_OR_INT64 == 2 &&
-              PF_INDEX_INTEGRAL == 3 && PF_INDEX_SAME_INTEGRAL == 4);
-static_assert(PF_PART_OPERATOR == 0 && PF_PART_ARGUMENT == 1 && PF_PART_RULE == 2 && PF_PART_GIVEN == 3 &&
-              PF_PART_EXPECTED == 4 && PF_PART_HINT == 5);
 static_assert(PF_MAX_RANK == 32);
-
-// Layouts on machines with pointers of 64 bits. Structs that may grow have no gap at their end, since a new field in a gap would
-// not change the size.
-static_assert(sizeof(void*) != 8 || (sizeof(pf_tensor) == 40 && offsetof(pf_tensor, shape) == 8 &&
-                                     offsetof(pf_tensor, stride_bytes) == 16 && offsetof(pf_tensor, rank) == 24 &&
-                                     offsetof(pf_tensor, dtype) == 28 && offsetof(pf_tensor, element_size) == 32));
-static_assert(sizeof(void*) != 8 || (sizeof(pf_attribute) == 64 && offsetof(pf_attribute, size) == 0 &&
-                                     offsetof(pf_attribute, kind) == 4 && offsetof(pf_attribute, name) == 8 &&
-                                     offsetof(pf_attribute, integer) == 16 && offsetof(pf_attribute, number) == 24 &&
-                                     offsetof(pf_attribute, imaginary) == 32 && offsetof(pf_attribute, count) == 40 &&
-                                     offsetof(pf_attribute, integers) == 48 && offsetof(pf_attribute, text) == 56));
-static_assert(sizeof(void*) != 8 || (sizeof(pf_executor) == 24 && offsetof(pf_executor, threads) == 4 &&
-                                     offsetof(pf_executor, context) == 8 && offsetof(pf_executor, run) == 16));
-static_assert(sizeof(void*) != 8 ||
-              (sizeof(pf_operator) == 48 && offsetof(pf_operator, index_types) == 4 && offsetof(pf_operator, name) == 8 &&
-               offsetof(pf_operator, doc) == 16 && offsetof(pf_operator, definition) == 24 &&
-               offsetof(pf_operator, data_input) == 32 && offsetof(pf_operator, n_shape_inputs) == 40 &&
-               offsetof(pf_operator, n_arguments) == 44));
-static_assert(sizeof(void*) != 8 || (sizeof(pf_argument) == 56 && offsetof(pf_argument, kind) == 4 &&
-                                     offsetof(pf_argument, name) == 8 && offsetof(pf_argument, doc) == 16 &&
-                                     offsetof(pf_argument, default_text) == 24 && offsetof(pf_argument, choices) == 32 &&
-                                     offsetof(pf_argument, n_choices) == 40 && offsetof(pf_argument, is_input) == 44 &&
-                                     offsetof(pf_argument, required) == 48 && offsetof(pf_argument, reserved) == 52));
 
 TEST(Status, HasTheNameAndTheSentenceOfItsErrorCode) {
   for (const auto& entry : error_catalogue()) {

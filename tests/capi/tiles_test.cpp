@@ -205,6 +205,12 @@ TEST(CTiling, RefusesMissingPointersAndBadNumbers) {
   expect(pf_tiling_cut(tiling, 0, &from, &to, &executor), "value: tiling: executor: threads must be at least 1; given 0");
   expect(pf_tiling_coverage(nullptr, &to), "missing: pf_tiling_coverage: tiling: must not be NULL");
   expect(pf_tiling_coverage(tiling, nullptr), "missing: tiling: counts: must not be NULL");
+  Tensor<std::int64_t> few({2, 8});
+  Tensor<float> floats({16, 16});
+  const std::string counts = "shape: tiling: counts: must be int64 of the shape of the output's tiled axes; given ";
+  const pf_tensor of_few = few.view(), of_floats = floats.view();
+  expect(pf_tiling_coverage(tiling, &of_few), counts + "int64 of [2, 8], expected [16, 16]");
+  expect(pf_tiling_coverage(tiling, &of_floats), counts + "float32 of [16, 16], expected [16, 16]");
   expect(pf_tiling_json(nullptr, 0, &text), "missing: pf_tiling_json: tiling: must not be NULL");
   expect(pf_tiling_json(tiling, 0, nullptr), "missing: pf_tiling_json: text: must not be NULL");
   EXPECT_EQ(text, nullptr);

@@ -144,13 +144,6 @@ TEST_F(NpyWrite, OutputOfNoElements) {
   EXPECT_EQ(read_npy(path_).view.shape, (Dims{0, 7}));
 }
 
-TEST_F(NpyWrite, OutputThatIsNotCommittedLeavesNothing) {
-  write_bytes(path_, "before");
-  { NpyOutput output(path_, {1000}, element_type(DType::float32)); }
-  EXPECT_EQ(read_bytes(path_), "before");
-  EXPECT_EQ(folder_.names(), std::vector<std::string>{"x.npy"});
-}
-
 TEST_F(NpyWrite, OutputOfImpossibleSize) {
   const auto attempt = [&](const Dims& shape) { NpyOutput output(path_, shape, element_type(DType::float32)); };
   const std::string_view rule = "has a shape whose size does not fit into 63 bits";

@@ -58,26 +58,6 @@ TEST_F(OutputFilePosixTest, KeepsThePermissionsOfTheFileThatItReplaces) {
   }
 }
 
-TEST_F(OutputFilePosixTest, PlacesThatCannotBeWritten) {
-  write_bytes(path_, "a file");
-  expect_refused(folder_ / "x.bin/y.bin", "cannot be written: Not a directory");
-  std::filesystem::create_symlink("loop", folder_ / "loop");
-  expect_refused(folder_ / "loop", std::string("cannot be written: ") + std::strerror(ELOOP));
-  expect_refused("/proc/x.bin", "cannot be written: ");
-}
-
-TEST_F(OutputFilePosixTest, FullDiskWhileMapping) {
-  write_bytes(path_, "before");
-  expect_error(
-      [&] {
-        const FileSizeLimit limit(65536);
-        OutputFile(path_).map(100000);
-      },
-      ErrorCode::file_write, "file", path_, "cannot be made 100000 bytes long: File too large");
-  EXPECT_EQ(read_bytes(path_), "before");
-  EXPECT_EQ(folder_.names(), Names{"x.bin"});
-}
-
 TEST_F(OutputFilePosixTest, DevicesAreWrittenDirectly) {
   OutputFile null("/dev/null");
   EXPECT_TRUE(null.temporary().empty());

@@ -82,10 +82,5 @@ TEST_F(OutputFileTest, PlacesThatCannotBeWritten) {
   expect_refused("/dev/fd/987654", "cannot be written: Bad file descriptor");
 }
 
-TEST_F(OutputFileTest, NamesItsWriter) {
-  expect_error([&] { OutputFile file(folder_.path(), "png"); }, ErrorCode::file_write, "png", folder_.path(),
-               "must be the name");
-}
-
 }  // namespace
 }  // namespace patchfold::formats

@@ -191,24 +191,5 @@ TEST_F(Rows, WithoutCommitThereIsNoFile) {
   }
 }
 
-TEST_F(Rows, OtherShapesAndTypesAreRefused) {
-  const std::string data = counting(8 * 8 * 3 * 2);
-  for (const auto& extension : extensions()) {
-    const auto path = folder_ / ("x." + extension);
-    const std::string op = extension == "jpg" ? "jpeg" : extension == "tif" ? "tiff" : extension;
-    const auto writer = create_rows(path, {8, 8, 3}, element_type(DType::uint8));
-    const auto expect_refused = [&](const Dims& shape, DType dtype, ErrorCode code) {
-      expect_error([&] { writer->write(contiguous(data.data(), shape, dtype)); }, code, op, path, "must be written in");
-    };
-    expect_refused({1, 24}, DType::uint8, ErrorCode::rank);
-    expect_refused({1, 8, 1}, DType::uint8, ErrorCode::shape);
-    expect_refused({9, 8, 3}, DType::uint8, ErrorCode::shape);
-    expect_refused({1, 8, 3}, DType::int8, ErrorCode::dtype);
-    expect_refused({1, 8, 3}, DType::uint16, ErrorCode::dtype);
-    writer->write(contiguous(data.data(), {8, 8, 3}, DType::uint8));
-    writer->commit();
-  }
-}
-
 }  // namespace
 }  // namespace patchfold::formats

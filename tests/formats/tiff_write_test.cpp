@@ -177,22 +177,6 @@ TEST_F(TiffWrite, OnlyRegularFiles) {
   expect_error(write_pixel, ErrorCode::file_write, "tiff", path_, "cannot be written: No such file or directory");
 }
 
-TEST_F(TiffWrite, FullDisk) {
-  const std::string data = noise(1000 * 1000);
-  write_bytes(path_, "before");
-  // The disk is full in the header, in the pixels, or in the directory behind the pixels.
-  for (const std::uint64_t room : {4, 300000, 1000100}) {
-    expect_error(
-        [&] {
-          const FileSizeLimit limit(room);
-          write_picture(path_, contiguous(data.data(), {1000, 1000, 1}, DType::uint8));
-        },
-        ErrorCode::file_write, "tiff", path_, "cannot be written: File too large");
-    EXPECT_EQ(read_bytes(path_), "before");
-    EXPECT_EQ(folder_.names(), Names{"x.tif"});
-  }
-}
-
 TEST_F(TiffWrite, AfterAnErrorNothingIsWritten) {
   const std::string data = noise(1000 * 1000);
   const auto writer = create_rows(path_, {1000, 1000, 1}, element_type(DType::uint8));

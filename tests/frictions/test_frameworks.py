@@ -18,4 +18,3 @@ def test_the_derivative_of_a_mean_is_not_that_of_a_sum() -> None:
         total = tf.reduce_sum(patchfold.fold(x, (4, 4), 3, reduce="mean"))
     with pytest.raises(patchfold.InvalidValue, match="reduce: has no derivative for a mean"):
         tape.gradient(total, x)
-

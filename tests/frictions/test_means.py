@@ -13,23 +13,6 @@ def photograph() -> np.ndarray:
     return np.stack([255 - rows, 200 + columns % 56, (3 * rows + 2 * columns) % 256]).astype(np.uint8)
 
 
-def test_overlapping_patches_of_8_bits_do_not_wrap() -> None:
-    photo = photograph()
-    patches = patchfold.unfold(photo, (8, 8), stride=4)
-    # Sums of bytes are sums modulo 256.
-    sums = patchfold.fold(patches, (60, 90), (8, 8), stride=4)
-    counts = patchfold.coverage((60, 90), (8, 8), stride=4, dtype=np.uint8)
-    covered = counts > 0
-    divided = sums[:, covered].astype(int) // counts[covered]
-    assert np.abs(divided - photo[:, covered]).max() > 150
-
-    mean = patchfold.fold(patches, (60, 90), (8, 8), stride=4, reduce="mean")
-    again = patchfold.reconstruct(patches, photo.shape, (8, 8), stride=4)
-    assert again.dtype == np.uint8 and np.array_equal(again, mean)
-    assert np.array_equal(again[:, covered], photo[:, covered])
-    assert (again[:, ~covered] == 0).all()
-
-
 def test_sklearns_patches_are_put_together_without_tiles() -> None:
     """Compares with both functions of sklearn: patches of (rows, columns, channels), and their mean."""
     photo = photograph().transpose(1, 2, 0)[:20, :24].astype(np.float32)

@@ -205,19 +205,3 @@ def test_other_processes_can_use_a_plan() -> None:
     )
     said = subprocess.run([sys.executable, "-c", program], input=pickle.dumps(plan), capture_output=True, check=False)
     assert said.stdout.strip() == b"36.0", said.stderr
-
-
-def test_patchify_in_the_orders_of_the_models() -> None:
-    images = np.arange(2 * 3 * 8 * 12).reshape(2, 3, 8, 12)
-    cells = images.reshape(2, 3, 2, 4, 3, 4)
-    vit = cells.transpose(0, 2, 4, 3, 5, 1).reshape(2, 6, 48)  # rows, columns, channel
-    convolution = cells.transpose(0, 2, 4, 1, 3, 5).reshape(2, 6, 48)  # channel, rows, columns
-    for order, expected in (("vit", vit), ("torch", convolution)):
-        tokens = patchfold.patchify(images, 4, order=order)  # type: ignore[call-overload]
-        assert np.array_equal(tokens, expected)
-        assert np.array_equal(patchfold.unpatchify(tokens, (8, 12), 4, order=order), images)
-    video = np.arange(4 * 3 * 8 * 16).reshape(4, 3, 8, 16)  # merge blocks of 2 x 2 patches, of 2 frames each
-    blocks = video.reshape(2, 2, 3, 1, 2, 4, 2, 2, 4).transpose(0, 3, 6, 4, 7, 2, 1, 5, 8).reshape(16, 96)
-    tokens = patchfold.patchify(video, 4, order="qwen")
-    assert np.array_equal(tokens, blocks)
-    assert np.array_equal(patchfold.unpatchify(tokens, (4, 8, 16), 4, order="qwen"), video)

@@ -98,7 +98,7 @@ def test_weights_of_torch():
 
 def test_weights_keep_equal_values_and_leave_out_zeros():
     line = patchfold.Tiling((6,), (4,), stride=2)
-    for value in (np.float32(0.1), np.float32(-0.0), np.float32(np.nan)):
+    for value in map(np.float32, (0.1, -0.0, np.nan, 1e-45, 3e38)):
         merger = patchfold.Merger(line)
         for index, weight in enumerate((0.3, np.array([7, 1e-9, 1e9, 3]))):
             merger.add(index, np.full(4, value), weight=weight)
@@ -126,30 +126,6 @@ def test_weights_that_leave_an_element_without_a_value():
     assert merger.finish().tolist() == [9, 9, 0, 0, 0, 9]
 
 
-BAD_WEIGHTS = [
-    (-1, InvalidValue, "must be finite and at least 0; given -1"),
-    (np.nan, InvalidValue, "must be finite and at least 0; given nan"),
-    (np.inf, InvalidValue, "must be finite and at least 0; given inf"),
-    (1e100, InvalidValue, "must have products with the window that float64 can hold; given 1e+100, "
-                          "expected 0, or about 5e-91 to 2e90"),
-    (np.ones((3, 16, 11)), InvalidValue, "must broadcast to the shape of the tile's result; "
-                                         "given (3, 16, 11), expected (3, 16, 12)"),
-    (np.ones((1, 3, 16, 12)), InvalidValue, "must broadcast to the shape of the tile's result; "
-                                            "given (1, 3, 16, 12), expected (3, 16, 12)"),
-    (np.full((16, 12), -0.5), InvalidValue, "must be finite and at least 0; given -0.5"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("weight", "kind", "text"), BAD_WEIGHTS, ids=[str(i) for i in range(len(BAD_WEIGHTS))])
-def test_bad_weights_are_refused(weight, kind, text):
-    merger = patchfold.Merger(T)
-    message = says(kind, lambda: merger.add(0, T.cut(X, 0), weight=weight))
-    assert message == f"merge: weight of tile 0 at position (0, 0): {text}"
-    for index, tile in enumerate(T.split(X)):
-        merger.add(index, tile)
-    np.testing.assert_array_equal(merger.finish(), X)
-
-
 def test_weights_of_other_kinds_are_refused():
     merger = patchfold.Merger(T)
     tile = T.cut(X, 0)
@@ -164,12 +140,6 @@ def test_weights_of_other_kinds_are_refused():
     )
     masked = np.ma.ones((16, 12))
     assert "merge: weight: must hold real numbers" in says(InvalidType, lambda: merger.add(0, tile, weight=masked))
-    merger = patchfold.Merger(T)
-    labels = np.zeros((3, 16, 12), np.uint8)
-    assert says(InvalidValue, lambda: merger.add(0, labels, weight=0.5)) == (
-        "merge: weight of tile 0 at position (0, 0): must not be given where one tile gives each element; given center, "
-        "expected the reduction mean or sum, or a mask that leaves out whole tiles"
-    )
 
 
 # Missing: pickle, repr, hash, indices
@@ -302,19 +272,6 @@ def test_an_array_smaller_than_the_tile(mode):
     assert pickle.loads(pickle.dumps(tiling)) == tiling
     double = apply(lambda tile: tile.repeat(2, 1).repeat(2, 2), X, (64, 64), tail="shift_or_pad", scale=2)
     np.testing.assert_array_equal(double, X.repeat(2, 1).repeat(2, 2))
-
-
-def test_advice_for_an_axis_that_is_shorter_than_the_tile():
-    """An array with channels last used to get the advice to pad 3 elements to 256."""
-    hwc = np.zeros((300, 300, 3), np.float32)
-    assert says(InvalidValue, lambda: apply(np.sin, hwc, (256, 256))) == (
-        "tiling: tile: axis 2 has 3 elements: channels last?; given (256, 256), expected axes=(0, 1)"
-    )
-    assert apply(np.sin, hwc, (256, 256), axes=(0, 1)).shape == hwc.shape
-    assert says(InvalidValue, lambda: apply(np.sin, X, (64, 16))) == (
-        "tiling: tile: must not be larger than the array if the last tile is shifted; given (64, 16), expected at most 50 "
-        'along axis 1, or tail="shift_or_pad", tail="pad" or tail="partial"'
-    )
 
 
 # Messages

@@ -268,23 +268,6 @@ TEST(Boxes, TakeNoMoreThanWhatTouchesThem) {
   }
 }
 
-TEST(Merges, OfWrongIndicesAreRefused) {
-  const Tiling tiling(legal(0));
-  NoRows rows;
-  Merger merger(tiling, {.channels = tiling.channels()}, rows);
-  const float element = 0;
-  for (const std::int64_t index : edges()) {
-    if (index >= 0 && index < tiling.size()) continue;
-    try {
-      merger.add(index, {&element, {1}, {4}, DType::float32, 4});
-      ADD_FAILURE() << index;
-    } catch (const Error& error) {
-      expect_complete(error, "merge");
-      EXPECT_EQ(error.code(), ErrorCode::value);
-    }
-  }
-}
-
 TEST(Samples, OfAWindowAreRefusedWhereTheyCannotBe) {
   for (const std::int64_t n : edges())
     if (n < 0 || n >= limits::size_limit) {

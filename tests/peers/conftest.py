@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.append(str(ROOT / "tests" / "python"))  # for formulas.py
 
 
 def pytest_addoption(parser: Any) -> None:

@@ -7,12 +7,17 @@ Images are (N, C, image..) and columns (N, C, taps, positions..); the dialects s
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
+from pathlib import Path
 
 import numpy
 from problem import Array
 from windows import Pairs, Window
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "python"))
+import formulas  # noqa: E402
 
 HALVES = ("float16", "bfloat16")
 
@@ -64,51 +69,33 @@ def combine(data: Array, w: Window) -> Array:
         return total.astype(data.dtype).reshape(*w.batch, w.channels, *w.image)
 
 
-def offsets(block: Sequence[int]) -> list[tuple[int, ...]]:
-    """Returns the places within a block, in row-major order."""
-    return list(itertools.product(*(range(size) for size in block)))
-
-
-def _every(offset: Sequence[int], block: Sequence[int]) -> tuple[slice, ...]:
-    return tuple(slice(first, None, step) for first, step in zip(offset, block, strict=True))
-
-
 def space_to_depth(x: Array, block: Sequence[int], blocks_first: bool) -> Array:
     """Returns (lead.., C * taps, counts..) of (lead.., C, image..): new channels count offsets first, or channels first."""
-    lead = x.ndim - len(block) - 1
-    parts = [x[(..., *_every(offset, block))] for offset in offsets(block)]
-    stacked = numpy.stack(parts, lead if blocks_first else lead + 1)
-    return stacked.reshape(*x.shape[:lead], x.shape[lead] * prod(block), *parts[0].shape[lead + 1 :])
-
-
-def depth_to_space(x: Array, block: Sequence[int], blocks_first: bool) -> Array:
-    """Inverts space_to_depth()."""
-    lead, taps = x.ndim - len(block) - 1, prod(block)
-    channels = x.shape[lead] // taps
-    split = x.reshape(*x.shape[:lead], *((taps, channels) if blocks_first else (channels, taps)), *x.shape[lead + 1 :])
-    split = numpy.moveaxis(split, lead if blocks_first else lead + 1, 0)
-    extents = [count * size for count, size in zip(x.shape[lead + 1 :], block, strict=True)]
-    image = numpy.zeros((*x.shape[:lead], channels, *extents), x.dtype)
-    for offset, part in zip(offsets(block), split, strict=True):
-        image[(..., *_every(offset, block))] = part
-    return image
+    return formulas.space_to_depth(x, block, mode="blocks_first" if blocks_first else "depth_first", layout="channels_first")
 
 
 def space_to_batch(x: Array, block: Sequence[int], pads: Pairs) -> Array:
     """Returns (taps * N, counts.., rest..) of (N, image.., rest..): zeros around the image, the offset before the batch."""
-    rest = x.shape[1 + len(block) :]
-    extents = [extent + begin + end for extent, (begin, end) in zip(x.shape[1:], pads, strict=False)]
-    image = numpy.zeros((len(x), *extents, *rest), x.dtype)
-    image[(slice(None), *(slice(begin, begin + extent) for extent, (begin, _) in zip(x.shape[1:], pads, strict=False)))] = x
-    return numpy.concatenate([image[(slice(None), *_every(offset, block))] for offset in offsets(block)])
+    return formulas.space_to_batch(x, block, pads, layout="channels_last")
+
+
+def _inverse(move: Callable[[Array], Array], x: Array, shape: Sequence[int]) -> Array:
+    """Returns the array of this shape of which `move` makes x; it moves the numbers of places, of which 0 is none."""
+    result = numpy.zeros(prod(shape) + 1, x.dtype)
+    result[move(numpy.arange(1, prod(shape) + 1).reshape(shape))] = x
+    return result[1:].reshape(shape)
+
+
+def depth_to_space(x: Array, block: Sequence[int], blocks_first: bool) -> Array:
+    """Inverts space_to_depth()."""
+    lead = x.ndim - len(block) - 1
+    extents = [count * size for count, size in zip(x.shape[lead + 1 :], block, strict=True)]
+    shape = (*x.shape[:lead], x.shape[lead] // prod(block), *extents)
+    return _inverse(lambda image: space_to_depth(image, block, blocks_first), x, shape)
 
 
 def batch_to_space(x: Array, block: Sequence[int], crops: Pairs) -> Array:
     """Inverts space_to_batch(): crops for pads."""
-    count = len(x) // prod(block)
-    extents = [extent * size for extent, size in zip(x.shape[1:], block, strict=False)]
-    image = numpy.zeros((count, *extents, *x.shape[1 + len(block) :]), x.dtype)
-    for number, offset in enumerate(offsets(block)):
-        image[(slice(None), *_every(offset, block))] = x[number * count : (number + 1) * count]
-    kept = (slice(begin, extent - end) for extent, (begin, end) in zip(extents, crops, strict=True))
-    return image[(slice(None), *kept)]
+    extents = [n * size - sum(crop) for n, size, crop in zip(x.shape[1:], block, crops, strict=False)]
+    shape = (len(x) // prod(block), *extents, *x.shape[1 + len(block) :])
+    return _inverse(lambda image: space_to_batch(image, block, crops), x, shape)

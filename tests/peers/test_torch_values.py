@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The values of patchfold.torch: bit for bit torch's own where torch has a kernel, the formula where it has none."""
 
-import itertools
 import random
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np  # noqa: E402
 import patchfold  # noqa: E402
 import patchfold.torch as ours  # noqa: E402
 import torch.nn.functional as theirs  # noqa: E402
+from formulas import fold, unfold  # noqa: E402
 
 OWN_ARITHMETIC = (torch.float32, torch.float64, torch.complex64, torch.complex128, torch.bool)
 """Types that torch sums in themselves."""
@@ -129,34 +129,6 @@ def test_halves_are_summed_in_float32_and_rounded_once(dtype: Any) -> None:
         assert same(ours.unfold(image, **window), theirs.unfold(image, **window))
 
 
-def formula_unfold(image: Any, window: dict[str, Any]) -> Any:
-    """Returns unfold by its definition, element by element, for (N, C, I1..IR)."""
-    kernel, dilation, padding, stride = (window[name] for name in ("kernel_size", "dilation", "padding", "stride"))
-    rank = len(kernel)
-    counts = [
-        (image.shape[2 + d] + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1) // stride[d] + 1 for d in range(rank)
-    ]
-    taps = list(itertools.product(*(range(k) for k in kernel)))
-    positions = list(itertools.product(*(range(count) for count in counts)))
-    result = np.zeros((image.shape[0], image.shape[1] * len(taps), len(positions)), image.dtype)
-    for (t, tap), (j, position) in itertools.product(enumerate(taps), enumerate(positions)):
-        at = [position[d] * stride[d] + tap[d] * dilation[d] - padding[d] for d in range(rank)]
-        if all(0 <= at[d] < image.shape[2 + d] for d in range(rank)):
-            result[:, t :: len(taps), j] = image[(slice(None), slice(None), *at)]
-    return result
-
-
-def formula_fold(columns: Any, extents: list[int], window: dict[str, Any]) -> Any:
-    """Returns the adjoint of formula_unfold, with the wrapping sums of the element type."""
-    count = int(np.prod(extents))
-    index = formula_unfold(np.arange(1, count + 1, dtype=np.int64).reshape(1, 1, *extents), window)[0]
-    taps, channels = index.shape[0], columns.shape[1] // index.shape[0]
-    result = np.zeros((columns.shape[0], channels, count + 1), columns.dtype)
-    for tap, position in itertools.product(range(taps), range(index.shape[1])):
-        result[:, :, index[tap, position]] += columns[:, tap::taps, position]
-    return result[:, :, 1:].reshape(columns.shape[0], channels, *extents)
-
-
 @pytest.mark.parametrize("dtype", [*INTEGERS, torch.float64], ids=str)
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_integers_and_any_number_of_axes(dtype: Any, rank: int) -> None:
@@ -164,11 +136,14 @@ def test_integers_and_any_number_of_axes(dtype: Any, rank: int) -> None:
     for _ in range(6):
         extents, window, positions = random_window(rng, rank)
         window = {name: given if isinstance(given, tuple) else (given,) * rank for name, given in window.items()}
+        kernel, dilation, padding, stride = (window[name] for name in ("kernel_size", "dilation", "padding", "stride"))
+        geometry = kernel, stride, dilation, [(pad, pad) for pad in padding]
+        style = {"layout": "channels_first", "order": "channel", "positions": "flat"}
         image = random_tensor(rng, [2, 2, *extents], dtype)
-        expected = torch.from_numpy(formula_unfold(image.contiguous().numpy(), window))
+        expected = torch.from_numpy(unfold(image.contiguous().numpy(), *geometry, **style))
         assert same(ours.unfold(image, **window), expected), window
         columns = random_tensor(rng, list(expected.shape), dtype)
-        expected = torch.from_numpy(formula_fold(columns.contiguous().numpy(), extents, window))
+        expected = torch.from_numpy(fold(columns.contiguous().numpy(), extents, *geometry, **style))
         assert same(ours.fold(columns, extents, **window), expected), window
         assert same(ours.fold(columns[1], extents, **window), expected[1])
 

@@ -198,15 +198,6 @@ def test_a_borrowed_tile_is_released_as_soon_as_it_is_not_needed():
     assert alive() is None
 
 
-def test_a_copied_tile_may_be_overwritten_at_once():
-    buffer = np.empty((3, 16, 12), np.float32)
-    merger = patchfold.Merger(T, copy=True)
-    for index in range(len(T)):
-        merger.add(index, T.cut(X, index, out=buffer))
-        buffer[...] = np.nan
-    np.testing.assert_array_equal(merger.finish(), X)
-
-
 @pytest.mark.parametrize("copies", [False, True])
 @pytest.mark.parametrize("to_sink", [False, True])
 @pytest.mark.parametrize("arguments", [{}, {"reduce": "center"}, {"reduce": "first"}, {"dtype": "float64"}])

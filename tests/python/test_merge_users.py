@@ -111,4 +111,3 @@ def test_stardist_a_margin_of_weight_0_is_cropped():
     expected = np.convolve(x[:96], kernel, "same")
     np.testing.assert_array_equal(y[2:-2], expected[2:-2])
     assert y[:2].tolist() == y[-2:].tolist() == [0, 0]
-

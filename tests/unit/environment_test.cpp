@@ -34,16 +34,6 @@ TEST(Environment, ChoosesTheInstructionSetInCapitalsOrNot) {
   }
 }
 
-TEST(Environment, ThatNamesNoSetOfThisMachineSaysSoOnceAndTheBestIsUsed) {
-  ::testing::internal::CaptureStderr();
-  EXPECT_EQ(set_of_first_kernel("PDP11"), set_of_first_kernel(""));
-  EXPECT_EQ(set_of_first_kernel("PDP11"), kernels::instruction_sets().front());
-  const std::string said = ::testing::internal::GetCapturedStderr();
-  EXPECT_TRUE(said.starts_with("patchfold: PATCHFOLD_INSTRUCTION_SET=PDP11 is ignored: must be one of ")) << said;
-  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
-  for (const std::string& set : kernels::instruction_sets()) EXPECT_NE(said.find(set), std::string::npos) << said;
-}
-
 TEST(Environment, DoesNotUndoTheProgramsOwnChoice) {
   const std::string own = kernels::instruction_sets().back();
   ::setenv("PATCHFOLD_INSTRUCTION_SET", kernels::instruction_sets().front().c_str(), 1);

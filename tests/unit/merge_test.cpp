@@ -36,52 +36,6 @@ TEST(Merge, ATileIsLetGoWhenNobodyWaitsForIt) {
   EXPECT_EQ(output, std::vector<float>(30, 1.5F));
 }
 
-TEST(Merge, ATileThatIsRefusedChangesNothing) {
-  const Tiling tiling(two_axes({20, 20}, {12, 12}, 4));
-  const std::vector<float> array = ramp(400);
-  std::vector<float> output(400), tile(144);
-  MergeSpec spec;
-  spec.mask = {1, 1, 1, 0};
-  spec.fill = 0;
-  Merger merger(tiling, spec, view(output.data(), {20, 20}));
-  const auto add = [&](std::int64_t index, Dims shape) { merger.add(index, view(std::as_const(tile).data(), shape)); };
-  EXPECT_EQ(error_of([&] { add(4, {12, 12}); }), "merge: index: must be the index of a tile; given 4, expected 0 to 3");
-  EXPECT_EQ(error_of([&] { add(-1, {12, 12}); }), "merge: index: must be the index of a tile; given -1, expected 0 to 3");
-  EXPECT_EQ(error_of([&] { add(3, {12, 12}); }), "merge: tile 3 at position [1, 1]: must not come: the mask leaves it out");
-  EXPECT_EQ(error_of([&] {
-              add(1, {12, 11});
-            }),
-            "merge: tile 1 at position [0, 1]: must have the shape of the tile's result; given [12, 11], expected [12, 12]");
-  EXPECT_EQ(error_of([&] {
-              merger.add(1, contiguous(static_cast<const void*>(tile.data()), {12, 12}, DType::int32));
-            }),
-            "merge: tile 1 at position [0, 1]: must have the type of the merge; given int32 of 4 bytes, expected float32 of "
-            "4 bytes");
-  EXPECT_EQ(error_of([&] {
-              merger.add(1, contiguous(static_cast<const void*>(nullptr), {12, 12}, DType::float32));
-            }),
-            "merge: tile 1 at position [0, 1]: has elements, but no data");
-  EXPECT_EQ(error_of([&] { merger.finish(); }),
-            "merge: tile: must all have come; given 3 missing: 0 at position [0, 0], 1 at position [0, 1], 2 at position "
-            "[1, 0], expected 4 tiles");
-  for (std::int64_t i = 0; i < 3; ++i) {
-    tile = cut(tiling, array, i);
-    MergeSpec copied = spec;
-    std::vector<float> own = tile;
-    const auto owner = std::make_shared<std::vector<float>>(std::move(own));
-    merger.add(i, view(std::as_const(*owner).data(), {12, 12}), owner);
-    EXPECT_EQ(
-        error_of([&] {
-          add(i, {12, 12});
-        }),
-        "merge: tile " + std::to_string(i) + " at position " + to_string(tiling[i].position) + ": must not come twice");
-  }
-  merger.finish();
-  for (std::size_t y = 0; y < 20; ++y)
-    for (std::size_t x = 0; x < 20; ++x)
-      EXPECT_EQ(output[y * 20 + x], y >= 12 && x >= 12 ? 0.0F : array[y * 20 + x]) << y << ", " << x;
-}
-
 TEST(Merge, ASinkThatFailsStopsTheMergeAndKeepsWhatItGot) {
   const Tiling tiling(two_axes({40, 10}, {10, 10}, 2));
   const std::vector<float> array = ramp(400);

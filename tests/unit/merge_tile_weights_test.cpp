@@ -195,17 +195,6 @@ TEST(TileWeights, ANumberHoldsForTheWholeTile) {
   EXPECT_EQ(sum.output, (std::vector<float>{0.5, 1, 61.5, 82, 100, 120}));
 }
 
-TEST(TileWeights, EqualContributionsGiveThatValue) {
-  for (const float value : {0.1F, -0.0F, 1e-45F, 3e38F}) {
-    Two two(spec_of(Reduce::mean));
-    two.left = two.right = std::vector<float>(4, value);
-    two.add(0, {.number = 0.1});
-    two.add(1, {.number = 0.7});
-    two.merger.finish();
-    for (const float found : two.output) EXPECT_EQ(std::memcmp(&found, &value, sizeof value), 0) << found;
-  }
-}
-
 TEST(TileWeights, ZeroLeavesElementsOut) {
   const std::vector<double> third = {1, 1, 0, 1}, first_only = {0, 1, 1, 1};
   const ConstTensorView own = view(third.data(), {4});
@@ -342,15 +331,6 @@ TEST(MergeDefaults, IntegersAreNotBlendedUnlessThatIsAsked) {
   }
   for (const DType dtype : {DType::float16, DType::bfloat16, DType::float32, DType::complex64, DType::opaque})
     EXPECT_EQ(reduction_of(of(dtype)), Reduce::mean) << name_of(dtype);
-  // Two tiles have the labels 0 and 4, and the merge must have no other label.
-  const Tiling tiling(TilingSpec{.shape = {6}, .tile = {4}, .stride = 2});
-  const std::vector<std::uint8_t> zeros(4, 0), fours(4, 4);
-  std::vector<std::uint8_t> output(6);
-  Merger merger(tiling, of(DType::uint8), view(output.data(), {6}));
-  merger.add(0, view(zeros.data(), {4}));
-  merger.add(1, view(fours.data(), {4}));
-  merger.finish();
-  EXPECT_EQ(output, (std::vector<std::uint8_t>{0, 0, 0, 4, 4, 4}));
 }
 
 TEST(MergeDefaults, SumsHaveNoWindow) {

@@ -99,33 +99,7 @@ TEST(MergeSelection, ATileWithoutWeightIsNotSelected) {
   }
 }
 
-TEST(MergeValues, CoverageCountsTheTilesOfEachElement) {
-  for (const TilingSpec& spec :
-       {TilingSpec{.shape = {9}, .tile = {4}, .stride = {3}},
-        TilingSpec{.shape = {7, 9}, .tile = {3, 4}, .stride = {2, 3}, .tail = Tail::pad},
-        TilingSpec{.shape = {7, 9, 8}, .tile = {3, 4, 5}, .stride = {2, 3, 1}, .tail = Tail::partial},
-        TilingSpec{.shape = {5, 6, 7, 4}, .tile = {2, 3, 4, 1}, .stride = {1, 2, 3, 2}, .tail = Tail::drop}}) {
-    const Tiling tiling(spec);
-    const Dims& shape = tiling.output();
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(element_count(shape)), -1);
-    tiling.coverage(view(counts.data(), shape));
-    for (std::size_t element = 0; element < counts.size(); ++element) {
-      std::int64_t expected = 0;
-      for (const Tile tile : tiling) {
-        bool covers = true;
-        auto rest = static_cast<std::int64_t>(element);
-        for (int axis = shape.size() - 1; axis >= 0; rest /= shape[axis--]) {
-          const Span write = tile.spans[static_cast<std::size_t>(axis)].write;
-          covers &= rest % shape[axis] >= write.begin && rest % shape[axis] < write.end;
-        }
-        expected += covers;
-      }
-      ASSERT_EQ(counts[element], expected) << shape.size() << " axes, element " << element;
-    }
-  }
-}
-
-/// Returns the mean of an element that two tiles cover, each with the weight 1.
+/// Returns the mean of an element that two tiles give, each with the weight 1.
 std::uint16_t mean_of_two(DType dtype, std::uint16_t a, std::uint16_t b) {
   const Tiling tiling(TilingSpec{.shape = {40}, .tile = {30}, .overlap = 20});
   MergeSpec spec;

@@ -161,17 +161,6 @@ TEST(RecentPlan, IsOfTheSameDestination) {
   EXPECT_EQ(out[70], 36.0f);
 }
 
-TEST(RecentPlan, IsMadeAnewForAnotherInstructionSet) {
-  for (const std::string& set : instruction_sets()) {
-    use_instruction_set(set);
-    expect_the_formula<float>(
-        Fold{.output_size = {9, 17}, .kernel_size = 3, .padding = 1},
-        {{"output_size", reference::List{9, 17}}, {"kernel_size", std::int64_t{3}}, {"padding", std::int64_t{1}}},
-        {1, 18, 153});
-  }
-  use_instruction_set("");
-}
-
 TEST(RecentPlan, IsMadeAnewInEveryThreadWhenOneChangesHowPlansAreMade) {
   const Unfold op{.kernel_size = 2};
   const auto strategy = [&] {

@@ -2,24 +2,14 @@
 // Tests the positions of tiles.
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <iterator>
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "merge_support.hpp"
 
 namespace patchfold {
 namespace {
-
-TEST(TilingLayout, NothingGrowsWithTheNumberOfTiles) {
-  const Tiling tiling(TilingSpec{.shape = {std::int64_t{1} << 50}, .tile = {64}, .stride = 1});
-  EXPECT_EQ(tiling.size(), (std::int64_t{1} << 50) - 63);
-  EXPECT_EQ(tiling[tiling.size() - 1].spans[0].read, (Span{(std::int64_t{1} << 50) - 64, std::int64_t{1} << 50}));
-  EXPECT_THROW(merge_memory(tiling, {}, true), Error);
-}
 
 TEST(TilingLayout, WordsStandForChoices) {
   using Kind = WeightWindow::Kind;
@@ -102,34 +92,6 @@ TEST(TilingLayout, TilesAreARange) {
     EXPECT_EQ(tile.spans[1], tiling.span(1, tile.position[1]));
   }
   EXPECT_EQ(index, tiling.size());
-}
-
-TEST(TilingLayout, ArraysOfAnotherShapeAreRefused) {
-  const Tiling tiling(TilingSpec{.shape = {6, 8}, .tile = {4, 4}, .overlap = 2});
-  std::vector<float> values(48);
-  std::vector<std::int64_t> counts(48);
-  const std::pair<std::function<void()>, std::string_view> calls[] = {
-      {[&] {
-         tiling.cut(0, view(std::as_const(values).data(), {8, 6}), view(values.data(), {4, 4}));
-       },
-       "tiling: array: must have the shape of the tiling; given [8, 6], expected [6, 8]"},
-      {[&] {
-         tiling.coverage(view(counts.data(), {8, 6}));
-       },
-       "tiling: counts: must be int64 of the shape of the output's tiled axes; given int64 of [8, 6], expected [6, 8]"},
-      {[&] {
-         tiling.coverage(view(values.data(), {6, 8}));
-       },
-       "tiling: counts: must be int64 of the shape of the output's tiled axes; given float32 of [6, 8], expected [6, 8]"},
-  };
-  for (const auto& [call, message] : calls) {
-    try {
-      call();
-      ADD_FAILURE() << "taken: " << message;
-    } catch (const Error& error) {
-      EXPECT_EQ(std::string_view(error.what()), message);
-    }
-  }
 }
 
 }  // namespace

@@ -97,17 +97,6 @@ TEST(OpenvinoCol2ImTypeProp, shape_inputs_must_have_two_elements) {
                           {ErrorCode::rank, ErrorCode::length, ErrorCode::shape});
 }
 
-TEST(OpenvinoCol2ImTypeProp, attributes_must_have_two_elements) {
-  for (auto member : {&openvino::Col2Im::strides, &openvino::Col2Im::dilations, &openvino::Col2Im::pads_begin,
-                      &openvino::Col2Im::pads_end}) {
-    openvino::Col2Im op = {.output_size = {4, 4}, .kernel_size = {2, 2}};
-    op.*member = {1};
-    expect_error(op, {12, 9}, {ErrorCode::length});
-    op.*member = {1, 1, 1};
-    expect_error(op, {12, 9}, {ErrorCode::length});
-  }
-}
-
 const Dims image = {64, 3, 10, 10};
 
 TEST(OpenvinoExtractImagePatchesTypeProp, not_supported_padding) {

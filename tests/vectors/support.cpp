@@ -228,12 +228,6 @@ std::uint64_t fingerprint(const Problem& problem, const Dims& in) {
   return fingerprint(values);
 }
 
-void expect_fingerprint(const Problem& problem, const Dims& in, const Dims& out, std::uint64_t expected) {
-  expect_shape(problem, in, out);
-  const auto what = about(problem, in, int64);
-  guarded(what, [&] { EXPECT_EQ(fingerprint(problem, in), expected) << what; });
-}
-
 std::vector<std::uint64_t> special_bits(DType dtype) {
   switch (dtype) {
     case float16: return {0x7c01, 0x7dff, 0x7e00, 0x7fff, 0xfc01, 0xfe2a, 0x8000, 0x0001, 0x83ff, 0x7c00, 0xfc00, 0, 0x3c00};

@@ -74,7 +74,6 @@ void expect_values(const Problem& problem, const Dims& in, const Ints& data, con
 void expect_iota(const Problem& problem, const Dims& in, const Dims& out, const Ints& expected, Types types = one_type());
 /// Returns the fingerprint of the result's extents and elements for the input 1, 2, 3, .. as int64.
 std::uint64_t fingerprint(const Problem& problem, const Dims& in);
-void expect_fingerprint(const Problem& problem, const Dims& in, const Dims& out, std::uint64_t expected);
 /// The bytes of one type.
 void expect_bytes(const Problem& problem, DType dtype, const Dims& in, const Bytes& data, const Dims& out,
                   const Bytes& expected);
