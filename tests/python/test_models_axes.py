@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 from model_zoo import Case, gathered, ints, moved, node
-from test_models_portable import run
+from test_models_portable import run, swin
 
 pytest.importorskip("onnx")
 from onnx.reference import ReferenceEvaluator  # noqa: E402
@@ -49,6 +49,13 @@ def test_patches_as_rows_are_written_with_few_axes(batch):
         x = np.random.default_rng(count).random((count, 3, 6, 8), np.float32)
         results = [ReferenceEvaluator(each).run(None, {"x": x})[0] for each in (model, case.model())]
         np.testing.assert_array_equal(*results)
+
+
+def test_windows_of_a_shifted_image_are_found():
+    """torch.roll joins two slices. No operator does that, but the windows that follow are blocks of the shifted image."""
+    (finding,) = inspect(swin(2).model(), timed=False).findings
+    assert (finding.operator, finding.kinds, finding.source) == ("blocks", ("Reshape", "Transpose", "Reshape"), "r")
+    assert finding.pattern == "b c (h1 h2) (w1 w2) -> (b h1 w1) c h2 w2"
 
 
 @pytest.mark.parametrize("part", range(3))

@@ -96,13 +96,22 @@ def find_all(graph: Graph) -> list[Found]:
     while True:
         origins = _origins(graph, sources)
         fresh = _named_ends(graph, origins, set(found))
-        if not fresh:
+        joins = set() if fresh else _unnamed_joins(graph, origins, found) - sources
+        if not fresh and not joins:
             break
+        sources |= joins
         for tensor, (name, origin) in fresh.items():
             numbers = sorted(origin.steps)
             found[tensor] = (numbers[-1], _found(graph, name, numbers, origin.source, tensor))
             sources.add(tensor)
     return [entry for _, entry in sorted(found.values(), key=lambda pair: pair[0])]
+
+
+def _unnamed_joins(graph: Graph, origins: dict[str, _Origin], found: dict[str, tuple[int, Found]]) -> set[str]:
+    """Returns the joined parts of a tensor that belong to no operator, such as a shifted image. Chains begin there anew."""
+    used = {node for _, entry in found.values() for node in entry.nodes}
+    joins = [step for step in graph.steps if step.move is not None and len(step.inputs) > 1 and step.node not in used]
+    return {tensor for step in joins for tensor in step.outputs if tensor in origins}
 
 
 def _found(graph: Graph, name: Name, numbers: Iterable[int], source: str, result: str) -> Found:
