@@ -265,14 +265,5 @@ TEST_F(Merge, WrongWordsAreUsage) {
     expect_refused(command, {fragment}, 2);
 }
 
-TEST_F(Merge, HelpNamesEveryOption) {
-  const std::string help = run_well(folder_, "merge --help");
-  for (const char* option :
-       {"FOLDER", "OUT", "--reduce ", "--window ", "--dtype ", "--fill ", "--processed", "--chw", "--plan ", "--compress ",
-        "--tiff-tile ", "--bigtiff", "--dry-run", "--threads ", "--quiet", "Example: patchfold split "})
-    EXPECT_NE(help.find(option), std::string::npos) << option;
-  EXPECT_NE(run_well(folder_, "--help").find("patchfold merge FOLDER OUT"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace patchfold::cli_test

@@ -247,16 +247,5 @@ TEST(Split, WrongWordsAreUsage) {
     run_badly(folder, command, {fragment}, 2);
 }
 
-TEST(Split, HelpNamesEveryOption) {
-  const Folder folder;
-  const std::string help = run_well(folder, "split --help");
-  for (const char* option : {"PICTURE",    "FOLDER",          "--tile ",    "--overlap ", "--stride ",
-                             "--tail ",    "--padding-mode ", "--value ",   "--axes ",    "--format ",
-                             "--quality ", "--scale ",        "--offset ",  "--result ",  "--page ",
-                             "--force",    "--dry-run",       "--threads ", "--quiet",    "Example: patchfold split "})
-    EXPECT_NE(help.find(option), std::string::npos) << option;
-  EXPECT_NE(run_well(folder, "--help").find("patchfold split PICTURE FOLDER"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace patchfold::cli_test

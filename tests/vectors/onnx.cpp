@@ -23,13 +23,6 @@ TEST(OrtDepthToSpace, DepthToSpaceTest_3_to_4_mode_defaults_to_DCR) {
   EXPECT_EQ(SpaceToDepth{}.mode, Mode::DCR);
 }
 
-TEST(OrtSpaceToDepth, SpaceToDepthTest_1_fractions) {
-  const std::vector<double> data = {0.0, 0.1, 0.2, 0.3, 1.0, 1.1, 1.2, 1.3, 2.0, 2.1, 2.2, 2.3, 3.0, 3.1, 3.2, 3.3};
-  const std::vector<double> deep = {0.0, 0.2, 2.0, 2.2, 0.1, 0.3, 2.1, 2.3, 1.0, 1.2, 3.0, 3.2, 1.1, 1.3, 3.1, 3.3};
-  expect_same(SpaceToDepth{.blocksize = 2}, DType::float64, {1, 2, 2, 4}, data, {1, 8, 1, 2}, deep);
-  expect_same(DepthToSpace{.blocksize = 2}, DType::float64, {1, 8, 1, 2}, deep, {1, 2, 2, 4}, data);
-}
-
 TEST(OnnxDepth, unknown_modes_are_refused) {
   for (const auto* name : {"onnx.SpaceToDepth-28", "onnx.DepthToSpace-28"})
     expect_error_of_binding(name, {{"blocksize", std::int64_t{2}}, {"mode", std::string("CDR")}}, {ErrorCode::value},
