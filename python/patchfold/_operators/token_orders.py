@@ -130,7 +130,7 @@ def geometry(batch: Shape, channels: int, extents: Shape, patch: Shape, merge: S
     )
 
 
-def _spelled(order: Any) -> tuple[int, ...] | None:
+def _spelled(order: Any) -> tuple[tuple[int, ...], bool] | None:
     return spelled_order(order)
 
 
