@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/porting.md: which call of another system is which call of patchfold.
+"""Writes docs/porting.md, a table of the calls of other systems and the equal calls of patchfold.
 
 usage: porting.py [--check] --patchfold PROGRAM [--root FOLDER]
 
-What an operator of a dialect is comes from the operator table (`patchfold ops --json`), what targets lack from
-python/patchfold/models/_targets.py, and the calls from
-python/patchfold/_orders/elsewhere.py. tests/peers/test_porting.py runs every call in its system and
-compares the results. With --check it writes nothing and fails where the page is out of date.
+The meaning of each operator comes from the operator table (`patchfold ops --json`), the operators that targets lack
+from python/patchfold/models/_targets.py, and the calls from python/patchfold/_orders/elsewhere.py.
+tests/peers/test_porting.py runs every call in its system and compares the results. --check writes nothing, and fails
+if the page is out of date.
 """
 import argparse
 import importlib.util
@@ -19,7 +19,7 @@ from pathlib import Path
 PAGE = "docs/porting.md"
 
 
-# The replacement that portable makes for each operator that a target lacks.
+# The operators that patchfold.models.portable writes in place of an operator that a target lacks.
 WRITTEN = [
     ("Col2Im, patches side by side", "Reshape, Transpose, Reshape; Pad and Slice where pads or a rest are left"),
     ("Col2Im, patches that overlap", "Pad, Reshape, Slice for each axis, then Split and Add: from +0, taps in ascending order"),
@@ -85,7 +85,7 @@ def render(operators, targets, elsewhere):
 
 
 def module_of(root, name):
-    """Returns a module of the package that imports no other module of it."""
+    """Imports a module of the package from its file, without the package. The module must import no other module of it."""
     spec = importlib.util.spec_from_file_location(Path(name).stem, root / "python/patchfold" / name)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
