@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PNG files for the examples beside this file, so that they need nothing but NumPy.
+"""Reads and writes PNG files, so that the examples in this folder need only NumPy.
 
 Pictures are arrays of height x width x 3, uint8.
 """
