@@ -27,7 +27,7 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 EXPLAIN = ROOT / "docs" / "explain.md"
 GALLERY = ROOT / "docs" / "gallery.md"
 START = sorted((ROOT / "docs" / "start").glob("*.md"))
-# Modules and packages that need another package, and the name of that package.
+# The other package that a module or package of patchfold needs.
 NEEDS = {
     "patchfold.dask": "dask",
     "patchfold.jax": "jax",
@@ -111,7 +111,7 @@ def test_docstrings_are_complete(name):
 
 @pytest.mark.parametrize("row", [row for row in ROWS if "reshape" not in row.theirs], ids=lambda row: row.theirs[:40])
 def test_docstrings_name_the_calls_of_other_systems(row):
-    """The calls that docs/porting.md has, which are calls of one operator there."""
+    """Checks that a docstring names each call of docs/porting.md that is one call of another system."""
     ours = row.ours[row.ours.index("patchfold.") :].partition("(")[0].removeprefix("patchfold.")
     assert row.theirs.partition("(")[0].rpartition(".")[2] in sections_of(getattr(patchfold, ours))["Elsewhere"]
 
@@ -155,7 +155,7 @@ def test_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def run_page(*words: str, page: Path = PAGE) -> int:
-    """Runs the blocks in one namespace, in order; those with words behind `python` only if they are among `words`."""
+    """Runs the blocks in order in one namespace. Blocks with words behind `python` run only if `words` has these words."""
     namespace: dict[str, Any] = {}
     count = 0
     for line, word, code in blocks(page):
@@ -242,7 +242,7 @@ def test_the_index_names_functions_that_exist():
 
 
 def test_every_function_is_named_on_the_page():
-    """Functions of a dialect may be named on the page of the operators instead."""
+    """Checks that the page names every function. Functions of a dialect may be on the page of operators instead."""
     spans = " ".join(re.findall(r"`([^`\n]+)`", PAGE.read_text(encoding="utf-8")))
     operators = re.findall(r"^### (.+)$", OPERATORS.read_text(encoding="utf-8"), re.MULTILINE)
     for name, function in FUNCTIONS.items():

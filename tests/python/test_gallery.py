@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of examples/gallery write the pictures of docs/."""
+"""Checks that the programs of examples/gallery write the pictures of docs/."""
 
 import re
 import subprocess
@@ -29,7 +29,7 @@ def test_a_program_of_the_gallery_writes_its_picture(name, tmp_path):
     assert "dB" in run(name, tmp_path) or name in ("stitch", "vit")
     made = pictures.read(tmp_path / f"gallery-{name}.png").astype(int)
     shown = pictures.read(ROOT / "docs" / f"gallery-{name}.png").astype(int)
-    # Matrix products are not the same bits on every machine, and a threshold makes more of it in single pixels.
+    # Matrix products differ in their last bits between machines, and thresholds enlarge the difference in single pixels.
     assert made.shape == shown.shape and (np.abs(made - shown) > 1).mean() < 0.01
     assert np.unique(shown).size > 100
 

@@ -14,7 +14,7 @@ def ravel(at, shape):
 
 
 def source_of(extent, mode, at):
-    """Returns the coordinate that stands for `at`, as numpy.pad defines the modes; None for constant padding."""
+    """Returns the coordinate whose element numpy.pad's mode gives at the coordinate `at`; None for constant padding."""
     if 0 <= at < extent:
         return at
     if mode == "constant":
@@ -40,7 +40,7 @@ def pads_of(rule, pads, extent, kernel, stride, dilation):
 
 
 def unfold_trace(state):
-    """Returns (shape of the columns, source of each element or -1) for patchfold's unfold and fold, in their layout."""
+    """Returns (shape of the columns, image element of each column element or -1) for patchfold's unfold and fold."""
     batch, channels, *spatial = state["shape"]
     kernel, stride, dilation = state["kernel"], state["stride"], state["dilation"]
     pads = [
