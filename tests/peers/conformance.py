@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what the cells of a run counted, and writes or checks docs/conformance.md.
+"""Checks the counts of a run's cells, and writes or checks docs/conformance.md.
 
 usage: conformance.py COUNTS_FOLDER [--cases N] [--system NAME]... [--write]
 
   --cases N      accepted cases that every cell must have (default 500)
   --system NAME  only these systems; the page is then neither written nor checked
-  --write        writes the page; otherwise it must say what this run says, counts apart
+  --write        writes the page; without it, fails if the page differs from this run in more than counts
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def tallies(folder: Path, names: list[str]) -> list[Tally]:
 
 
 def faults(expected: table.Table, found: list[Tally], names: list[str], cases: int) -> list[str]:
-    """Returns the conditions that the run should have shown, but did not."""
+    """Returns the required conditions that no problem of the run had."""
     cells = {(tally["system"], tally["op"], tally["dtype"]): tally for tally in found}
     wanted = {key for key in expected.cells if key[0] in names}
     result = [f"{' '.join(key)}: not run" for key in sorted(wanted - set(cells))]
@@ -71,7 +71,7 @@ def faults(expected: table.Table, found: list[Tally], names: list[str], cases: i
             result.append(f"{' '.join(key)}: {count} cases of {least}")
         if not refused:
             groups[key[:2]].append(tally)
-    # Only long runs show rare conditions.
+    # Rare conditions are required of long runs only.
     for (system, op), members in groups.items() if cases >= FULL else ():
         result += [f"{system} {op}: {text}" for text in _group_faults(expected, system, op, members)]
     return result
@@ -161,7 +161,7 @@ def _refusals(expected: table.Table, system: str, members: list[Tally]) -> list[
 
 
 def without_counts(page: str) -> str:
-    """Returns the page without counts, which differ where a system breaks ties its own way or draws differ."""
+    """Returns the page without counts, which differ between runs."""
     lines = []
     for line in page.splitlines():
         if line.startswith("| "):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators' definitions in plain NumPy: nothing here runs patchfold or another system.
+"""The operators' definitions in plain NumPy. This file runs neither patchfold nor another system.
 
-Images are (N, C, image..) and columns (N, C, taps, positions..); the dialects say how theirs differ from that.
+Images are (N, C, image..) and columns (N, C, taps, positions..). The dialects reorder axes to and from this form.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HALVES = ("float16", "bfloat16")
 
 
 def meetings(w: Window) -> Iterator[tuple[int, tuple[Array, ...], tuple[Array, ...]]]:
-    """Yields each tap with the positions at which it meets a pixel, and these pixels, as indices of (N, C, axis..) arrays.
+    """Yields each tap with its positions inside of the image, and their pixels, as indices of (N, C, axis..) arrays.
 
     coordinate = position * stride + tap * dilation - pad_begin
     """
@@ -42,7 +42,7 @@ def extract(image: Array, w: Window) -> Array:
 
 
 def contributions(data: Array, w: Window) -> tuple[Array, Array]:
-    """Returns the terms of every pixel of a fold, (taps, N, C, image..) by ascending tap, and a mask of existing terms."""
+    """Returns a fold's terms for every pixel, (taps, N, C, image..) by ascending tap, and a mask of existing terms."""
     columns = data.reshape(prod(w.batch), w.channels, prod(w.kernel), *w.positions)
     terms = numpy.zeros((prod(w.kernel), prod(w.batch), w.channels, *w.image), data.dtype)
     there = numpy.zeros(terms.shape, bool)
@@ -53,8 +53,8 @@ def contributions(data: Array, w: Window) -> tuple[Array, Array]:
 
 
 def combine(data: Array, w: Window) -> Array:
-    """Returns (batch.., C, image..) of the columns of a fold. Terms are added to +0 in ascending order of the taps; float16
-    and bfloat16 in float32, rounded once.
+    """Returns a fold's image, (batch.., C, image..). Adds terms to +0 in ascending order of the taps. Adds float16 and
+    bfloat16 in float32, and rounds the sum once.
     """
     terms, there = contributions(data, w)
     total = numpy.zeros(terms.shape[1:], numpy.float32 if data.dtype.name in HALVES else data.dtype)
@@ -65,7 +65,7 @@ def combine(data: Array, w: Window) -> Array:
 
 
 def offsets(block: Sequence[int]) -> list[tuple[int, ...]]:
-    """Returns the places within a block, in row-major order."""
+    """Returns the offsets within a block, in row-major order."""
     return list(itertools.product(*(range(size) for size in block)))
 
 
@@ -74,7 +74,7 @@ def _every(offset: Sequence[int], block: Sequence[int]) -> tuple[slice, ...]:
 
 
 def space_to_depth(x: Array, block: Sequence[int], blocks_first: bool) -> Array:
-    """Returns (lead.., C * taps, counts..) of (lead.., C, image..): new channels count offsets first, or channels first."""
+    """Returns (lead.., C * taps, counts..) of (lead.., C, image..). New channels count offsets or channels first."""
     lead = x.ndim - len(block) - 1
     parts = [x[(..., *_every(offset, block))] for offset in offsets(block)]
     stacked = numpy.stack(parts, lead if blocks_first else lead + 1)
@@ -104,7 +104,7 @@ def space_to_batch(x: Array, block: Sequence[int], pads: Pairs) -> Array:
 
 
 def batch_to_space(x: Array, block: Sequence[int], crops: Pairs) -> Array:
-    """Inverts space_to_batch(): crops for pads."""
+    """Inverts space_to_batch(), with crops in place of pads."""
     count = len(x) // prod(block)
     extents = [extent * size for extent, size in zip(x.shape[1:], block, strict=False)]
     image = numpy.zeros((count, *extents, *x.shape[1 + len(block) :]), x.dtype)

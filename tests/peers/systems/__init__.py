@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The systems that patchfold is compared with, each in a module that imports it.
+"""The systems that patchfold is compared with. Each system has a module that imports it.
 
 A module has a class System with
 
