@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each allocation of a call fails once: the call reports it and loses no memory. A separate program, since it replaces new.
+// Tests that a call reports a failing allocation and loses no memory, for each allocation of the call. This is a separate program,
+// since it replaces operator new.
 #include <cstdlib>
 #include <functional>
 #include <new>
@@ -8,7 +9,7 @@
 
 namespace {
 
-/// The number of this thread's allocations before one fails; negative: none fails.
+/// The number of successful allocations of this thread before the failing allocation; negative: no allocation fails.
 thread_local int until_failure = -1;
 thread_local bool refused = false;
 thread_local std::int64_t alive = 0;
@@ -60,11 +61,12 @@ void operator delete[](void* memory, std::size_t) noexcept {
 namespace patchfold::test {
 namespace {
 
-/// Lets the first, second, .. allocation and all later ones fail, until the call needs no more. Returns their number.
+/// Repeats a call. In the n-th repetition the n-th allocation and all later allocations fail. Returns the call's number of
+/// allocations.
 int fail_each_allocation(pf_status expected, const std::function<pf_status()>& call) {
-  EXPECT_EQ(call(), expected) << pf_last_error();  // makes what only a first call makes
+  EXPECT_EQ(call(), expected) << pf_last_error();  // allocates the memory that only a first call allocates
   for (int n = 0; n < 1000; ++n) {
-    EXPECT_EQ(pf_set_num_threads(0), PF_OK);  // forgets the last message
+    EXPECT_EQ(pf_set_num_threads(0), PF_OK);  // frees the last message
     const auto before = alive;
     refused = false;
     until_failure = n;

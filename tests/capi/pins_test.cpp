@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and layouts that compiled programs rely on.
+// Tests that numbers and layouts that compiled programs depend on are unchanged.
 #include <algorithm>
 #include <cstddef>
 #include <iterator>

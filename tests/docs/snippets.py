@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles and runs what the documentation shows: every fenced cpp, c and sh snippet of README.md and docs/*.md.
+"""Compiles and runs every fenced cpp, c and sh snippet of README.md and docs/*.md.
 
 usage: snippets.py --root FOLDER --cxx COMPILER --cc COMPILER --library FILE --include FOLDER [--path FOLDER] [--seed FILE]...
                    [--flags FLAGS] [PAGE.md]...
 
-The snippets of a page run one after the other in one new folder that holds the seed files, so that one may use what an
-earlier one wrote. The words behind the language say more:
+The snippets of a page run one after the other in one new folder with the seed files, so that a snippet may use files of
+earlier snippets. The words behind the language select the treatment:
 
-    ```cpp             a whole program: compiled without warnings, run, must end with 0
+    ```cpp             a whole program: it must compile without warnings, and end with 0
     ```cpp body        statements: put into a main() behind the includes of the standard library and of patchfold.hpp
     ```c               a whole C11 program
     ```sh              commands, run by bash -e; must end with 0
     ```sh fails        must end with another code than 0
-    ```text output     what the snippet before it must have printed; ... stands for anything
-    no-test            (behind any language) is not run
+    ```text output     the output of the snippet before this block; ... matches any text
+    no-test            (behind any language) the snippet is not run
 
-Python is run by tests/python/test_docs.py, which knows the words jax, tensorflow and torch; onnxruntime and openvino stand
-for tests of these names.
+tests/python/test_docs.py runs snippets of Python. Its words are jax, tensorflow and torch for snippets that need these
+packages, and onnxruntime and openvino for snippets that the tests of these runtimes run.
 """
 import argparse
 import os
@@ -46,7 +46,7 @@ class Snippet:
 
 
 def snippets_of(page, name):
-    """Returns every fenced block of a page, in order, each with the number of its first line."""
+    """Returns the fenced blocks of a page, in order, with the numbers of their first lines."""
     found, current, closing, indent = [], None, "", 0
     for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
         fence = FENCE.match(line)
@@ -85,7 +85,7 @@ class Runner:
         return done.returncode, done.stdout
 
     def compile(self, snippet, folder):
-        """Returns the compiled program, or None after a failure."""
+        """Compiles a snippet. Returns the program, or None after a failure."""
         text = snippet.text
         if "body" in snippet.words:
             includes = "".join(f"#include <{header}>\n" for header in BODY_HEADERS)

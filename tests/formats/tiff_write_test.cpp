@@ -132,7 +132,7 @@ TEST_F(TiffWrite, FormsAndStrips) {
   write(contiguous(data.data(), {600, 1000, 1}, DType::uint8), {.always_big = true}, 600);
   EXPECT_EQ(read_bytes(path_).substr(0, 4), std::string("II+\0", 4));
   EXPECT_TRUE(elements_of(read_picture(path_).view) == data);
-  // Sizes beyond classic offsets are known before anything is written.
+  // A size beyond classic TIFF's offsets is known before the first byte is written.
   const auto form = [&](const Dims& shape, Compression compression) {
     const auto writer = create_rows(path_, shape, element_type(DType::uint8), TiffOptions{.compression = compression});
     std::filesystem::path temporary;
@@ -180,7 +180,7 @@ TEST_F(TiffWrite, OnlyRegularFiles) {
 TEST_F(TiffWrite, FullDisk) {
   const std::string data = noise(1000 * 1000);
   write_bytes(path_, "before");
-  // The disk is full in the header, in the pixels, or in the directory behind the pixels.
+  // The disk becomes full in the header, in the pixels, or in the directory behind the pixels.
   for (const std::uint64_t room : {4, 300000, 1000100}) {
     expect_error(
         [&] {

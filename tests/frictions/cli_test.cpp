@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wishes of new users on the command line, as typed in a shell.
+// Tests of wishes of new users for the command line, run in a shell.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""First attempts of users of JAX, TensorFlow, ONNX and TorchScript, and their obstacles."""
+"""Tests of first attempts of users of JAX, TensorFlow, ONNX and TorchScript, which failed before."""
 
 import patchfold
 import pytest
@@ -65,7 +65,7 @@ def test_torch_jit_script_of_a_module() -> None:
 
 
 def test_a_tensor_on_a_gpu_is_not_refused() -> None:
-    """Uses a fake tensor, since there is no GPU here: torch knows its device, and it has no memory."""
+    """Checks a tensor on a GPU, by a fake tensor, which has a device and no memory, since the tests have no GPU."""
     torch = pytest.importorskip("torch")
     fake = pytest.importorskip("torch._subclasses.fake_tensor")
     with fake.FakeTensorMode():

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every way of merging with every bad tile: an error names the tile, and the merge goes on without it.
+// Tests every way of merging with every bad tile: an error names the tile, and the merge continues without it.
 // tests/unit/merge_errors_test.cpp checks the sentences.
 #include <gtest/gtest.h>
 
@@ -75,8 +75,8 @@ struct WrongTile {
   std::string_view what;
   ErrorCode code;
   std::string_view named;
-  void (*add)(Merge& merge);       ///< adds the bad tile, after tile 0
-  std::string_view not_to_sink{};  ///< why this is no mistake with rows
+  void (*add)(Merge& merge);       ///< adds the bad tile, after tile 0 was added
+  std::string_view not_to_sink{};  ///< the reason if a sink of rows accepts the tile
 };
 
 ConstTensorView changed(std::int64_t index, void (*change)(ConstTensorView&)) {
@@ -162,7 +162,7 @@ TEST(FailingSinks, EndTheMerge) {
   }
 }
 
-/// Merges whose specs are wrong, whatever the tiles.
+/// Tests merges whose MergeSpec is wrong for any tiles.
 TEST(WrongMerges, AreRefused) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinite = std::numeric_limits<double>::infinity();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs docs/embedding.md: its snippets of CMake and its lines with pkg-config, unchanged.
+"""Runs the snippets of CMake and the lines with pkg-config of docs/embedding.md unchanged.
 
 usage: page.py --page FILE --prefix FOLDER --libdir NAME --library FOLDER --program FILE.c --work FOLDER
 
