@@ -195,7 +195,7 @@ def document(figures: dict[int, dict[str, Any]], rounds: int) -> str:
     text += f"{TILE} that overlap by {OVERLAP}. Each tile has its own memory (MONAI cuts the tiles itself).\n\n"
     text += "* time / copy: time in multiples of one copy of the result; the median of "
     text += f"{rounds} rounds in which all systems take turns.\n"
-    text += f"* memory: the peak beyond array and tiles; the result has {result_mb:.0f} MB.\n"
+    text += f"* memory: the peak, without the memory of array and tiles; the result has {result_mb:.0f} MB.\n"
     text += "* error: the largest difference between result and array; unchanged tiles should give 0.\n"
     for threads, rows in figures.items():
         text += f"\n## {threads} {'thread' if threads == 1 else 'threads'}\n\n"

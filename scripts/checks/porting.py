@@ -46,13 +46,13 @@ def render(operators, targets, elsewhere):
         "<!-- Written by `scripts/checks/porting.py`. -->",
         "# Porting",
         "",
-        "The calls of other systems, and the call of patchfold that does the same. Each pair was run in both on the same data",
-        "(`scripts/peers`); for MATLAB, which is not installed there, against its definition. The results are the same bits.",
-        "[dialects.md](dialects.md) says where specifications disagree, [conformance.md](conformance.md) where systems do, and the",
-        "[glossary](glossary.md) explains the words.",
+        "The calls of other systems, and the call of patchfold that gives the same result. Each pair was run on the same data",
+        "(`scripts/peers`), and the results have equal bits. The calls of MATLAB were compared with MATLAB's definitions instead.",
+        "[dialects.md](dialects.md) says where specifications disagree, [conformance.md](conformance.md) where systems disagree,",
+        "and the [glossary](glossary.md) explains the words.",
         "",
-        "The modules of the second column take the system's names, order of arguments and checks; a model changes by its import.",
-        "The third column is the same in patchfold's own operators, which take any number of spatial axes and any element type.",
+        "The modules of the second column have the system's names, order of arguments and checks: a model changes only its import.",
+        "The third column has the call of a neutral operator, which takes any number of spatial axes and any element type.",
         "",
     ]
     for system in dict.fromkeys(row.system for row in elsewhere.ROWS):
@@ -64,7 +64,7 @@ def render(operators, targets, elsewhere):
             cells.append([code(row.theirs), code(row.same), code(row.ours), code(what), row.note or "-"])
         lines += table([f"{system}", "the same names here", "patchfold", "setting of", "mind"], cells)
         for number, (_, cut, back) in enumerate(each for each in elsewhere.PUT_BACK if each[0] == system):
-            lines += ["Patches that are put back, of an x of shape (2, 8, 10, 3):", ""] if number == 0 else []
+            lines += ["Calls that put patches of an x of shape (2, 8, 10, 3) back:", ""] if number == 0 else []
             lines += [f"* `patches = {cut}`: `{back}`"]
         lines += [""] if any(each[0] == system for each in elsewhere.PUT_BACK) else []
         lines += [f"{system} lacks: {dict(elsewhere.MISSING)[system]}.", ""]
@@ -72,8 +72,8 @@ def render(operators, targets, elsewhere):
     lines += [
         "## What targets take",
         "",
-        "What converters and runtimes do not take of ONNX's operators, and what `patchfold.models.portable(model, target)` writes",
-        "instead ([models.md](models.md)). The result is the same in every bit.",
+        "The operators of ONNX that converters and runtimes lack, and the nodes that `patchfold.models.portable(model, target)`",
+        "writes in their place ([models.md](models.md)). The results have equal bits.",
         "",
     ]
     lines += table(["target", "lacks", "source"], [[f"`{t.name}`", t.lacks, t.source] for t in targets])

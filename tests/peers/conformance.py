@@ -27,13 +27,13 @@ PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "conformance.md"
 HEAD = """<!-- Written by `scripts/peers --write`. -->
 # Conformance
 
-The operators of patchfold beside those of the systems themselves: where results have the same bits, and where a system
-rounds, refuses or is wrong. patchfold and each system run the same random problems on the CPU. `tests/peers/expected`
-holds the expected verdict of every operator and element type, and `scripts/peers` fails if a run shows another one. A case
-is one distinct combination of shape, attributes and data that both accept. Each result of patchfold must be what the
-operator's formula gives (`tests/peers/definitions.py`), also where the other system refuses or is wrong. Copies must agree
-in every bit. Sums must agree in every bit, except in the bits of a NaN. Strings, which ONNX's block operators move too,
-are not compared.
+This page compares the operators of patchfold with the operators of other systems: where results have equal bits, and
+where a system rounds, refuses or is wrong. patchfold and each system run the same random problems on the CPU.
+`tests/peers/expected` holds the expected verdict of every operator and element type, and `scripts/peers` fails if a
+run shows another verdict. A case is one distinct combination of shape, attributes and data that both accept. Each
+result of patchfold must equal the result of the operator's formula (`tests/peers/definitions.py`), also if the other
+system refuses or is wrong. Copies must agree in every bit. Sums must agree in every bit, except in the bits of a NaN.
+Strings, which ONNX's block operators move too, are not compared.
 
 | verdict | meaning |
 |---|---|
@@ -152,7 +152,7 @@ def _refusals(expected: table.Table, system: str, members: list[Tally]) -> list[
         for rule in expected.refusals.get((system, op), []):
             rules[rule].append(op)
     for rule, ops in rules.items():
-        who = {"system": system, "patchfold": "patchfold", "nobody": "not put to the system"}[rule.by]
+        who = {"system": system, "patchfold": "patchfold", "nobody": "not run in the system"}[rule.by]
         name = f"{rule.by} {rule.where}"
         count = sum(tally["refused"].get(name, 0) for tally in members if tally["op"] in ops)
         counted = f" {count}," if rule.by != "nobody" else ""
