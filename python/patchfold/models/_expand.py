@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes operators of the family as nodes that every runtime has: Reshape, Transpose, Pad, Slice, Split, Add. Needs onnx.
+"""Writes operators of patchfold's family as nodes that every runtime has: Reshape, Transpose, Pad, Slice, Split, Add.
 
 Sums keep their order: every element starts from +0 and adds its taps in ascending order, as in Col2Im's definition, so the
 results are Col2Im's bit for bit. Convolutions are not used: if they multiply Inf or NaN by 0, they give NaN.

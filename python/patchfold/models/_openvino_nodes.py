@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the layers of OpenVINO's IR that move elements, and the layers that are operators of the family."""
+"""Finds the layers of OpenVINO's IR that move elements, and the layers that are operators of patchfold's family."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _convolution(kind: str, data: Data, settings: Given) -> Move | None:
 
 
 def name_of_layer(kind: str, data: Data, given: Given, shape: tuple[int, ...] | None) -> Name | None:
-    """Returns the name of a layer that is an operator of the family; None for others. "?" stands for a computed value."""
+    """Returns the name of a layer in patchfold's family of operators, or None. "?" stands for a computed value."""
     if kind in ("DepthToSpace", "SpaceToDepth"):
         operator = "depth_to_space" if kind == "DepthToSpace" else "space_to_depth"
         return Name(operator, {"block": int(data.get("block_size", 1)), "mode": data.get("mode", "")})
