@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
       return 1;
     }
     std::printf("%s\n", file.filename().c_str());
-    std::fflush(stdout);  // so that the last name printed is that of the input that crashes
+    std::fflush(stdout);  // so that the last printed name belongs to the input that crashes
     ::alarm(seconds);
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   }

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace patchfold::fuzz {
 
-/// Prints what is wrong and aborts, so that the input is kept.
+/// Prints the fault and aborts, so that the input is kept.
 [[noreturn]] void report(std::string_view what);
 
 inline void expect(bool is_right, std::string_view what) {

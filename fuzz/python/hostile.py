@@ -12,7 +12,7 @@ class Refusal(Exception):
 
 
 class Stop(BaseException):
-    """Raised by a hostile object like an interrupt: nobody may catch and keep it."""
+    """Raised by a hostile object like an interrupt: no code may catch it and go on."""
 
 
 RAISED: list[BaseException] = []
@@ -146,7 +146,7 @@ class Endless:
 
 
 class Subclass(np.ndarray):
-    """An array that lies about itself wherever Python lets it."""
+    """An array whose shape, strides, dtype, ndim and length are false."""
 
     shape = property(lambda self: (10**6, 10**6))  # type: ignore[assignment]
     strides = property(lambda self: (2**40,))  # type: ignore[assignment]

@@ -8,7 +8,7 @@ usage: scripts/checks/check_layers.py [--root FOLDER] [--print | --check-docs | 
   --print        prints the pictures of the rooms, as docs/design.md shows them
   --check-docs   fails if the block between the markers in docs/design.md holds other pictures
   --write-docs   puts the pictures there
-  --root FOLDER  the tree to check (default: the one that holds this script)
+  --root FOLDER  the tree to check (default: the tree that holds this script)
 """
 import argparse
 import os
@@ -168,7 +168,7 @@ def check_include(root, name, text):
 
 
 def check_room(name, target, verb):
-    """Returns the reason why the room of `name` may not include or import that of `target`, or None."""
+    """Returns the reason why the room of `name` may not include or import the room of `target`, or None."""
     room, other = room_of(name), room_of(target)
     if not other:
         return f"{target} stands in no room"

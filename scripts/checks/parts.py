@@ -12,7 +12,7 @@ usage: scripts/checks/parts.py start PART..
               --report FILE      outcomes, reasons for skipping and instruction sets of a report that ctest or pytest wrote (JUnit)
               --needed "NAME|NAME"  modules that are installed: a test of a report that skips for lack of one counts as failed
               --status N         exit status of what wrote the report: if it is not 0 and nothing failed, one failure is added
-              --merge FOLDER     what the parts in another folder of results have together
+              --merge FOLDER     the sum of the parts in another folder of results
               --passed N  --failed N  --skipped N REASON
               --sets "NAME NAME"   instruction sets that it ran on
               --wanted "NAME NAME" sets that it was built for: one that this machine has and no test ran on is a failure, one

@@ -29,7 +29,7 @@ struct Outcome {
 struct Setting {
   std::optional<std::uint64_t> largest_file{};  ///< limit of a file in bytes, like a full disk
   bool close_output = false;                    ///< standard output is closed
-  bool break_pipe = false;                      ///< standard output is a pipe that nobody reads
+  bool break_pipe = false;                      ///< standard output is a pipe whose reading end is closed
   bool unprivileged = false;                    ///< runs as a user who is not root
   int signal = 0;                               ///< a signal to send as soon as a temporary file is in the folder
   std::string signal_once{};                    ///< the signal waits for this file, or pipe with content

@@ -146,7 +146,7 @@ def _rows(expected: table.Table, system: str, op: str, members: list[Tally]) -> 
 
 def _refusals(expected: table.Table, system: str, members: list[Tally]) -> list[str]:
     both = sum(tally["refused"].get("both", 0) for tally in members)
-    lines = ["", f"Refused by both: {both}. Refused by one of them only:", ""]
+    lines = ["", f"Refused by both: {both}. Refused by one side only:", ""]
     rules: dict[table.OneSided, list[str]] = defaultdict(list)
     for op in dict.fromkeys(tally["op"] for tally in members):
         for rule in expected.refusals.get((system, op), []):

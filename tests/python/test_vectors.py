@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares results with those of other systems, which tests/peers/record.py has recorded, without these systems."""
+"""Compares results with results of other systems that tests/peers/record.py has recorded. Does not need these systems."""
 
 from __future__ import annotations
 

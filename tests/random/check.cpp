@@ -110,7 +110,7 @@ class OddFloats {
 
  private:
   std::uint64_t control_;
-  std::uint64_t odd_ = 0;  ///< what of it the processor has: the one that Valgrind emulates has nothing
+  std::uint64_t odd_ = 0;  ///< the bits that the processor supports: none on Valgrind's processor
   std::fenv_t saved_;
 };
 

@@ -50,7 +50,7 @@ struct Subject {
   bool sums = false;
   int lowest_rank = 1;  ///< spatial axes
   int highest_rank = 6;
-  Names features{};  ///< beside those that every operator must show
+  Names features{};  ///< the features that its problems must have, beside the features for every operator
 };
 
 /// Returns a generator for every operator.
