@@ -140,7 +140,7 @@ struct CellPlan {
   bool continues(const CellPlan& before) const noexcept;
 };
 
-/// Returns the plan to make the elements of a cell. Without sources the cell is filled.
+/// Returns the plan to make the elements of a cell. A cell without sources gets the fill.
 CellPlan plan_cell(const Rules& rules, AxisWeights& weights, const Dims& segments, Sources sources, std::byte* output,
                    const Dims& output_strides);
 

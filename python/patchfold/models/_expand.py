@@ -210,7 +210,7 @@ def _spread(nodes: Nodes, x: str, shape: Sequence[int], number: int, window: Win
 
     Each row holds one tap, and is longer than the image by one dilation. All rows are read as one row and cut again at the
     image's length, so that each row begins one dilation later than the row before. The axes before the rows are joined to
-    one axis, and so are the axes behind them. If `kept` is one axis, the axes before the rows join it.
+    one axis, and so are the axes behind them. If `kept` is one axis, this axis takes the axes before the rows, too.
     """
     before, after = math.prod(shape[: 2 * number]), math.prod(shape[2 * number + 2 :])
     lead = kept if len(kept) == 1 else [*kept, before]

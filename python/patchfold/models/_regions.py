@@ -26,8 +26,8 @@ Move = Callable[[Sequence[Indices]], Sequence[Indices]]
 class Step:
     """A node of a model. `inputs` are the tensors whose elements the node moves or computes with, `outputs` its results.
 
-    `move` maps the inputs' indices to the outputs'; None for a step that computes. `name` is set where the node is an
-    operator of patchfold's family itself.
+    `move` turns indices of the inputs into indices of the outputs; None for a step that computes. `name` is set if the
+    node is an operator of patchfold's family itself.
     """
 
     node: str
