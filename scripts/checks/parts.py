@@ -19,7 +19,7 @@ usage: scripts/checks/parts.py start PART..
                                    that this machine lacks is skipped
   counts    prints "PART: N passed, N failed, N skipped"; exits with 1 if something failed, or nothing passed or was skipped
   table     prints a row for each part, the instruction sets of this machine, and "N passed, N failed, N skipped". A part
-            without a result counts as failed. Exits with 1 if something failed or nothing passed
+            without a result counts as failed. Exits with 1 if something failed or nothing passed.
 
 A part is a file PART.json in build/logs/parts, or in PATCHFOLD_PARTS; tests give another /proc/cpuinfo in PATCHFOLD_CPUINFO. `add` prints the ends of what failed tests printed. A test
 that could not run counts as failed, as does a report that is missing or has no test. ctest tests name the instruction sets that

@@ -147,8 +147,8 @@ CellPlan plan_cell(const Rules& rules, AxisWeights& weights, const Dims& segment
 /// Returns the plan to copy the elements of one tile in a cell to `piece`, without gaps.
 CellPlan plan_copy(const Rules& rules, const Dims& segments, Sources source, std::byte* piece);
 
-/// Finds an element whose weights are all 0; `at` gets the element's index in the output. Returns false if no element has only
-/// weights of 0. Examines every element if tiles have weights of their own that are 0.
+/// Finds an element whose weights are all 0; `at` gets the element's index in the output. Returns false if every element has
+/// a weight above 0. Examines every element if tiles have weights of their own that are 0.
 bool find_uncovered(const CellPlan& plan, Dims& at);
 
 }  // namespace patchfold::tiling
