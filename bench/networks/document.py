@@ -31,8 +31,9 @@ MEASURED = """\
   * **frames**: signals in frames of 400 samples every 160, as in speech models, or of 1024 every 256, and overlap-add;
   * **pictures**: pictures of 224 to 1024 pixels a side in patches, and put together;
   * **copies**: views that the models make contiguous (`patchfold.copy`).
-* A **copy** is the unit of time: a copy of half of the bytes that the call reads and writes, each element counted once. It
-  is the fastest of memcpy and a copy with non-temporal stores, with one thread and with the call's number of threads.
+* A **copy** is the unit of time: a copy of half of the bytes that the call reads and writes, each element counted
+  once. The copy is the fastest of memcpy and a copy with non-temporal stores, with one thread and with the call's number of
+  threads.
 * patchfold, the other systems and these copies take turns in the same rounds (a b c a b c ..) on the same data. Times are
   medians of {rounds} rounds. Work shorter than 2 ms is repeated within its round.
 * Each result is compared with NumPy's, in every element.

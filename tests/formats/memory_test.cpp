@@ -37,7 +37,7 @@ long status_value(std::string_view name) {
   return 0;
 }
 
-/// Runs `action` in a child process. Returns the kilobytes that it adds to the peak, or -1 if it fails.
+/// Runs `action` in a child process. Returns the kilobytes that `action` adds to the peak, or -1 if `action` fails.
 long peak_kilobytes(const std::function<void()>& action) {
   int ends[2];
   if (::pipe(ends) != 0) return -1;

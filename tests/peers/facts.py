@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Facts of an operator for the comparison: how to draw its problems, and the conditions that they must show."""
+"""Facts of an operator for the comparison: how to draw problems, and the features that the problems must have."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def cases(dtype: Any = np.float32) -> list[Case]:
 
 
 def example(word: str) -> str:
-    """Returns the example that follows this word in docs/runtimes.md."""
+    """Returns the code of the block of docs/runtimes.md that begins with "```python WORD"."""
     page = Path(__file__).parents[2] / "docs" / "runtimes.md"
     found = re.findall(rf"(?ms)^```python {word}\n(.*?)^```$", page.read_text(encoding="utf-8"))
     assert len(found) == 1

@@ -201,7 +201,7 @@ def test_functions_that_cannot_be_recognised_need_a_token(tmp_path):
 
 
 def test_a_class_of_a_script_is_recognised_again(tmp_path):
-    """Checks a class in a script, whose pickle differs between runs."""
+    """Checks that a class of a script gets an equal token in every run, although its pickle differs."""
     script = tmp_path / "script.py"
     script.write_text(
         "from dask.base import tokenize\nfrom patchfold.dask import once\n"
