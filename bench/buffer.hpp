@@ -11,8 +11,8 @@
 
 namespace patchfold::bench {
 
-/// Memory on whole pages that are touched at once, so that no page is fetched while the clock runs. The destructor gives the memory
-/// back to the system, so buffers of many sizes in turn need no more than the largest.
+/// Memory on whole pages. The constructor writes every page, so that no page is fetched while the clock runs. The destructor gives
+/// the memory back to the system, so buffers made one after another need no more memory than the largest of them.
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes) : used_((bytes / page + 1) * page) {

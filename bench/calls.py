@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times calls that people make beside those of torch, einops, scikit-learn and NumPy which they would make otherwise.
+"""Times frequent calls of patchfold beside the calls of torch, einops, scikit-learn and NumPy that compute the same.
 
 usage: bench/calls.py [--rounds N] [--write]
 
-Small tensors, views in channels_last, crops, views, patches of pictures, and sums of tiles. Both take turns in every
-round, in one process with two threads. A time is the best of the rounds, and each call makes its result anew. Where
-both compute the same, the results are compared first. --write writes docs/performance-calls.md. Needs torch, einops and
-scikit-learn beside patchfold.
+The calls are on small tensors, views in channels_last, crops, views, patches of pictures, and sums of tiles. Two calls
+take turns in every round, in one process with two threads. A time is the best of the rounds, and each call allocates its
+result. Results that should be equal are compared first. --write writes docs/performance-calls.md. Needs torch, einops
+and scikit-learn beside patchfold.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RANDOM = np.random.default_rng(7)
 
 @dataclass(frozen=True)
 class Row:
-    """Two calls that compute the same result; `other` names the second one's system."""
+    """A call of patchfold and a call of another system for the same purpose; `other` names this system."""
 
     what: str
     ours: Call
@@ -135,8 +135,8 @@ def page(lines: list[str], rounds: int) -> str:
         "<!-- Written by `bench/calls.py --write`. -->",
         "# Everyday calls",
         "",
-        "Everyday calls of patchfold, beside calls of other systems that do the same. Both run in turn, in one process,",
-        f"on two threads; a time is the best of {rounds} rounds. Each call makes its result anew. Measured on",
+        "Everyday calls of patchfold, beside calls of other systems for the same purpose. Both run in turn, in one process,",
+        f"on two threads; a time is the best of {rounds} rounds. Each call allocates its result. Measured on",
         f"{datetime.date.today().isoformat()} on {machine()['processor']}, with {versions}.",
         "",
         "| call | patchfold | the other | of the other's time | other |",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The copies of bench/roof.hpp for Python's ctypes, so that they run in the same rounds as the systems that Python calls.
+// The copies of bench/roof.hpp for Python's ctypes: Python runs copies and other systems in the same rounds.
 #include <cstddef>
 
 #include "bench/roof.hpp"

@@ -26,7 +26,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Returns the median of the ratios round by round.
+/// Returns the median of the ratios of[i] / to[i], one ratio for each round.
 double median_ratio(const std::vector<double>& of, const std::vector<double>& to) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < of.size(); ++i) ratios.push_back(of[i] / to[i]);
@@ -56,7 +56,7 @@ Measurement measure_work(const std::function<void()>& work, const Traffic& traff
                          const Settings& settings) {
   const auto& [src, read, dst, written] = traffic;
   const std::size_t half = (read + written) / 2;
-  // First chooses the fastest way to stream, in fewer rounds; then that way runs in turn with the work.
+  // Finds the three fastest ways to stream in a few rounds. Only these ways then run in turn with the work.
   const std::vector<Streaming> ways = streamings(read);
   std::vector<std::function<void()>> trials;
   for (const Streaming& way : ways)

@@ -27,10 +27,10 @@ struct Measurement {
 
 struct Settings {
   int rounds = 9;
-  double least_seconds = 0.002;  ///< shorter work is repeated within a round
+  double least_seconds = 0.002;  ///< work that is shorter is repeated within a round
 };
 
-/// The buffers of some work. Both hold the larger of the two numbers of bytes.
+/// The two buffers of a piece of work. Each buffer holds the larger of the numbers `read` and `written`.
 struct Traffic {
   const std::byte* src = nullptr;
   std::size_t read = 0;  ///< bytes
@@ -38,11 +38,11 @@ struct Traffic {
   std::size_t written = 0;
 };
 
-/// Runs the work in turn with ways to stream as many bytes through the same buffers. Leaves problem and strategy empty.
+/// Measures work, run in turn with ways to stream as many bytes through the same buffers. Leaves problem and strategy empty.
 Measurement measure_work(const std::function<void()>& work, const Traffic& traffic, int threads, Executor& executor,
                          const Settings& settings);
 
-/// Runs the problem on the library's own threads, whose number it sets. Throws Error for a problem that cannot be planned or
+/// Measures a problem on the library's own threads, and sets their number. Throws Error for a problem that cannot be planned or
 /// needs more memory than there is.
 Measurement measure(const PlacedProblem& placed, int threads, const Settings& settings);
 

@@ -20,7 +20,7 @@ enum class MemoryLayout : std::uint8_t {
   mirrored,       ///< the last element of each row comes first in memory
   cropped,        ///< each row lies between one skipped element before it and two behind it
   every_second,   ///< one element is skipped after each element
-  tokens,         ///< of columns: one patch after another, the elements of a patch side by side
+  tokens,         ///< for columns: one patch after another, the elements of a patch side by side
 };
 
 }  // namespace patchfold::bench
@@ -44,7 +44,7 @@ namespace patchfold::bench {
 struct Placement {
   Dims strides{};          ///< bytes
   std::size_t offset = 0;  ///< bytes from the beginning of the memory to the element with index 0 on every axis
-  std::size_t bytes = 0;   ///< of the memory, with its gaps
+  std::size_t bytes = 0;   ///< the size of the memory, with its gaps
 };
 
 /// Returns the place of each element. Throws Error(usage) if the layout exchanges or reverses a missing axis, and Error(overflow).
@@ -63,7 +63,7 @@ struct PlacedProblem {
 PlacedProblem parse_placed(std::string_view text);
 std::string to_string(const PlacedProblem& placed);
 
-/// A placed problem that is ready to run on memory of these sizes.
+/// The plan of a placed problem, and the sizes of the memory that it needs.
 struct PlacedPlan {
   Plan plan{};
   Placement src{};

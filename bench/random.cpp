@@ -35,7 +35,7 @@ class Generator {
   std::uint64_t state_;
 };
 
-/// The operators to draw from; a more likely one is listed more often.
+/// The operators to draw from; a more likely operator is listed more often.
 constexpr const char* operators_drawn[] = {"unfold",         "unfold",         "unfold",         "fold",          "fold",
                                            "space_to_depth", "depth_to_space", "space_to_batch", "batch_to_space"};
 constexpr DType types[] = {DType::float32, DType::float32,  DType::float32, DType::float32,   DType::uint8,     DType::uint8,
@@ -45,7 +45,7 @@ constexpr std::int64_t kernels[] = {1,  2,  3,  3,  3,  4,  5,  6,  7,  8,  9,  
                                     13, 14, 14, 15, 16, 16, 18, 20, 22, 24, 25, 28, 31, 32};
 constexpr std::int64_t channel_counts[] = {1, 1, 2, 3, 3, 3, 4, 8, 16, 32, 64, 96};
 constexpr std::int64_t batch_counts[] = {1, 1, 1, 2, 4, 8};
-/// Height in multiples of the width, in quarters.
+/// The heights to draw from, in quarters of the width.
 constexpr std::int64_t aspects[] = {4, 4, 4, 1, 2, 8, 16};
 constexpr MemoryLayout image_layouts[] = {MemoryLayout::plain,         MemoryLayout::plain,   MemoryLayout::plain,
                                           MemoryLayout::channels_last, MemoryLayout::swapped, MemoryLayout::flipped,
@@ -97,7 +97,7 @@ struct Draft {
   }
 };
 
-/// Returns the extent of a kernel; rare ones are drawn too.
+/// Draws the extent of a kernel; rare extents are drawn too.
 std::int64_t draw_kernel(Generator& random) {
   return random.chance(75) ? random.pick(kernels) : random.between(1, 32);
 }

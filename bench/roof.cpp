@@ -20,8 +20,8 @@ using V = hn::Vec<D>;
 
 constexpr std::size_t line = 64;
 
-/// Returns the sum of a range, so that no load can be left out. Reads whole lines; 4 registers keep additions from waiting for each
-/// other.
+/// Returns the sum of a range, so that the compiler keeps all loads. Reads whole lines. With 4 registers, additions do not wait for
+/// each other.
 template <bool prefetched>
 V read_range(const std::byte* at, std::size_t bytes, std::size_t ahead, V sum) {
   const D d;
@@ -57,7 +57,7 @@ void write_range(std::byte* at, std::size_t bytes) {
   }
 }
 
-/// Returns the start of part `i` of `count`, on a whole line.
+/// Returns the offset where part `i` of `count` begins, rounded to a whole line.
 std::size_t cut(std::size_t bytes, std::size_t i, std::size_t count) {
   return static_cast<std::size_t>(static_cast<unsigned __int128>(bytes / line) * i / count) * line;
 }
@@ -78,7 +78,7 @@ std::uint64_t stream_part(const Streaming& way, const std::byte* read, std::size
       write_range<past_cache>(written + s * out + write_from, write_to - write_from);
     }
   }
-  // Reads the bytes that the cuts left over.
+  // Reads the bytes behind the last part.
   sum = read_range<false>(read + streams * in, cut(read_bytes, 1, 1) - streams * in, 0, sum);
   write_range<past_cache>(written + streams * out, cut(write_bytes, 1, 1) - streams * out);
   if (past_cache) hwy::FlushStream();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The roof: the time of the best plain streaming loop that reads and writes as many bytes as a problem, on as many threads. An
-// operator's time in multiples of the roof shows how much faster it could become.
+// The roof: the time of the best plain streaming loop that reads and writes as many bytes as a problem, on as many threads. The
+// time of an operator in multiples of the roof shows how much faster the operator could become.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@ namespace patchfold::bench {
 /// that reads and writes are interleaved in proportion. Loads are summed into a register.
 struct Streaming {
   bool past_cache = false;   ///< non-temporal stores
-  int streams = 1;           ///< read and written at the same time
+  int streams = 1;           ///< the number of parts that are read and written at the same time
   std::size_t step = 1024;   ///< bytes
-  std::size_t prefetch = 0;  ///< bytes ahead; 0: left to the hardware
+  std::size_t prefetch = 0;  ///< bytes ahead of the loads; 0: no prefetching by the program
 };
 
-/// Returns all ways to stream that are tried.
+/// Returns the ways to stream that are tried for the roof.
 std::vector<Streaming> streamings(std::size_t read_bytes);
 std::string describe(const Streaming& way);
 
@@ -31,7 +31,7 @@ void stream(const Streaming& way, const std::byte* read, std::size_t read_bytes,
 
 /// Copies with non-temporal stores.
 void copy_past_cache(const std::byte* from, std::byte* to, std::size_t bytes, int threads, Executor& executor);
-/// Copies with the C library's memcpy, a part on each thread.
+/// Copies with the C library's memcpy, one part on each thread.
 void copy_by_library(const std::byte* from, std::byte* to, std::size_t bytes, int threads, Executor& executor);
 
 }  // namespace patchfold::bench

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the benchmarks share: rounds in which pieces of work take turns, the machine, progress, numbers of threads."""
+"""Functions that the benchmarks share: rounds in which pieces of work take turns, the machine, progress, threads."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 SHORTEST = 0.002  # seconds; shorter work is repeated within a round
 WARM_UPS, FEW_PAGES = 20, 64
-PAUSE = 0.005  # threads that wait for more work in a loop go to sleep meanwhile
+PAUSE = 0.005  # seconds in which threads that wait for more work in a loop go to sleep
 ENVIRONMENT = {
-    # Systems that allocate each result reuse the memory of the result before, without new pages from the kernel. malloc
-    # keeps no small pieces, which would move each result to a new place.
+    # Systems that allocate each result then reuse the memory of the last result, without new pages from the kernel. malloc
+    # must keep no small pieces there, since each result would then move to a new place.
     "GLIBC_TUNABLES": f"glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold={1 << 40}:glibc.malloc.tcache_count=0",
-    # Pages of one size for all systems, as the program has them.
+    # All systems get pages of one size, the size that `patchfold bench` uses.
     "NUMPY_MADVISE_HUGEPAGE": "0",
 }
 
@@ -51,7 +51,7 @@ def pages() -> int:
 
 
 def warm_up(run: Callable[[], Any]) -> None:
-    """Runs until a run needs no new pages."""
+    """Runs the work until a run needs no new pages, or WARM_UPS times."""
     for _ in range(WARM_UPS):
         before = pages()
         run()
@@ -65,7 +65,7 @@ def race(
     pause: float = PAUSE,
     of_rounds: Callable[[list[float]], float] = statistics.median,
 ) -> dict[str, float]:
-    """Returns the seconds of each piece of work, run in turn: the median of the rounds, or another figure."""
+    """Runs the pieces of work in turn. Returns the seconds of each: the median of the rounds, or another figure."""
     times = {}
     for name, run in works.items():
         warm_up(run)

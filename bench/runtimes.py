@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times models in OpenVINO and ONNX Runtime, with patchfold's libraries and without.
+"""Times models in OpenVINO and ONNX Runtime, with patchfold's libraries and without them.
 
 usage: bench/runtimes.py [--threads N] [--rounds N] [--only WORD] [--write]
 
-Each model is one operator, or one of two networks of torch. It is run on two threads in both ways in turn, into memory that
-is there already; a time is the median of the rounds. --write writes docs/performance-runtimes.md. Needs onnx, onnxruntime,
-openvino, torch and patchfold, as `scripts/peers --install` and the wheel bring them:
+Each model is one operator, or one of two networks of torch. Each model runs on two threads, in turn with and without the
+library, into memory that is allocated before; a time is the median of the rounds. --write writes
+docs/performance-runtimes.md. Needs onnx, onnxruntime, openvino and torch, which `scripts/peers --install` installs, and
+the wheel:
 build/peers-venv/bin/python bench/runtimes.py.
 """
 
@@ -176,13 +177,13 @@ def in_onnxruntime(model: Any, x: Any, ours: bool, threads: int) -> tuple[Run, C
 
 
 def copying(size: int) -> Run:
-    """Returns torch's copy of half as many bytes, which reads and writes `size` bytes in all."""
+    """Returns a copy of size / 2 bytes by torch, which reads and writes `size` bytes in all."""
     source, to = torch.ones(size // 2, dtype=torch.uint8), torch.ones(size // 2, dtype=torch.uint8)
     return lambda: to.copy_(source)
 
 
 def times(runs: list[Run], rounds: int) -> list[float]:
-    """Returns each median time in seconds: the last three of four calls in every round, after other threads sleep."""
+    """Returns the median seconds of each function: of the last three of four calls in every round, after a pause."""
     seconds: list[list[float]] = [[] for _ in runs]
     for _ in range(rounds):
         for run, list_of in zip(runs, seconds, strict=True):
@@ -212,7 +213,7 @@ class Row:
 
     @property
     def copies(self) -> str:
-        """Returns the time in multiples of a copy; nothing for a network, which does more than move its input and result."""
+        """Returns the time in multiples of a copy, as text. A network, which does more than copy, gets an empty text."""
         return "" if self.group == NETWORK else f"{self.after / self.copy:.1f}"
 
 
@@ -222,16 +223,17 @@ def page(rows: list[Row], threads: int, rounds: int, load: float) -> str:
         "<!-- Written by `bench/runtimes.py --write`. -->",
         "# Models in OpenVINO and ONNX Runtime",
         "",
-        "The time of one operator in a model, in float32: in the runtime by itself, and with patchfold's library",
-        "([runtimes.md](runtimes.md)). Two networks of torch follow: one for video inpainting in small (soft split,",
-        f"attention, soft composition), and one that upscales by 4 with pixel shuffle. Measured on {today} on {cpu},",
+        "The time of a model of one operator, in float32: in the runtime by itself, and with patchfold's library",
+        "([runtimes.md](runtimes.md)). Two networks of torch follow: a small network for video inpainting (soft split,",
+        f"attention, soft composition), and a network that upscales by 4 with pixel shuffle. Measured on {today} on {cpu},",
         f"{threads} threads, OpenVINO {openvino.__version__.partition('-')[0]}, ONNX Runtime {onnxruntime.__version__}.",
         f"Times are medians of {rounds} rounds in turn, of three calls each,",
-        "into memory that is there already. Both results have the same bits. Those of the networks agree within 2e-4: their",
-        "other operators are the runtime's, and may sum in another order in another graph. The last column is the time with",
-        "patchfold over that of torch's copy of as many bytes: where it is near 1, memory allows no more. Before the run",
-        f"{load:.1f} other threads wanted to run on the {os.cpu_count()} processors (load average);",
-        "where that is not near 0, figures are rough.",
+        "into memory that was allocated before. The results of one operator have equal bits. Results of networks agree",
+        "within 2e-4: their other operators are the runtime's, and may sum in another order if the graph changes. The last",
+        "column is the time with patchfold, divided by the time of torch's copy of as many bytes; near 1, the speed of",
+        "memory is the limit.",
+        f"Before the run {load:.1f} other threads wanted to run on the {os.cpu_count()} processors (load average);",
+        "if this number is not near 0, figures are rough.",
     ]  # fmt: skip
     lines += ["", "| runtime | operators | times faster, median | aim |", "|---|---|---|---|"]
     for (runtime, group), aim in AIMS.items():
@@ -271,7 +273,7 @@ def main() -> int:
         size = x.nbytes + made[0][1]().nbytes
         before, after, copy = times([*(run for run, _ in made), copying(size)], options.rounds)
         theirs, ours = (result() for _, result in made)
-        # In another graph a runtime's own convolutions and products may sum in another order.
+        # With the library the graph differs, so the runtime's own convolutions and products may sum in another order.
         if not np.allclose(ours, theirs, 2e-4, 2e-4) if group == NETWORK else ours.tobytes() != theirs.tobytes():
             sys.exit(f"runtimes: {runtime} {group} {problem}: the results differ")
         rows.append(row := Row(runtime, group, problem, before, after, copy))

@@ -7,13 +7,13 @@ usage: bench/scale.py [--size N] [--folder FOLDER] [--markdown FILE]
 
 A picture of N x N uint8 (default 20000) in a sharded zarr array goes through a small torch net in tiles of 512 that overlap by 64:
   local     patchfold.apply_tiled in one process, whose bits the others must have
-  cluster   patchfold.dask.apply_tiled: seconds, tasks, and the largest memory of each worker beside that of an idle worker that
-            has the net loaded and called once
-  killed    the same with three SIGKILLs of workers: how many tiles are computed again, beside those that the dead workers held
+  cluster   patchfold.dask.apply_tiled: seconds, tasks, and the largest memory of each worker, beside an idle worker's memory
+            after a call of the net
+  killed    the same with three SIGKILLs of workers: the tiles that are computed again, and the tiles of the dead workers
   resumed   the same, killed as a whole with all its processes, and called again
   overlap   dask.array.map_overlap of the same net on blocks of the same size, written with to_zarr
-Prints a line for each, and exits with 1 if a promise of docs/scale.md is broken: bits, tiles, chunks, memory, or time and memory
-beside map_overlap. --markdown writes the table of that page. Needs dask, distributed, zarr and torch.
+Prints a line for each run, and exits with 1 if a promise of docs/scale.md is broken: bits, tiles, chunks, memory, or time
+and memory beside map_overlap. --markdown writes the table of docs/scale.md. Needs dask, distributed, zarr and torch.
 """
 
 import argparse
@@ -113,7 +113,7 @@ def idle(fn):
 
 
 class Killer:
-    """Kills a worker at each of the given counts of written chunks, and notes the tiles that the worker held."""
+    """Kills a worker at each of the given counts of written chunks, and counts the tiles that the killed workers held."""
 
     def __init__(self, cluster, client, counts):
         self.cluster, self.client, self.counts, self.held = cluster, client, set(counts), 0
@@ -257,7 +257,7 @@ def measure(folder, given):
 
 
 def tasks_in(source, out):
-    """The number of tasks of the graph that run makes."""
+    """Returns the number of tasks of the graph that run() makes."""
     dask = importlib.import_module("patchfold.dask")
     lazy = dask.apply_tiled(model(), source, (TILE, TILE), overlap=OVERLAP, window="hann", chunks=(SHARD, SHARD))
     return len(dict(lazy.__dask_graph__()))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the merging of tiles, like an operator.
+// Measures the merging of tiles, in the same way as an operator.
 #pragma once
 
 #include <optional>
@@ -18,11 +18,11 @@ struct Stitching {
   MergeSpec merge{};
 };
 
-/// Returns the merge of a text, or nothing if the text does not begin with "merge". Throws Error(usage).
+/// Returns the merge that a text describes, or nothing if the text does not begin with "merge". Throws Error(usage).
 std::optional<Stitching> parse_stitching(std::string_view text);
 
 /// Measures a merge, with each tile in memory of its own. Counts each byte of a tile as read once and each byte of the output as
-/// written once. Runs on the library's own threads, whose number it sets.
+/// written once. Runs on the library's own threads, and sets their number.
 Measurement measure(const Stitching& stitching, int threads, const Settings& settings);
 
 }  // namespace patchfold::bench

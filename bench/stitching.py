@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Puts tiles together with patchfold and with what people use today, in the same rounds, and writes what came out.
+"""Puts tiles together with patchfold and with other packages in the same rounds, and writes times and memory.
 
 usage: bench/stitching.py [--rounds N] [--threads N] [--out FILE]
 
 Systems: patchfold.Merger, the plain NumPy loop (weighted sum, sum of weights, quotient), tiler's Merger, MONAI's
 sliding_window_inference with an identity network, and TorchIO's GridAggregator. Time is given in multiples of one copy of the
-result. Memory is what a process of its own holds at the peak beyond what it held with the array and the tiles.
+result. Memory is measured in a separate process: the peak, less the memory that the array and the tiles need.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def picture() -> Array:
 
 
 def starts(extent: int) -> list[int]:
-    """Returns where tiles start: at equal distances, the last one shifted back inside."""
+    """Returns the first elements of the tiles: at equal distances, with the last tile shifted back inside."""
     return [*range(0, extent - TILE, STRIDE), extent - TILE]
 
 
@@ -143,7 +143,7 @@ SYSTEMS: dict[str, tuple[str, Callable[[Array], Run]]] = {
 
 
 def memory(name: str) -> int:
-    """Returns the bytes beyond array and tiles at the peak of one run."""
+    """Returns the bytes that one run needs at its peak beside the array and the tiles."""
     x = picture()
     run = SYSTEMS[name][1](x)
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
@@ -195,7 +195,7 @@ def document(figures: dict[int, dict[str, Any]], rounds: int) -> str:
     text += f"{TILE} that overlap by {OVERLAP}. Each tile has its own memory (MONAI cuts the tiles itself).\n\n"
     text += "* time / copy: time in multiples of one copy of the result; the median of "
     text += f"{rounds} rounds in which all systems take turns.\n"
-    text += f"* memory: the peak beyond array and tiles; the result has {result_mb:.0f} MB.\n"
+    text += f"* memory: the peak, without the memory of array and tiles; the result has {result_mb:.0f} MB.\n"
     text += "* error: the largest difference between result and array; unchanged tiles should give 0.\n"
     for threads, rows in figures.items():
         text += f"\n## {threads} {'thread' if threads == 1 else 'threads'}\n\n"

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the same inference with MONAI and TorchIO and with patchfold in their place, and prints time and memory side by side.
+"""Runs the same inference with MONAI or TorchIO, and with patchfold in their place, and prints time and memory of both.
 
 usage: bench/switch.py [--size N] [--window N] [--rounds N] [--threads N] [--json]
 
 A volume of one channel and N x N x N voxels, in cubic windows that share half with their neighbours, through a small network with two
-output channels. Time is the median of rounds in which both take turns, without the network's own. Memory is what a process
-of its own holds at the peak beyond what it held with the volume, in a run where the network only doubles the channels.
-Difference is the largest between the two outputs, whose elements are about 1. Needs torch, monai and torchio.
+output channels. Time is the median of rounds in which both take turns, without the seconds inside the network. Memory is
+measured in a separate process: the peak, less the memory that the volume needs, with a network that only doubles the
+channels. Difference is the largest between the two outputs, whose elements are about 1. Needs torch, monai and torchio.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Case = Callable[[Any, torch.Tensor, int, Net], torch.Tensor]
 
 
 def network(x: torch.Tensor) -> torch.Tensor:
-    """Returns sums over a neighbourhood, so that windows disagree near their ends."""
+    """Returns sums of neighbouring elements, so that overlapping windows give different results near their ends."""
     near = x + x.roll(1, -1) + x.roll(3, -2) + x.roll(5, -3)
     return torch.cat([near.sin(), near.cos()], 1)
 
@@ -74,7 +74,7 @@ CASES: dict[str, Case] = {
 
 
 def system(case: str, ours: bool) -> Any:
-    """Returns the function or the classes, of patchfold or of the other system."""
+    """Returns the function or the classes of a case, from patchfold or from the other system."""
     if case.startswith("Grid"):
         if ours:
             from patchfold.torchio import GridAggregator, GridSampler
@@ -132,7 +132,7 @@ def hand_pages_back() -> None:
 
 
 def memory(case: str, size: int, window: int, ours: bool) -> int:
-    """Returns the bytes at the peak of this process beyond the bytes before."""
+    """Returns the bytes that one run adds to this process at its peak."""
     hand_pages_back()
     classes = system(case, ours)
     torch.set_grad_enabled(False)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# patchfold_highway: the headers of Highway, without its library. Only two functions would need that library, to find and keep the
-# processor's instruction sets; src/kernels/processor.cpp defines both.
+# patchfold_highway: the headers of Highway, without its library. Only two functions, which find and keep the processor's
+# instruction sets, would come from the library; src/kernels/processor.cpp defines both.
 #
-# All of Highway gets our own namespace, so a program may hold another Highway of any version.
+# All of Highway gets a namespace of patchfold's, so that a program may hold another Highway of any version.
 add_library(patchfold_highway INTERFACE)
-# Processors without vectors run plain loops: Highway's emulated vectors are five times the code.
+# Processors without vectors run plain loops, since Highway's emulated vectors need five times as much code.
 target_compile_definitions(patchfold_highway INTERFACE hwy=patchfold_hwy HWY_BROKEN_EMU128=1)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
-  # Kernels keep vectors in arrays, but the size of SVE's vectors is unknown before the run. g++ 12 also fails on the headers of SVE
+  # No SVE: kernels keep vectors in arrays, but the size of SVE's vectors is unknown before the run. g++ 12 also fails on SVE
   # after a precompiled header.
   target_compile_definitions(patchfold_highway INTERFACE "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
 endif()
@@ -33,7 +33,7 @@ if(NOT PATCHFOLD_HIGHWAY_FOLDER)
 endif()
 target_include_directories(patchfold_highway SYSTEM INTERFACE ${PATCHFOLD_HIGHWAY_FOLDER})
 set(version_lines "")
-foreach(header highway base) # the header that defines the version depends on the version
+foreach(header highway base) # depending on the version, one of these headers defines the version's number
   file(STRINGS ${PATCHFOLD_HIGHWAY_FOLDER}/hwy/${header}.h found REGEX "^#define HWY_(MAJOR|MINOR|PATCH) [0-9]+$")
   list(APPEND version_lines ${found})
 endforeach()

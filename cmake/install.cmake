@@ -17,7 +17,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 get_target_property(default patchfold::patchfold ALIASED_TARGET)
 foreach(kind ${PATCHFOLD_KINDS})
   if(default STREQUAL patchfold_${kind})
-    # For libraries of an enclosing project that link the C target and are exported themselves.
+    # Exports the C target for libraries of an enclosing project that link it and are exported themselves.
     install(TARGETS patchfold_c EXPORT patchfold-${kind})
   endif()
   install(TARGETS patchfold_${kind} EXPORT patchfold-${kind} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -28,7 +28,7 @@ foreach(kind ${PATCHFOLD_KINDS})
   install(EXPORT patchfold-${kind} NAMESPACE patchfold:: DESTINATION ${config_folder})
 endforeach()
 
-# The C++ runtime, which a C compiler does not link by itself.
+# The libraries of the C++ runtime, which a C compiler does not link by itself.
 set(cxx_runtime ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(REMOVE_ITEM cxx_runtime ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
 list(REMOVE_DUPLICATES cxx_runtime)
@@ -42,7 +42,7 @@ install(FILES ${PROJECT_BINARY_DIR}/patchfold-config.cmake ${PROJECT_BINARY_DIR}
 # pkg-config: patchfold.pc names the shared library; --static adds the libraries that the archive needs. Where both are installed,
 # linkers take the shared library for -lpatchfold, so patchfold-static.pc names the archive itself. patchfold-explain.pc serves both
 # archives.
-# A path relative to the .pc file, so that the installed tree may be moved.
+# The path is relative to the .pc file, so that the installed tree may be moved.
 file(RELATIVE_PATH path_to_prefix /${pkgconfig_folder} /)
 list(TRANSFORM cxx_runtime PREPEND -l OUTPUT_VARIABLE static_libs)
 list(APPEND static_libs ${CMAKE_THREAD_LIBS_INIT})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs the parts of a wheel that all versions of Python share, as the component `python`; python/ adds the module. Without
-# scikit-build-core, the parts and the library for the module go to a folder for cmake/wheel_parts.cmake.
+# Installs the parts of a wheel that all versions of Python share, as the component `python`; python/ adds the module. In a build
+# without scikit-build-core, the parts and the library for the module go to a folder for cmake/wheel_parts.cmake.
 set(scripts "${SKBUILD_SCRIPTS_DIR}")
 if(NOT scripts)
   set(scripts scripts)
@@ -15,7 +15,7 @@ endif()
 if(PATCHFOLD_BUILD_ONNXRUNTIME)
   set_target_properties(patchfold_onnxruntime PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS patchfold_onnxruntime LIBRARY DESTINATION patchfold/lib COMPONENT python)
-  # A wheel cannot hold links: installs the library under the one name that programs look for.
+  # Installs the library under its soname alone, since a wheel cannot hold links.
   get_target_property(abi patchfold_shared SOVERSION)
   set_target_properties(patchfold_shared PROPERTIES VERSION ${abi})
   install(TARGETS patchfold_shared LIBRARY DESTINATION patchfold/lib COMPONENT python NAMELINK_SKIP)

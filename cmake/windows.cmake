@@ -7,7 +7,7 @@ set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)
 set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
 set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
 
-# Only the programs of this system are used, not its libraries and headers.
+# CMake looks for programs on this system, and for libraries and headers only in the folders for Windows.
 set(CMAKE_FIND_ROOT_PATH ${CMAKE_PREFIX_PATH} /usr/x86_64-w64-mingw32)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 foreach(kind LIBRARY INCLUDE PACKAGE)
@@ -15,7 +15,7 @@ foreach(kind LIBRARY INCLUDE PACKAGE)
 endforeach()
 
 # The preset windows puts programs and libraries into one folder, where Windows looks for a program's libraries. The compiler's own
-# libraries are copied there, too.
+# libraries are copied into the same folder.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 foreach(library libstdc++-6 libgcc_s_seh-1 libwinpthread-1)
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${library}.dll OUTPUT_VARIABLE path

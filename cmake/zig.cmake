@@ -18,10 +18,10 @@ set(CMAKE_C_COMPILER ${PATCHFOLD_ZIG_FOLDER}/cc)
 set(CMAKE_CXX_COMPILER ${PATCHFOLD_ZIG_FOLDER}/c++)
 set(CMAKE_AR ${PATCHFOLD_ZIG_FOLDER}/ar)
 set(CMAKE_RANLIB ${PATCHFOLD_ZIG_FOLDER}/ranlib)
-# zig's linkers do not know CMake's own options for whole archives.
+# The options for whole archives that zig's linkers know; CMake's own options are unknown to them.
 set(CMAKE_CXX_LINK_LIBRARY_USING_WHOLE_ARCHIVE_SUPPORTED TRUE)
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
-  # zig turns off the features that its baseline lacks, even in functions that ask for AVX-512. clang 18 to 20 need this flag for
+  # zig turns off the features that its baseline lacks, even in functions that ask for AVX-512. clang 18 to 20 need evex512 for
   # 512 bits.
   set(CMAKE_CXX_FLAGS_INIT "-Xclang -target-feature -Xclang +evex512")
 endif()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Builds zlib from sources as their CMakeLists.txt: zlib's own file needs files that Debian's archive lacks.
+# The CMakeLists.txt with which scripts/dependencies builds zlib: zlib's own needs files that Debian's archive lacks.
 cmake_minimum_required(VERSION 3.25)
 project(zlib LANGUAGES C)
 include(GNUInstallDirs)

@@ -55,7 +55,7 @@ Pads same_upper(std::int64_t extent) {
   return {total / 2, total - total / 2};
 }
 
-/// Compares random elements of the columns with the formula of the definition.
+/// Checks that random elements of the columns are the picture elements that the definition names.
 void check_columns(const Picture& picture, const std::vector<float>& columns, const Dims& grid, Pads rows, Pads lines) {
   const std::int64_t positions = grid[2] * grid[3];
   std::mt19937_64 random(1);
@@ -74,7 +74,7 @@ void check_columns(const Picture& picture, const std::vector<float>& columns, co
   require(equal == 1000, "a column element differs from its definition");
 }
 
-/// Cuts the picture with one system's operator, puts it together with another's, and checks every pixel.
+/// Returns the picture, cut by one operator of OpenVINO and put together by another operator.
 Picture rebuild(const Picture& picture) {
   const Pads rows = same_upper(picture.height), lines = same_upper(picture.width);
   const openvino::ExtractImagePatches extract{
@@ -92,7 +92,7 @@ Picture rebuild(const Picture& picture) {
   run_timed(reorder, view(patches.data(), grid), view(columns.data(), grid));
   check_columns(picture, columns, grid, rows, lines);
 
-  // Columns on a grid and flat columns are the same memory: only the shape of the view differs.
+  // Columns on a grid and flat columns have the same memory: only the shape of the view differs.
   const openvino::Col2Im col2im{.output_size = {picture.height, picture.width},
                                 .kernel_size = {side, side},
                                 .strides = {step, step},

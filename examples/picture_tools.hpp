@@ -21,7 +21,7 @@ struct Picture {
   float at(std::int64_t y, std::int64_t x, std::int64_t c) const {
     return pixels[static_cast<std::size_t>((y * width + x) * channels + c)];
   }
-  /// Returns a view of this memory as (1, C, H, W): only the strides differ, no element moves.
+  /// Returns a view of the picture as (1, C, H, W). No element moves.
   patchfold::TensorView nchw();
   patchfold::ConstTensorView nchw() const;
 };
@@ -34,9 +34,9 @@ void write(const std::filesystem::path& path, const Picture& picture);
 
 /// Divides every pixel by the number of patches that cover it.
 void divide(Picture& picture, const patchfold::Coverage& coverage);
-/// Turns RGB into brightness and two colour differences, orthonormally, or back. Other pictures stay as they are.
+/// Turns RGB into brightness and two colour differences orthonormally, or back. Leaves pictures without three channels unchanged.
 void rotate_colours(Picture& picture, bool back);
-/// Returns the picture with Gaussian noise, equal in every run; values may leave 0 to 255.
+/// Returns the picture with Gaussian noise, equal in every run. Values may lie outside of 0 to 255.
 Picture with_noise(Picture picture, float deviation);
 std::int64_t different_pixels(const Picture& a, const Picture& b);
 /// Returns the peak signal-to-noise ratio in dB; infinite for equal pictures.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blurs a picture tile by tile through the C interface. Near its border a blurred tile is wrong, since the blur does not see
- * the pixels behind it; each pixel is taken from the tile whose middle is nearest, so the result is that of the whole
+ * the pixels behind the border. Each pixel is taken from the tile whose middle is nearest, so the result equals the blurred
  * picture.
  *
  * usage: stitch [OUTPUT.ppm] */
@@ -13,7 +13,7 @@ enum { height = 300, width = 400, colours = 3, tile_size = 128, overlap = 8 };
 
 static unsigned char picture[height * width * colours], whole[height * width * colours], stitched[height * width * colours];
 
-/* The mean of 3 x 3 pixels; the border is repeated. */
+/* Writes the mean of 3 x 3 pixels to each pixel; the border is repeated. */
 static void blur(const unsigned char* from, unsigned char* to, int rows, int columns) {
   for (int y = 0; y < rows; ++y)
     for (int x = 0; x < columns; ++x)
@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
 
   pf_merge_spec merge = pf_merge_spec_of(PF_DTYPE_UINT8, layout.channels, layout.n_channels);
   merge.reduce = PF_REDUCE_CENTER;
-  merge.copy = 1; /* so that one buffer does for all tiles */
+  merge.copy = 1; /* so that one buffer is enough for all tiles */
   require(pf_merger_create_to_sink(tiling, &merge, &sink, NULL, &merger));
   for (int64_t index = 0; index < layout.count; ++index) {
     static unsigned char part[tile_size * tile_size * colours], blurred[tile_size * tile_size * colours];

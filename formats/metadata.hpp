@@ -86,7 +86,7 @@ int exif_orientation(std::string_view exif) noexcept;
 /// damaged structure becomes the smallest structure that holds an orientation.
 std::string exif_with(std::string exif, int orientation);
 
-/// Returns whether an ICC profile is for pixels of so many channels: grey or RGB, with or without alpha.
+/// Returns whether an ICC profile is for pixels with this number of channels: grey or RGB, with or without alpha.
 bool fits_icc(std::string_view icc, std::int64_t channels) noexcept;
 /// Returns the resolution; nothing if its numbers are not sensible.
 std::optional<Resolution> sensible(const Resolution& resolution) noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the C interface: C must refuse the calls that C++ refuses, with the status of the same error, and give the same bytes.
-// Mistakes that only C allows (senseless kinds, sizes, counts and pointers) must get a status and a message.
+// For mistakes that only C allows (senseless kinds, sizes, counts and pointers), C must return an error and a message.
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -14,7 +14,7 @@ namespace {
 
 using testing::Random;
 
-/// Arguments in C's form, with the memory that they point at.
+/// The arguments of an operator as pf_attribute, with the memory that their pointers name.
 class Attributes {
  public:
   explicit Attributes(const std::vector<Argument>& arguments) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes tiles in C: C must refuse the calls that C++ refuses, and give the same bytes. Senseless counts, sizes and pointers must
-// get a status.
+// Fuzzes tiles in C: C must refuse the calls that C++ refuses, and give the same bytes. For senseless counts, sizes and pointers, C
+// must return an error.
 #include "fuzz/capi_tiles.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ std::int32_t draw_count(Random& random) {
   return static_cast<std::int32_t>(random.chance(50) ? draw_number(random) : random.between(-1, 33));
 }
 
-/// Makes mistakes that only C allows. A larger count loses its list, so that nobody reads behind the list.
+/// Makes mistakes that only C allows. If a count becomes larger, its list becomes null, so that no code reads behind the list.
 void spoil(Random& random, pf_tiling_spec& spec) {
   const auto set = [&](std::int32_t& count, auto*& list) {
     const std::int32_t before = count;
@@ -88,7 +88,7 @@ void spoil(Random& random, pf_merge_spec& spec) {
   }
 }
 
-/// Calls the questions of a tiling with numbers of any kind.
+/// Calls the functions that read a tiling, with arbitrary numbers.
 void ask(Random& random, const pf_tiling* tiling, const Tiling& same) {
   const std::int64_t index = random.chance(50) ? draw_number(random) : random.between(0, 3);
   std::int64_t list[PF_MAX_RANK];

@@ -10,7 +10,7 @@
 
 namespace patchfold::fuzz {
 
-/// The first byte of inputs for tiles is at least this.
+/// The least first byte of inputs for tiles; inputs with a smaller first byte are for operators.
 inline constexpr std::uint8_t first_of_tiles = 200;
 void run_tiles(std::span<const std::uint8_t> bytes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes .npy files: a file that is read can be written, and reads the same again, as a whole and by rows.
+// Fuzzes .npy files: an accepted file can be written again, and gives the same array, as a whole and by rows.
 #include "formats/npy.hpp"
 
 #include "formats/output_file.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes problems of every operator: an accepted one gives the reference's result, in every way to run it, with guards around all
-// memory; a refused one gets a sentence.
+// Fuzzes problems of every operator. An accepted problem gives the reference's result, in every way to run it, with guards around
+// all memory. A refused problem gives an error that is a sentence.
 #include <variant>
 
 #include "check.hpp"
@@ -64,7 +64,7 @@ void run(std::span<const std::uint8_t> bytes) {
     try {
       wrong = testing::check(drawn.problem, drawn.sums, random);
     } catch (const std::bad_variant_access&) {
-      // The reference only takes one form of each value, as with flat lists of pairs.
+      // The reference takes only one form of each value; for example it takes no flat lists of pairs.
       if (drawn.is_legal) throw;
     }
   });

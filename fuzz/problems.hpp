@@ -18,15 +18,15 @@ struct DrawnProblem {
 
 DrawnProblem draw_problem(testing::Random& random);
 
-/// Returns a number: mostly a small one, now and then near a power of two at which some type ends.
+/// Returns a number that is mostly small, and sometimes near the limit of a type, a power of two.
 std::int64_t draw_number(testing::Random& random);
 std::string draw_text(testing::Random& random);
 
-/// Returns whether the problem needs so little memory and time that it can run and be compared with the reference.
+/// Returns whether the problem needs little memory and time, so that it can run and be compared with the reference.
 bool is_small(const ProblemText& text, const Dims& output);
 
 TilingSpec draw_tiling(testing::Random& random);
-/// Returns a merge of tiles of that element type.
+/// Returns a random merge of tiles of the element type.
 MergeSpec draw_merge(testing::Random& random, const Tiling& tiling, DType dtype, std::size_t size);
 
 /// Returns whether arrays can be cut and merged with little memory and time.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a target over files, where there is no libFuzzer.
+// Runs a target over files in builds without libFuzzer.
 //
 //   TARGET [--megabytes N] [--seconds N] FOLDER_OR_FILE...
 //
@@ -53,10 +53,10 @@ void stop(int) {
 
 }  // namespace
 
-// The address sanitizer has its own operators, and reports all allocations. A target with PATCHFOLD_FUZZ_OWN_MEMORY limits memory
-// itself.
+// The address sanitizer defines these operators itself, and calls a hook for every allocation. A target with
+// PATCHFOLD_FUZZ_OWN_MEMORY limits memory itself.
 #if !defined(PATCHFOLD_FUZZ_OWN_MEMORY) && !defined(PATCHFOLD_ADDRESS_SANITIZER)
-// The other forms of new and delete call these two. delete is not inlined: without its new, g++ 14 would take it for a mismatch.
+// The other forms of new and delete call these two. delete is not inlined, since g++ 14 would then warn of a mismatch with new.
 void* operator new(std::size_t size) {
   return allocate(size, alignof(std::max_align_t));
 }
@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
       return 1;
     }
     std::printf("%s\n", file.filename().c_str());
-    std::fflush(stdout);  // so that the last name printed is that of the input that crashes
+    std::fflush(stdout);  // so that the last printed name belongs to the input that crashes
     ::alarm(seconds);
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   }

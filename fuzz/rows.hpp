@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that a file reads the same, or is refused both times, row by row and as a whole.
+// Checks that reading row by row gives the same elements as reading the whole file, or that both are refused.
 #pragma once
 
 #include <cstddef>

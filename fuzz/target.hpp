@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers of all fuzz targets. A target is a function of bytes; libFuzzer calls it with bytes of its own making, and replay.cpp
+// Helpers of all fuzz targets. A target is a function of bytes; libFuzzer calls it with bytes that libFuzzer makes, and replay.cpp
 // with the files of the corpus.
 #pragma once
 
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace patchfold::fuzz {
 
-/// Prints what is wrong and aborts, so that the input is kept.
+/// Prints the fault and aborts, so that the input is kept.
 [[noreturn]] void report(std::string_view what);
 
 inline void expect(bool is_right, std::string_view what) {
@@ -39,12 +39,12 @@ std::optional<ErrorCode> refusal(F f) {
   }
 }
 
-/// Returns a folder for the files of the target, in memory where the system has such a file system. It is made empty by the
-/// first call and removed with its content when the program ends.
+/// Returns a folder for the files of the target, in memory where the system has such a file system. The first call makes an empty
+/// folder; the end of the program removes the folder with its content.
 const std::filesystem::path& folder();
 /// Removes the files and folders in the folder.
 void clear_folder();
-/// Writes a file of that name (a relative path) and returns its path.
+/// Writes a file with the name, a relative path, into the folder. Returns the file's path.
 std::filesystem::path put_file(std::string_view name, std::span<const std::uint8_t> content);
 
 }  // namespace patchfold::fuzz

@@ -16,7 +16,7 @@ namespace {
 
 using testing::Random;
 
-/// Checks that rows come in order and keeps them.
+/// A sink that checks the order of rows, and keeps the rows.
 class Sink final : public RowSink {
  public:
   Sink(const TensorView& output, int axis) : output_(output), axis_(axis) {}
@@ -93,7 +93,7 @@ void check_refusal(const Tiling& tiling, const MergeSpec& merge, std::optional<E
   }
 }
 
-/// Returns weights above 0 for a tile, or no weights: they change no value where all tiles agree.
+/// Returns weights above 0 for a tile, or no weights. Where all tiles are equal, weights do not change the result.
 TileWeights draw_weights(Random& random, const MergeSpec& merge, const Dims& shape, std::vector<double>& room) {
   TileWeights weights;
   const Reduce reduce = reduction_of(merge);
@@ -112,7 +112,7 @@ TileWeights draw_weights(Random& random, const MergeSpec& merge, const Dims& sha
   return weights;
 }
 
-/// Cuts the tiles and gives them to the merger, in order or not.
+/// Cuts the tiles and gives them to the merger, in their order or in a random order.
 void put_together(Random& random, const Tiling& tiling, Tensor& array, const MergeSpec& merge, bool is_plain,
                   Merger& merger) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(tiling.size()));

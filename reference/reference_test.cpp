@@ -221,7 +221,7 @@ TEST(Reference, ColumnsBecomeImages) {
 
 TEST(Reference, PatchesAreKernelMajor) {
   const Arguments vino = {{"sizes", List{1, 2}}, {"strides", List{1, 1}}, {"rates", List{1, 1}}, {"auto_pad", "valid"}};
-  // Channels 1 2 and 3 4: tap 0 of both, then tap 1 of both.
+  // The channels are 1 2 and 3 4. The result has tap 0 of both channels, then tap 1 of both.
   expect(reference::run("openvino.ExtractImagePatches-3", count_up({1, 2, 1, 2}), vino), {1, 4, 1, 1}, {1, 3, 2, 4});
   const Arguments flow = {
       {"ksizes", List{1, 1, 2, 1}}, {"strides", List{1, 1, 2, 1}}, {"rates", List{1, 1, 2, 1}}, {"padding", "SAME"}};

@@ -20,7 +20,7 @@ enum class FileKind : std::uint8_t { regular, folder, pipe, socket, device };
 struct FileStatus {
   FileKind kind = FileKind::regular;
   std::int64_t size = 0;
-  unsigned permissions = 0;  ///< the argument of set_permissions
+  unsigned permissions = 0;  ///< the permissions, in the form that set_permissions() takes
 };
 
 /// Opens a file to read, without waiting, even if it is a pipe without a writer.

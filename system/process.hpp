@@ -18,7 +18,7 @@ std::vector<std::string> arguments(int argc, char** argv);
 /// At most one object may exist.
 class StopRequests {
  public:
-  /// Begins to record requests; if not `noted`, requests end the process as usual.
+  /// Begins to record requests. If `noted` is false, records nothing, and requests end the process as usual.
   explicit StopRequests(bool noted) noexcept;
   StopRequests(const StopRequests&) = delete;
   StopRequests& operator=(const StopRequests&) = delete;

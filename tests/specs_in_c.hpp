@@ -19,7 +19,7 @@ inline pf_scalar in_c(const Scalar& scalar) {
   }
 }
 
-/// A TilingSpec in C; it points into the C++ one.
+/// A TilingSpec in C; its pointers point into the C++ spec.
 class TilingSpecInC {
  public:
   explicit TilingSpecInC(const TilingSpec& from) : value_(in_c(from.value)) {
@@ -52,7 +52,7 @@ class TilingSpecInC {
   std::vector<pf_ratio> scale_;
 };
 
-/// A MergeSpec in C; it points into the C++ one.
+/// A MergeSpec in C; its pointers point into the C++ spec.
 class MergeSpecInC {
  public:
   explicit MergeSpecInC(const MergeSpec& from) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// New folders among those for temporary files.
+// Makes new folders in the system's folder for temporary files.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace patchfold::tests {
 
-/// Returns a new, empty folder whose name has this beginning.
+/// Returns a new, empty folder whose name begins with `begin`.
 inline std::filesystem::path make_temporary_folder(const std::string& begin) {
   std::random_device random;
   for (int attempt = 0; attempt < 100; ++attempt) {

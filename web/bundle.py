@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts the page into one file: usage: web/bundle.py ENGINE_FOLDER INDEX.HTML
 
-esbuild makes one script of web/page/main.js and what it imports. The WebAssembly of ENGINE_FOLDER stands in the page
-compressed, since a browser reads no other file beside a page of the disk.
+esbuild makes one script of web/page/main.js and the modules that it imports. The page contains the WebAssembly of
+ENGINE_FOLDER, compressed, since a browser loads no other file for a page from the disk.
 """
 
 import base64
@@ -49,7 +49,7 @@ def bundle(engine: Path) -> str:
 
 
 def put_in(page: str, mark: str, text: str) -> str:
-    """Returns the page with a text in place of a comment. A text that would end its element early is a fault."""
+    """Returns the page with the text in place of the comment `mark`. Fails if the text would end its element early."""
     comment = f"<!-- {mark} -->"
     if page.count(comment) != 1:
         sys.exit(f"bundle.py: index.html must have {comment} once")

@@ -23,23 +23,24 @@ Data = dict[str, Any]
 
 MEASURED = """\
 * The calls: `bench/networks/calls.jsonl` has the calls that the {models} models of {origin} make with one picture.
-  `bench/networks/measure.py` draws {count} of each group by the seed {seed}, with batches of 1 to 32, in float32 (two
+  `bench/networks/measure.py` draws {count} calls of each group by the seed {seed}, with batches of 1 to 32, in float32 (two
   thirds), float16 and float64, from 20 KB to 200 MB:
-  * **feature maps**: windows of convolutions, cut (im2col) and, as for their gradient, added up (col2im);
-  * **tokens**: unfold and fold that the models call themselves, the unfold of T2T-ViT, and pixel shuffles of EDSR, ESPCN,
+  * **feature maps**: windows of convolutions, cut (im2col) and, for their gradient, added up (col2im);
+  * **tokens**: the calls of unfold and fold in the models, the unfold of T2T-ViT, and pixel shuffles of EDSR, ESPCN,
     InternVL and Real-ESRGAN, which timm lacks;
-  * **frames**: signals in frames of 400 samples every 160, as speech models cut them, or 1024 every 256, and overlap-add;
+  * **frames**: signals in frames of 400 samples every 160, as in speech models, or of 1024 every 256, and overlap-add;
   * **pictures**: pictures of 224 to 1024 pixels a side in patches, and put together;
   * **copies**: views that the models make contiguous (`patchfold.copy`).
-* A **copy** is the unit of time. It moves half of the bytes that the call reads and writes, each element counted once. It
-  is the fastest of memcpy and a copy with non-temporal stores, with one thread and with as many as the call has.
+* A **copy** is the unit of time: a copy of half of the bytes that the call reads and writes, each element counted
+  once. The copy is the fastest of memcpy and a copy with non-temporal stores, with one thread and with the call's number of
+  threads.
 * patchfold, the other systems and these copies take turns in the same rounds (a b c a b c ..) on the same data. Times are
   medians of {rounds} rounds. Work shorter than 2 ms is repeated within its round.
 * Each result is compared with NumPy's, in every element.
-* Preparation is not timed: sessions are made and pictures are padded for NumPy before. Results go to memory that is
-  there already; torch's shuffles allocate theirs, in memory that is used again.
+* Preparation (sessions, and padded pictures for NumPy) is not timed. Results go to memory that is
+  allocated before; torch's shuffles allocate their results, in the memory of earlier results.
 * ONNX Runtime: Col2Im, DepthToSpace, SpaceToDepth, Transpose. oneDNN: reorder. NumPy: strided views, one copy or one
-  addition for each tap, one thread. A system is left out where it lacks the operator, the type or the number of axes.
+  addition for each tap, one thread. A system is left out if it lacks the operator, the type or the number of axes.
 """
 
 

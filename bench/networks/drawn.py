@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws calls for bench/networks/measure.py: most from bench/networks/calls.jsonl, with batches and types of their own.
+"""Draws calls for bench/networks/measure.py: most from bench/networks/calls.jsonl, with random batches and types.
 
 Groups:
   feature maps  the windows of convolutions, cut (unfold) and added up (fold)
@@ -67,7 +67,7 @@ class Call:
 
     @property
     def bytes(self) -> int:
-        """Returns the bytes that are read and written, each element once."""
+        """Returns the bytes that the call reads and writes, each element counted once."""
         size = BYTES[self.dtype]
         if self.op == "copy":
             read = math.prod(n for n, stride in zip(self.shape, self.strides, strict=True) if stride)
@@ -104,7 +104,7 @@ def recorded() -> list[dict[str, Any]]:
 
 
 def origin() -> dict[str, Any]:
-    """Returns the first line of the recording: where the calls come from."""
+    """Returns the first line of the recording, which names the origin of the calls."""
     with RECORDING.open(encoding="utf-8") as lines:
         first: dict[str, Any] = json.loads(next(lines))
     return first

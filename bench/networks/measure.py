@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures patchfold beside torch, ONNX Runtime, oneDNN and NumPy on calls that networks make.
 
-Each number of threads has its own process. In it all systems and a plain copy take turns in the same rounds on the same
+Each number of threads has its own process. There all systems and a plain copy take turns in the same rounds on the same
 data; every result is compared with NumPy's.
 """
 
@@ -29,7 +29,7 @@ Data = dict[str, Any]
 
 
 def copies_of(library: ctypes.CDLL, size: int, threads: int) -> dict[str, Callable[[], Any]]:
-    """Returns copies of half of the bytes by both kinds of stores, also on one thread, which is faster for few bytes."""
+    """Returns copies of half of the bytes, by each kind of stores, on all threads and on one (faster for few bytes)."""
     from systems import empty
 
     half = ctypes.c_size_t(max(64, size // 2 // 64 * 64))

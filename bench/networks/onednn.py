@@ -27,7 +27,7 @@ class Argument(ctypes.Structure):
 
 
 class OneDNN:
-    """oneDNN's reorder on the threads of OpenMP: OMP_NUM_THREADS sets their number."""
+    """oneDNN's reorder. OMP_NUM_THREADS sets the number of its threads."""
 
     def __init__(self) -> None:
         self._library = ctypes.CDLL(str(Path(sys.prefix) / "lib" / "libdnnl.so.3"))

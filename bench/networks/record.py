@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Records what the models of timm call, and writes bench/networks/calls.jsonl.
+"""Records the calls that the models of timm make, and writes them to bench/networks/calls.jsonl.
 
 usage: bench/networks/record.py [--only TEXT] [--out FILE]
 
 Every model runs once, with one picture of its own size, on torch's meta device, which computes shapes and no numbers. The
-first line of the file names the origin, its version and the models that are left out, with the reason; each other line has a
-model and those of its calls that no model before it makes:
+first line of the file names the origin, its version and the models that are left out, with the reason. Each other line has a
+model and the calls of the model that no earlier line has:
 
   op       conv, unfold, fold, pixel_shuffle, pixel_unshuffle or copy (a view that is made contiguous)
   shape    of the picture; for copy, of the view
@@ -14,9 +14,9 @@ model and those of its calls that no model before it makes:
   block    of a shuffle
   strides  of a view, in elements
 
-A convolution cuts windows (im2col), and its gradient adds them up (col2im). For a transposed convolution, shape is that of
-its result. Windows of 1 x 1 with stride 1 are left out: they are the picture. Needs timm and what it requires, and ten
-minutes.
+A convolution cuts windows (im2col), and its gradient adds them up (col2im). For a transposed convolution, `shape` is the
+shape of the result. Windows of 1 x 1 with stride 1 are left out: the columns equal the picture. Needs timm with its
+dependencies, and ten minutes.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def quick(function: Any, args: Any) -> Any:
 
 
 class Recorder(TorchDispatchMode):
-    """Collects the calls of a model."""
+    """Collects the calls that a model makes while this mode is on."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,7 +102,7 @@ def calls_of(name: str) -> set[str]:
     with torch.device("meta"), torch.no_grad():
         model = timm.create_model(name, pretrained=False).eval()
     picture = torch.empty(1, *model.pretrained_cfg["input_size"], device="meta")
-    # Some models make tensors themselves and need the device as torch's default; it makes every call slower.
+    # Some models make tensors themselves and need the device as torch's default; this setting makes every call slower.
     for device in (contextlib.nullcontext(), torch.device("meta")):
         try:
             with device, torch.no_grad(), Recorder() as recorder:

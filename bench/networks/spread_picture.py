@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of how times in multiples of a copy are spread, for groups of problems and each system, on a logarithmic axis."""
+"""Pictures of the times of each system and group of problems, in multiples of a copy, on a logarithmic axis."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GAP = 26  # between panels
 LANE, PADDING, AXIS = 9, 5, 64
 INK, SOFT, GRID, STRIPE = "#1f2933", "#5f6c7b", "#e3e8ee", "#f5f7fa"
 OURS = "#1257c9"
-# Marks of a square of 2 around the middle, with a colour; systems differ by shape as well as by colour.
+# The colour and the outline of each system's mark, within a square from about -1 to 1 on both axes.
 MARKS = {
     "torch": ("#e4572e", "M0,-1.15 L1.1,0.85 L-1.1,0.85 Z"),
     "ONNX Runtime": ("#0f9d76", "M0,-1.25 L1.25,0 L0,1.25 L-1.25,0 Z"),
@@ -59,7 +59,7 @@ class Axis:
         self._low, self._high = math.log10(low), math.log10(high)
         self._width = width
         ticks = [step for step in steps if low <= step <= high]
-        # At most about one number in 34 pixels.
+        # Leaves out numbers that would lie closer than about 34 pixels.
         self.ticks = ticks if len(ticks) * 34 <= width else [tick for tick in ticks if f"{tick:e}"[0] == "1"]
 
     def at(self, value: float) -> float:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The calls of bench/networks/drawn.py as patchfold, NumPy, torch, ONNX Runtime and oneDNN run them.
 
-Every system reads the same memory. Those that can be told where to write write to the same memory, too; torch's shuffles
-allocate their result. Numbers are small integers, so that every type holds every sum, and a right result is equal in every
-element.
+Every system reads the same memory and, except for torch's shuffles, which allocate their result, writes to the same
+memory. Numbers are small integers, so that every type holds every sum, and a right result is equal in every element.
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ def with_patchfold(call: Call, x: Array, out: Array) -> Work | None:
 
 
 def _taps(call: Call, picture: Array, columns: Array) -> list[tuple[Array, Array]]:
-    """Returns for each tap the view of the padded picture and the view of the columns."""
+    """Returns a pair of views for each tap: of the padded picture, and of the columns."""
     columns = columns.reshape(*call.shape[:2], math.prod(call.kernel), *call.positions)
     pairs = []
     for i, tap in enumerate(np.ndindex(*call.kernel)):
@@ -94,7 +93,7 @@ def _taps(call: Call, picture: Array, columns: Array) -> list[tuple[Array, Array
 
 
 def with_numpy(call: Call, x: Array, out: Array) -> Work:
-    """Returns the work of strided views: one copy, or one copy or addition for each tap. Pictures are padded before."""
+    """Returns NumPy's work: one copy of a view, or one copy or addition for each tap. Pictures are padded before."""
     n, c, *image = call.shape
     if call.op in ("unfold", "fold"):
         padded = empty((n, c, *(extent + 2 * p for extent, p in zip(image, call.padding, strict=True))), call.dtype)
@@ -146,7 +145,7 @@ def with_torch(call: Call, x: Array, out: Array) -> Work | None:
 
 
 def _session(op: str, x: Array, out: Array, threads: int, constants: dict[str, Any] | None = None, **attributes: Any) -> Any:
-    """Returns a session whose model has this operator alone."""
+    """Returns a function that runs a model of this operator alone in ONNX Runtime."""
     kind = helper.np_dtype_to_tensor_dtype(x.dtype)
     constants = constants or {}
     node = helper.make_node(op, ["x", *constants], ["y"], **attributes)
@@ -164,7 +163,7 @@ def _session(op: str, x: Array, out: Array, threads: int, constants: dict[str, A
 
 
 def _transposed(x: Array) -> tuple[Array, list[int]] | None:
-    """Returns the memory of a view without gaps as an array, and the axes that transpose it to the view."""
+    """Returns the memory of a view without gaps as an array, and the order of axes that turns this array into the view."""
     order = sorted(range(x.ndim), key=lambda axis: (-x.strides[axis], -x.shape[axis]))
     memory = x.transpose(order)
     return (memory, [order.index(axis) for axis in range(x.ndim)]) if memory.flags.c_contiguous else None
@@ -184,14 +183,14 @@ def with_onnxruntime(call: Call, x: Array, out: Array, threads: int) -> Work | N
         n, c, h, w = out.shape
         block = call.kernel[0]
         run = _session("SpaceToDepth", x, out, threads, blocksize=block)
-        # torch orders the channels of its result differently.
+        # torch and ONNX order the channels of the result differently.
         return Work(run, lambda _: out.reshape(n, block**2, c // block**2, h, w).swapaxes(1, 2).reshape(out.shape))
     return None
 
 
 def makers(call: Call, data: Data, threads: int, onednn: OneDNN | None) -> dict[str, Callable[[], Work | None]]:
-    """Returns makers of each system's work, NumPy's first, whose results are right. A maker returns None for a missing
-    operator; for a missing type it raises, or the work's first run does.
+    """Returns a maker of each system's work. NumPy comes first, and its results are right. A maker returns None if the
+    system lacks the operator. If the system lacks the type, the maker or the work's first run raises.
     """
     x, out = data
     made: dict[str, Callable[[], Work | None]] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Removes noise from a photograph: in every patch of 8 x 8 small waves are noise and go, and patches that meet are averaged.
+"""Removes noise from a photograph: sets small waves in every patch of 8 x 8 to zero, and averages overlapping patches.
 
 usage: denoise.py [FOLDER]     FOLDER receives gallery-denoise.svg: the photograph, with noise, and without
 """
@@ -15,7 +15,7 @@ noisy = photo + noise
 
 columns = patchfold.unfold(noisy, (SIZE, SIZE), stride=STEP)  # (3 * 64, 61 * 77): each column is one patch
 
-# The waves of a patch: the discrete cosine transform, as an orthogonal matrix of 64 x 64, for each channel.
+# The discrete cosine transform of a patch of one channel, as an orthogonal matrix of 64 x 64; its rows are waves.
 k, i = np.mgrid[:SIZE, :SIZE]
 wave = np.cos(np.pi * k * (i + 0.5) / SIZE) * np.where(k == 0, np.sqrt(1 / SIZE), np.sqrt(2 / SIZE))
 waves = np.kron(wave, wave).astype(np.float32)

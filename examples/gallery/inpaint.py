@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fills a hole in a video with what other frames show there: soft split, attention between patches, soft composition.
+"""Fills a hole in a video from other frames: soft split, attention between patches, soft composition.
 
-This is the block of video inpainting networks such as FuseFormer, without what they learn: patches that overlap are tokens,
-each token that touches the hole becomes a mean of similar tokens of all frames, and the tokens are averaged where they meet.
-In torch the two ends of the block are nn.Unfold, and nn.Fold of the tokens divided by nn.Fold of nn.Unfold of ones; here
-they are unfold and reconstruct.
+This is a block of video inpainting networks such as FuseFormer, without learned weights. Overlapping patches are tokens.
+Each token that touches the hole becomes a mean of similar tokens of all frames, and overlapping tokens are averaged.
+torch cuts with nn.Unfold, and averages by nn.Fold of the tokens divided by nn.Fold of nn.Unfold of ones. Here unfold
+cuts, and reconstruct averages.
 
 usage: inpaint.py [FOLDER]     FOLDER receives gallery-inpaint.svg: a frame, the frame with the hole, and the hole filled
 """
@@ -21,11 +21,12 @@ known = np.ones_like(video)
 known[(..., *HOLE)] = 0
 broken = video * known
 
-# Soft split: every patch of every frame is a token, and the same patch of `known` says which of its elements are known.
+# Soft split: every patch of every frame is a token. The same patch of `known` marks the known elements of the token.
 tokens = np.concatenate(list(patchfold.unfold(broken, PATCH, stride=STEP).swapaxes(1, 2)))  # (6 * 11 * 18, 3 * 32 * 32)
 sure = np.concatenate(list(patchfold.unfold(known, PATCH, stride=STEP).swapaxes(1, 2)))
 
-# Attention: compares tokens where both are known. Each element becomes the mean over the tokens where it is known.
+# Attention: compares two tokens in the elements that are known in both. Each element becomes the mean over the tokens in
+# which this element is known.
 lost = np.flatnonzero(sure.min(1) == 0)
 query, see = tokens[lost], sure[lost]
 distance = (query**2 * see) @ sure.T - 2 * (query * see) @ tokens.T + see @ (tokens**2).T

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws what patchfold does in one picture: an image, its columns, what fold makes of them, and the way back.
+"""Draws patchfold's work in one picture: an image, its columns, their sums by fold, and the image again.
 
 usage: overview.py [FOLDER]     FOLDER receives overview.svg
 
-The numbers are those of the calls that the picture names. Colours follow the reader's light or dark scheme.
+The numbers are results of the calls that the picture names. Colours follow the reader's light or dark scheme.
 """
 
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the tokens of a vision transformer from a photograph, hides most of them, as masked autoencoders do, and goes back.
+"""Makes a vision transformer's tokens from a photograph, hides most of them, and turns the tokens into a picture again.
 
 usage: vit.py [FOLDER]     FOLDER receives gallery-vit.svg: the photograph, its tokens, those that are seen, and the way back
 """

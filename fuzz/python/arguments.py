@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fuzzes what Python code can pass to the functions of the package.
+"""Fuzzes the arguments that Python code can pass to the functions of the package.
 
 usage: PYTHON fuzz/python/arguments.py [CORPUS_DIR..] [-OPTION_OF_LIBFUZZER=..]
        PYTHON fuzz/python/arguments.py --replay FOLDER_OR_FILE [--stats]
        PYTHON fuzz/python/arguments.py --random COUNT [--stats]
 
-Bytes become a call: mostly one that is right, changed in up to three places. Every error must be one of patchfold's with
-a message, or what an object of the call raised itself; results of right calls must be those of NumPy's formulas; no
-reference may be kept, no output written before an error, and no call may take long.
+Bytes become a call: mostly a right call, changed in up to three places. Every error must be patchfold's and have a message,
+or come from an object of the call itself. Results of right calls must equal those of NumPy's formulas. No reference may be
+kept, no output written before an error, and no call may take long.
 
   (nothing)   fuzzes with atheris, which must be installed: fuzz/python/requirements.txt
   --replay    runs the files of a folder, without atheris

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Choices made from bytes. Behind the last byte every choice is the first, so that a short input is a simple call."""
+"""Choices made from bytes. After the last byte, every choice takes the first option, so a short input is a simple call."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects that raise, lie, change what holds them, or call themselves while they are converted."""
+"""Objects that, while they are converted, raise, lie, call themselves, or change the containers that hold them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ class Refusal(Exception):
 
 
 class Stop(BaseException):
-    """Raised by a hostile object like an interrupt: nobody may catch and keep it."""
+    """Raised by a hostile object like an interrupt: no code may catch it and go on."""
 
 
 RAISED: list[BaseException] = []
@@ -36,7 +36,7 @@ def _give(value: Any) -> Callable[..., Any]:
 
 
 def _change(value: Any) -> Callable[..., Any]:
-    """Returns a method that removes what it can from the call's arguments, and then gives a sound value."""
+    """Returns a method that empties the containers and arrays of the call, and then returns a sound value."""
 
     def method(self: Any, *args: Any, **more: Any) -> Any:
         CHANGES.append(self)
@@ -46,7 +46,7 @@ def _change(value: Any) -> Callable[..., Any]:
             elif isinstance(victim, np.ndarray):
                 try:
                     victim.resize((0,))
-                except ValueError:  # somebody else holds it
+                except ValueError:  # another object holds the memory
                     pass
                 try:
                     victim.shape = (victim.size,)
@@ -67,7 +67,7 @@ def _recurse(name: str) -> Callable[..., Any]:
 
 
 def _ending(trick: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a method that gives three entries, each a trick, and then ends. Endless is the class without an end."""
+    """Returns a __getitem__ that applies the trick to three entries, and then raises IndexError."""
 
     def method(self: Any, index: Any, *more: Any) -> Any:
         if isinstance(index, int) and index > 2:
@@ -107,7 +107,7 @@ _ATTRIBUTES = ("shape", "dtype", "ndim", "strides", "__array_interface__", "__ar
 
 
 def _kinds() -> list[type]:
-    """Returns a class for each trick; for a trick of one method, the class's other methods are sound."""
+    """Returns a class for each trick; the other methods of the class are sound."""
     kinds = []
     for name, sound in _METHODS.items():
         tricks = [_raise(Refusal), _raise(Stop), _raise(AttributeError), _change(sound), _recurse(name)]
@@ -146,7 +146,7 @@ class Endless:
 
 
 class Subclass(np.ndarray):
-    """An array that lies about itself wherever Python lets it."""
+    """An array whose shape, strides, dtype, ndim and length are false."""
 
     shape = property(lambda self: (10**6, 10**6))  # type: ignore[assignment]
     strides = property(lambda self: (2**40,))  # type: ignore[assignment]

@@ -18,14 +18,14 @@ from choices import Choices
 
 @dataclass
 class Call:
-    """function(**arguments) must give `expected()`; with `writes` set, errors leave `out` as it was."""
+    """A call: function(**arguments) must return `expected()`; with `writes` set, errors leave `out` unchanged."""
 
     name: str
     function: Callable[..., Any]
     arguments: dict[str, Any]
     expected: Callable[[], Any]
     writes: bool = True
-    extra: tuple[str, ...] = field(default=())  # arguments that may be given besides
+    extra: tuple[str, ...] = field(default=())  # names of further arguments that the function takes
     right: bool = True
 
 
@@ -34,7 +34,7 @@ SPECS = {spec.name.partition("-")[0]: spec for spec in calls.HERE}
 
 
 def formed(choices: Choices, array: Any) -> Any:
-    """Returns the elements in another layout, or None where the layout cannot hold them."""
+    """Returns the elements in another layout, or None if the layout cannot hold them."""
     form = choices.pick(values.LAYOUTS)
     try:
         other = form(array)
@@ -59,7 +59,7 @@ def table_call(choices: Choices) -> Call:
     given = copy.deepcopy(choices.pick(calls.right_calls(SPECS[name])[:256]))
     base = FUNCTIONS[name](*data, **given)
     dtype = choices.pick(values.NUMBERS if SPECS[name].sums else [d for d in values.NUMBERS if d.kind in "if"])
-    if dtype.kind in "?biuf" and dtype.itemsize == 1 or dtype.kind == "u":  # a padding value of -7; sums beyond 127
+    if dtype.kind in "?biuf" and dtype.itemsize == 1 or dtype.kind == "u":  # without -7, or sums above 127
         dtype = np.dtype("i4")
     arguments = dict(given)
     if x is not None:
@@ -167,7 +167,7 @@ def _viewed(x: Any, **arguments: Any) -> Any:
 
 
 def _joined(view: Any, shape: tuple[Any, ...]) -> Any:
-    """Returns the copying function's result, if the call was not changed."""
+    """Returns the view in the shape of unfold's result, or the view itself if a changed call does not fit that shape."""
     try:
         return np.asarray(view).reshape(shape)
     except ValueError:
@@ -231,7 +231,7 @@ def gather_call(choices: Choices) -> Call:
 
 
 def mean_call(choices: Choices) -> Call:
-    """Returns a mean of unchanged columns: the image, and the fill where no patch lies."""
+    """Returns a call for the mean of unchanged columns. It gives the image, and the fill value where no patch lies."""
     rank = choices.between(1, 3)
     window, extents = _window(choices, rank), choices.several(rank, 2, 7)
     x = values.plain_array((2, 3, *extents), choices.pick([d for d in values.NUMBERS if d.kind in "iuf"]))
@@ -250,7 +250,7 @@ def mean_call(choices: Choices) -> Call:
 
 
 def token_call(choices: Choices) -> Call:
-    """Returns a call that makes tokens, or images of tokens."""
+    """Returns a call that makes tokens of images, or images of tokens."""
     patch, grid = choices.several(2, 1, 3), choices.several(2, 1, 3)
     channels_last, order = choices.chance(2), choices.pick(["vit", "torch"])
     rows, columns = (p * n for p, n in zip(patch, grid, strict=True))

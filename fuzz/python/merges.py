@@ -74,7 +74,7 @@ def weight_call(choices: Choices) -> Call:
 
 
 def _weighed(x: Any, weight: Any, index: Any, **given: Any) -> Any:
-    """Merges weighted tiles. index 0 adds them by number, 1 by place, 2 as Tile; else index is the first tile's index."""
+    """Merges weighted tiles. `index` says how tiles are named: 0 by number, 1 by place, 2 as Tile; others name the first."""
     t = patchfold.Tiling(**{name: value for name, value in given.items() if name not in _MERGER})
     options = {name: value for name, value in given.items() if name in _MERGER}
     if len(t) > 1000 or int(np.prod(np.array(t.output_shape, float))) > 10**6:

@@ -50,7 +50,7 @@ READ_BY_NUMPY = ("corners", "window", "mask", "dtype", "nonsense", "part", "fn",
 
 
 class Fault(Exception):
-    """A condition that must hold does not."""
+    """Raised if a condition that must hold after a call does not hold."""
 
 
 def changed(choices: Choices, call: legal.Call) -> int:
@@ -100,7 +100,7 @@ def _counted(arguments: dict[str, Any]) -> list[Any]:
 
 
 def _check_error(call: legal.Call, error: BaseException, changes: int, *, own: bool, numpys: bool) -> str:
-    """Checks an error. own: a function was given that may raise; numpys: NumPy has read a hostile object."""
+    """Checks an error and returns its kind. own: a given function may raise; numpys: NumPy has read a hostile object."""
     stops = [each for each in hostile.RAISED if isinstance(each, hostile.Stop)]
     if stops and not numpys and not isinstance(error, hostile.Stop):
         raise Fault(f"an interrupt was lost to {error!r}")

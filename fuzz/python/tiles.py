@@ -47,7 +47,7 @@ def _applied(x: Any, **given: Any) -> Any:
 
 
 def _tiling(x: Any, index: Any, **given: Any) -> Any:
-    """Returns the answers to all questions that a tiling has."""
+    """Reads every attribute and calls every method of a tiling."""
     t = patchfold.Tiling(**given)
     repr(t), hash(t), t.shape, t.tile, t.stride, t.overlap, t.axes, t.output_shape, t.stream_axis
     if len(t) > 1000 or int(np.prod(np.array(t.output_shape, float))) > 10**6:
@@ -62,7 +62,7 @@ def _tiling(x: Any, index: Any, **given: Any) -> Any:
 
 
 def _merged(x: Any, index: Any, part: Any, **given: Any) -> Any:
-    """Cuts and merges again; `part` replaces the first tile."""
+    """Cuts an array and merges its tiles again. `part`, if given, replaces the first tile."""
     t = patchfold.Tiling(**{name: value for name, value in given.items() if name not in _MERGER})
     options = {name: value for name, value in given.items() if name in _MERGER}
     size = int(np.prod(np.array(t.output_shape, float)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of any kind: illegal everywhere, legal somewhere, and arrays in every form."""
+"""Values for arguments: values that no function takes, values that some function takes, and arrays in every form."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -117,8 +117,8 @@ def _list(choices: Choices, depth: int) -> Any:
 
 
 ENDLESS = [True]
-"""True where endless sequences may be made. NumPy reads an argument to its end, so arguments that NumPy reads get none; nor
-may lists change while NumPy reads."""
+"""Whether endless sequences and lists that change may be made. Arguments that NumPy reads get none, since NumPy reads a
+sequence to its end."""
 
 
 def _odd(choices: Choices) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the metadata that Python's importlib.metadata reads, from pyproject.toml: dist_info.py FOLDER."""
+"""dist_info.py FOLDER writes the metadata of pyproject.toml, in the form that importlib.metadata reads, into FOLDER."""
 import re
 import sys
 import tomllib

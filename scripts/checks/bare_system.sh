@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Functions that make a bare Debian, for scripts that read this file with `source`. Need root and debootstrap.
 
-# copy_in FILE: puts a file of this system into a folder of $root that no package touches, and prints its name there.
+# copy_in FILE: copies a file of this system into a folder of $root that no package touches, and prints the copy's name.
 copy_in() {
   local there
   there="/etc/fresh/$(basename "$1")"

@@ -4,7 +4,7 @@
 
 usage: check_commits.py [--root FOLDER]
 
-Without a release, checks the commits since BASE. Merges are left out. Passes where there is no git, or where a shallow clone lacks
+Without a release, checks the commits since BASE. Merges are left out. Passes if there is no git, or if a shallow clone lacks
 the commits.
 """
 import argparse
@@ -24,7 +24,7 @@ VERBS = set("bring embed exceed feed focus need seed sing speed string swing bia
 
 
 def faults_of(subject):
-    """Returns what is wrong with the subject of a commit, as sentences without a subject."""
+    """Returns the faults of the subject of a commit, as sentences without a subject."""
     faults = []
     if len(subject) > LONGEST:
         faults.append(f"has {len(subject)} characters, at most {LONGEST} are allowed")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the order of the tree: who includes or imports whom, how long files are, and that each one names its licence.
+"""Checks the order of the tree: the includes and imports between rooms, the length of files, and their SPDX lines.
 
 usage: scripts/checks/check_layers.py [--root FOLDER] [--print | --check-docs | --write-docs]
 
@@ -8,7 +8,7 @@ usage: scripts/checks/check_layers.py [--root FOLDER] [--print | --check-docs | 
   --print        prints the pictures of the rooms, as docs/design.md shows them
   --check-docs   fails if the block between the markers in docs/design.md holds other pictures
   --write-docs   puts the pictures there
-  --root FOLDER  the tree to check (default: the one that holds this script)
+  --root FOLDER  the tree to check (default: the tree that holds this script)
 """
 import argparse
 import os
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import python_layers
 
-# The public headers in their own order: a header includes only what stands in its own group or before it.
+# The public headers in groups: a header includes only headers of its own group and of the groups before this group.
 HEADER_GROUPS = {
     "values": ["version.hpp", "export.hpp", "standard.hpp", "words.hpp", "fixed_list.hpp", "error.hpp", "dtype.hpp", "tensor.hpp"],
     "running": ["plan.hpp", "geometry.hpp"],
@@ -35,7 +35,7 @@ PUBLIC = "include/patchfold"
 
 
 class Room:
-    """A folder: the rooms it may include besides itself, the last group of public headers, the foreign headers."""
+    """A folder, and the rooms, foreign headers and groups of public headers (up to a last group) that it may include."""
 
     def __init__(self, what, rooms="", headers="all", foreign=()):
         self.what = what
@@ -107,7 +107,7 @@ MOST_LINES = 450
 
 
 def tree_files(root):
-    """Returns the files that git knows or would add; every file where there is no git."""
+    """Returns the files that git tracks or would add; without git, all files."""
     try:
         listing = subprocess.run(["git", "-C", str(root), "ls-files", "-coz", "--exclude-standard"], check=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
@@ -132,7 +132,7 @@ def group_of(header):
 
 
 def resolve(root, name, text):
-    """Returns the file of this tree that an #include names, or the file it is made from; None if it is foreign."""
+    """Returns the tree's file that an #include names, or the template of this file; None for a foreign header."""
     bases = [os.path.dirname(name), "include", "", "src"] if not name.startswith("src/") else [
         os.path.dirname(name), "include", "src", ""]
     for base in bases:
@@ -168,7 +168,7 @@ def check_include(root, name, text):
 
 
 def check_room(name, target, verb):
-    """Returns the reason why the room of `name` may not include or import that of `target`, or None."""
+    """Returns the reason why the room of `name` may not include or import the room of `target`, or None."""
     room, other = room_of(name), room_of(target)
     if not other:
         return f"{target} stands in no room"
@@ -178,7 +178,7 @@ def check_room(name, target, verb):
 
 
 def dependencies(root, name, text):
-    """Yields (line, reason against it or None, file or None) of each file that a file includes or imports."""
+    """Yields (line, reason against it or None, file or None) for each include or import of a file."""
     if name.endswith(".py"):
         for line, target in python_layers.imports(root, name, text):
             yield line, check_room(name, target, "import"), target
@@ -190,7 +190,7 @@ def dependencies(root, name, text):
 
 
 def find_cycle(graph):
-    """Returns a cycle of a graph {node: nodes}, from its first name on, or None."""
+    """Returns a cycle of a graph {node: nodes}, as a list of nodes, or None."""
     state = {}
     for start in sorted(graph):
         stack = [(start, iter(sorted(graph[start])))] if start not in state else []
@@ -255,7 +255,7 @@ def check(root):
 
 
 def reduced(graph):
-    """Returns the graph without the edges that a longer way replaces."""
+    """Returns the graph without the edges whose ends a longer path connects too."""
     def reaches(start, end):
         return any(node == end or reaches(node, end) for node in graph.get(start, ()))
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the recipes of packaging/ say what the project says of itself.
+"""Checks that the recipes of packaging/ agree with the facts of the project.
 
 usage: scripts/checks/check_recipes.py [--root FOLDER]
 
   table         packaging/dependencies.json names the libraries that CMake looks for, of scripts/dependencies.json
-  dependencies  each recipe names them as its own system calls them, all of them and no others; Debian's those of
+  dependencies  each recipe names these libraries by its system's names, all of them and no others; Debian's those of
                 scripts/packages.txt, and a recipe that builds the Python package what pyproject.toml asks for
   facts         version, licence, home, one-line description and the place of the source archive
   options       a recipe sets only options that CMakeLists.txt has, and builds no tests and no examples
@@ -24,7 +24,7 @@ RECIPES = {"debian": "control", "vcpkg": "portfile.cmake", "conan": "conanfile.p
            "nix": "package.nix"}
 # The names by which CMake's find_package and cmake/highway.cmake look for libraries of scripts/dependencies.json.
 FOUND_AS = {"TBB": "oneTBB", "PNG": "libpng", "JPEG": "libjpeg-turbo", "ZLIB": "zlib", "TIFF": "libtiff"}
-# Libraries that every compiler finds, or that another library contains.
+# Packages of find_package that are no dependencies: compilers bring them, or another library contains them.
 NO_LIBRARIES = {"Threads", "Python", "Python3", "nanobind", "OpenVINO", "liblzma", "zstd", "tiff"}
 # Libraries that libtiff needs if scripts/dependencies builds it.
 THROUGH_TIFF = {"zstd", "xz"}

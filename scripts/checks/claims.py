@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that what the documents promise stands in them as tests/claims.txt quotes it, and that the tests that prove it exist.
+"""Checks that tests/claims.txt quotes the promises of the documents correctly, and that the tests of each promise exist.
 
 usage: claims.py [--root FOLDER]
 
-tests/claims.txt says how its entries are written. Line breaks, emphasis, links, code marks and borders of tables do not count.
+tests/claims.txt explains its form. Line breaks, emphasis, links, code marks and borders of tables do not count.
 """
 import argparse
 import re
@@ -28,7 +28,7 @@ def plain(text):
 
 
 def tests_of(root):
-    """Returns the names of all tests: Suite.Name, also of vectors.txt, folder/file.py::test_name, and the names in ctest."""
+    """Returns the names of all tests: Suite.Name of C++ and of vectors.txt, folder/file.py::test_name, and ctest's names."""
     found = set()
     for room in (root / "tests", root / "fuzz"):
         for path in room.rglob("*"):
@@ -42,7 +42,7 @@ def tests_of(root):
 
 
 def entries_of(text):
-    """Yields (line, pages with quotes, tests) of each entry. A page behind tests begins the next one."""
+    """Yields (line, pages with quotes, tests) of each entry. A page behind tests begins the next entry."""
     lines = []
     for number, line in enumerate([*text.split("\n"), ""], 1):
         if lines and not line.startswith(" ") and (not line or lines[-1][1].startswith(" ")):

@@ -50,8 +50,8 @@ cannot() {
   exec "$results" counts "${part:?}"
 }
 
-# make_torch_environment KILOBYTES REASON: makes the environment anew, unless it was made from what the script's function `recipe`
-# prints. Its function `install` installs the packages. Without so many kilobytes on the disk, the part is skipped for the reason.
+# make_torch_environment KILOBYTES REASON: makes the environment anew, unless it was made from the output of the script's function
+# `recipe`. The script's function `install` installs the packages. If the disk has fewer free KILOBYTES, skips the part for REASON.
 make_torch_environment() {
   local log="$environment/install.log"
   if recipe | cmp --silent - "$environment/complete"; then return; fi

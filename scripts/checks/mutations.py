@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bugs of mutations.txt: their format, and their places in the tree."""
+"""Reads the seeded bugs of mutations.txt, and finds their places in the tree."""
 import ast
 import re
 import sys
@@ -11,7 +11,7 @@ SOURCES = (".cpp", ".hpp", ".py")
 
 
 class Misfit(Exception):
-    """A bug whose text is not at its place."""
+    """Raised for a bug whose text does not occur in its file."""
 
 
 class Mutation:
@@ -20,7 +20,7 @@ class Mutation:
         self.context, self.find, self.replace = [], [], []
 
     def place(self, tree):
-        """Returns (path, text, begin, end): the file, its text, and the place of the bug."""
+        """Returns (path, text, begin, end): the file, its text, and the range that the bug replaces."""
         path = tree / self.file
         paths = sorted(each for each in path.rglob("*") if each.suffix in SOURCES) if path.is_dir() else [path]
         found, contexts = [], 0
@@ -53,7 +53,7 @@ class Mutation:
 
 
 def read_mutations(path=LIST):
-    """Returns the bugs: 'name | operator, operator | file', lines '@ context', '- text to find' and '+ new text'."""
+    """Returns the bugs of a file with lines 'name | operator, .. | file', '@ context', '- text to find', '+ new text'."""
     mutations = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -74,7 +74,7 @@ def read_mutations(path=LIST):
 
 
 def places(text, lines):
-    """Returns the places of the lines in the text, as (begin, end); blanks and line breaks do not count."""
+    """Returns the ranges (begin, end) of the text that equal the lines, apart from blanks and line breaks."""
     kept = [position for position, character in enumerate(text) if not character.isspace()]
     packed = "".join(text[position] for position in kept)
     wanted = "".join("".join(lines).split())
@@ -96,7 +96,7 @@ def dialect_of(operator):
 
 
 def misfits(mutations, tree=ROOT):
-    """Returns bugs without a place or with Python errors, and operators without a bug in a dialect that has bugs."""
+    """Returns messages: of bugs without a place or with a Python error, and of operators without a bug."""
     faults = []
     for mutation in mutations:
         try:

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """scripts/checks/parity.py [--check] --patchfold PROGRAM
 
-Writes which ability each front end has into docs/frameworks.md; --check compares. An ability is there if its name is: in the
-public headers, the operator table, the modules of the package, the program's commands and options. scripts/checks/parity.txt
-has the names that differ, and says why an ability is not there. A reason for what is there, a name that is not there, and a
-gap without a reason are errors."""
+Writes the abilities of each front end into docs/frameworks.md; with --check, compares. A front end has an ability if its
+name is found in the public headers, the operator table, the modules of the package, or the program's commands and options.
+scripts/checks/parity.txt has the names that differ, and the reason for each missing ability. Errors are a reason for an
+ability that is there, a name that is not found, and a missing ability without a reason."""
 import argparse
 import ast
 import json
@@ -26,7 +26,7 @@ def identifiers(root, pattern):
 
 
 def settings(package):
-    """The keys of each TypedDict of the package, for functions that @takes gives them."""
+    """Returns the keys of each TypedDict of the package; functions with @takes have these keys as arguments."""
     nodes = [node for path in package.rglob("*.py") for node in ast.parse(path.read_text("utf-8")).body]
     classes = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
 
@@ -48,7 +48,7 @@ def arguments(function, taken):
 
 
 def public_names(folder, taken):
-    """The functions and classes that a module makes public, as "fold", with their arguments, as "fold.out"."""
+    """Returns the names of a module's public functions and classes, as "fold", and of their arguments, as "fold.out"."""
     init = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
     tree = ast.parse(init.read_text("utf-8"))
     files = {init: None}
@@ -89,14 +89,14 @@ def names_of_all(root, program):
     names["command line"] = called | set(commands)
     for command in commands:
         names["command line"] |= {f"{command}.{each}" for each in re.findall(r"^ .*?--([a-z-]+)", said(command, "--help"), re.M)}
-    # TensorFlow has the neutral operators through Python's functions, which record derivatives for its tensors.
+    # The neutral operators count for TensorFlow, since Python's functions record derivatives for TensorFlow's tensors.
     neutral = {name for name in operators if "." not in name}
     names["TensorFlow"] |= {each for each in names["Python"] if each.partition(".")[0] in neutral}
     return names
 
 
 def own_name(front, ability):
-    """Returns a front end's name of an ability whose name is the usual one there."""
+    """Returns the names that an ability has in a front end by the usual rules, such as pf_fold in C."""
     if front == "C++":
         last = ability.rpartition(".")[2]
         return {last, "".join(part.capitalize() for part in last.split("_"))}

@@ -7,19 +7,19 @@ usage: scripts/checks/parts.py start PART..
        scripts/checks/parts.py counts PART
        scripts/checks/parts.py table [--build FOLDER] PART..
 
-  start     forgets what is known of the parts
-  add       adds to a part what its options say:
+  start     forgets the results of the parts
+  add       adds results to a part:
               --report FILE      outcomes, reasons for skipping and instruction sets of a report that ctest or pytest wrote (JUnit)
               --needed "NAME|NAME"  modules that are installed: a test of a report that skips for lack of one counts as failed
               --status N         exit status of what wrote the report: if it is not 0 and nothing failed, one failure is added
-              --merge FOLDER     what the parts in another folder of results have together
+              --merge FOLDER     the sum of the parts in another folder of results
               --passed N  --failed N  --skipped N REASON
               --sets "NAME NAME"   instruction sets that it ran on
               --wanted "NAME NAME" sets that it was built for: one that this machine has and no test ran on is a failure, one
                                    that this machine lacks is skipped
   counts    prints "PART: N passed, N failed, N skipped"; exits with 1 if something failed, or nothing passed or was skipped
   table     prints a row for each part, the instruction sets of this machine, and "N passed, N failed, N skipped". A part
-            without a result counts as failed. Exits with 1 if something failed or nothing passed
+            without a result counts as failed. Exits with 1 if something failed or nothing passed.
 
 A part is a file PART.json in build/logs/parts, or in PATCHFOLD_PARTS; tests give another /proc/cpuinfo in PATCHFOLD_CPUINFO. `add` prints the ends of what failed tests printed. A test
 that could not run counts as failed, as does a report that is missing or has no test. ctest tests name the instruction sets that
@@ -87,7 +87,7 @@ class Part:
 
 
 def outcome(case):
-    """Returns how a test ended: ctest writes `status`, and in the message why a test did not run; pytest adds elements."""
+    """Returns "passed", "failed" or "skipped": from the attribute `status` of ctest, or the elements of pytest."""
     skipped = case.find("skipped")
     if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
         return "failed"
@@ -99,10 +99,10 @@ def outcome(case):
 
 
 def reason(case):
-    """Returns why a test was skipped: the message of pytest or GoogleTest, or the last line of another program."""
+    """Returns the reason for a skipped test: the message of pytest or GoogleTest, or the last line of another program."""
     if case.get("status") == "disabled":
         name = case.get("name")
-        return f"disabled: {name.rpartition('.')[0] or name}"  # a suite that is named after the reason
+        return f"disabled: {name.rpartition('.')[0] or name}"  # the name of the suite says the reason
     message = case.find("skipped").get("message", "")
     if "SKIP_" not in message:
         return message or "no reason given"

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/porting.md: which call of another system is which call of patchfold.
+"""Writes docs/porting.md, a table of the calls of other systems and the equal calls of patchfold.
 
 usage: porting.py [--check] --patchfold PROGRAM [--root FOLDER]
 
-What an operator of a dialect is comes from the operator table (`patchfold ops --json`), what targets lack from
-python/patchfold/models/_targets.py, and the calls from
-python/patchfold/_orders/elsewhere.py. tests/peers/test_porting.py runs every call in its system and
-compares the results. With --check it writes nothing and fails where the page is out of date.
+The meaning of each operator comes from the operator table (`patchfold ops --json`), the operators that targets lack
+from python/patchfold/models/_targets.py, and the calls from python/patchfold/_orders/elsewhere.py.
+tests/peers/test_porting.py runs every call in its system and compares the results. --check writes nothing, and fails
+if the page is out of date.
 """
 import argparse
 import importlib.util
@@ -19,7 +19,7 @@ from pathlib import Path
 PAGE = "docs/porting.md"
 
 
-# The replacement that portable makes for each operator that a target lacks.
+# The operators that patchfold.models.portable writes in place of an operator that a target lacks.
 WRITTEN = [
     ("Col2Im, patches side by side", "Reshape, Transpose, Reshape; Pad and Slice where pads or a rest are left"),
     ("Col2Im, patches that overlap", "Pad, Reshape, Slice for each axis, then Split and Add: from +0, taps in ascending order"),
@@ -46,13 +46,13 @@ def render(operators, targets, elsewhere):
         "<!-- Written by `scripts/checks/porting.py`. -->",
         "# Porting",
         "",
-        "The calls of other systems, and the call of patchfold that does the same. Each pair was run in both on the same data",
-        "(`scripts/peers`); for MATLAB, which is not installed there, against its definition. The results are the same bits.",
-        "[dialects.md](dialects.md) says where specifications disagree, [conformance.md](conformance.md) where systems do, and the",
-        "[glossary](glossary.md) explains the words.",
+        "The calls of other systems, and the call of patchfold that gives the same result. Each pair was run on the same data",
+        "(`scripts/peers`), and the results have equal bits. The calls of MATLAB were compared with MATLAB's definitions instead.",
+        "[dialects.md](dialects.md) says where specifications disagree, [conformance.md](conformance.md) where systems disagree,",
+        "and the [glossary](glossary.md) explains the words.",
         "",
-        "The modules of the second column take the system's names, order of arguments and checks; a model changes by its import.",
-        "The third column is the same in patchfold's own operators, which take any number of spatial axes and any element type.",
+        "The modules of the second column have the system's names, order of arguments and checks: a model changes only its import.",
+        "The third column has the call of a neutral operator, which takes any number of spatial axes and any element type.",
         "",
     ]
     for system in dict.fromkeys(row.system for row in elsewhere.ROWS):
@@ -64,7 +64,7 @@ def render(operators, targets, elsewhere):
             cells.append([code(row.theirs), code(row.same), code(row.ours), code(what), row.note or "-"])
         lines += table([f"{system}", "the same names here", "patchfold", "setting of", "mind"], cells)
         for number, (_, cut, back) in enumerate(each for each in elsewhere.PUT_BACK if each[0] == system):
-            lines += ["Patches that are put back, of an x of shape (2, 8, 10, 3):", ""] if number == 0 else []
+            lines += ["Calls that put patches of an x of shape (2, 8, 10, 3) back:", ""] if number == 0 else []
             lines += [f"* `patches = {cut}`: `{back}`"]
         lines += [""] if any(each[0] == system for each in elsewhere.PUT_BACK) else []
         lines += [f"{system} lacks: {dict(elsewhere.MISSING)[system]}.", ""]
@@ -72,8 +72,8 @@ def render(operators, targets, elsewhere):
     lines += [
         "## What targets take",
         "",
-        "What converters and runtimes do not take of ONNX's operators, and what `patchfold.models.portable(model, target)` writes",
-        "instead ([models.md](models.md)). The result is the same in every bit.",
+        "The operators of ONNX that converters and runtimes lack, and the nodes that `patchfold.models.portable(model, target)`",
+        "writes in their place ([models.md](models.md)). The results have equal bits.",
         "",
     ]
     lines += table(["target", "lacks", "source"], [[f"`{t.name}`", t.lacks, t.source] for t in targets])
@@ -85,7 +85,7 @@ def render(operators, targets, elsewhere):
 
 
 def module_of(root, name):
-    """Returns a module of the package that imports no other module of it."""
+    """Imports a module of the package from its file, without the package. The module must import no other module of it."""
     spec = importlib.util.spec_from_file_location(Path(name).stem, root / "python/patchfold" / name)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module

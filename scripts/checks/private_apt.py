@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs apt-get with lists of its own, for another release or architecture of Debian from this system's mirror."""
+"""Runs apt-get with separate package lists, for another release or architecture of Debian from this system's mirror."""
 import shutil
 import subprocess
 import tempfile
@@ -19,7 +19,7 @@ class PrivateApt:
     def __enter__(self):
         self.holder = tempfile.TemporaryDirectory()
         folder = Path(self.holder.name)
-        folder.chmod(0o755)  # apt fetches as a user of its own
+        folder.chmod(0o755)  # apt fetches as another user, _apt
         for name in ("lists/partial", "archives/partial"):
             (folder / name).mkdir(parents=True)
         (folder / "status").touch()
@@ -44,7 +44,7 @@ class PrivateApt:
             raise OSError(f"apt-get {' '.join(words)} failed for {self.suite}:\n{answer.stdout.strip()}")
 
     def sources(self):
-        """Returns a line for every place of a release that this system knows, with the other suite's name."""
+        """Returns a line of sources.list for each mirror of this system, with the name of the other suite."""
         ask = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages"]
         known = subprocess.run(ask, stdout=subprocess.PIPE, text=True, check=True).stdout
         lines = set()

@@ -6,7 +6,7 @@ import os
 import re
 
 PACKAGE = "python/patchfold"
-# The content of each room, and the rooms that it may import besides itself and the modules of the package's own folder.
+# The modules of each room, and the rooms that it may import besides itself and the modules of the package's own folder.
 TABLE = {
     "": ("errors, arguments, names of types, threads; _core, the compiled module", ""),
     "_arrays": ("arrays of every library: kinds, memory, devices", ""),
@@ -47,7 +47,7 @@ def file_of(root, parts):
 
 
 def imports(root, name, text):
-    """Yields (line, file) of each import of a module of the package, also within functions and for types alone."""
+    """Yields (line, file) of each import of a module of the package, also of imports in functions and for types only."""
     package = os.path.dirname(name).split("/")
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom):
@@ -65,7 +65,7 @@ def imports(root, name, text):
 
 
 def lost(root, text):
-    """Yields (line, module) of each missing module that the binding imports by name."""
+    """Yields (line, module) of each import by the binding, python/native, whose module does not exist."""
     for match in NATIVE.finditer(text):
         if not file_of(root, ["python", *match[1].split(".")]):
             yield text.count("\n", 0, match.start()) + 1, match[1]

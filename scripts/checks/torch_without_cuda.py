@@ -4,9 +4,9 @@
 
 usage: scripts/checks/torch_without_cuda.py PYTHON
 
-Puts empty stand-ins for these libraries beside torch's own in the environment of PYTHON. Each of their functions returns 100,
-which CUDA's own calls "no device": so torch finds no CUDA, and everything on the processor works. Does nothing for a torch that
-needs none of them. Needs gcc and binutils.
+Puts stand-ins for these libraries beside torch's own libraries in the environment of PYTHON. Each function of a stand-in
+returns 100, CUDA's code for "no device". So torch finds no CUDA, and everything on the processor works. Does nothing if
+torch needs no library of CUDA. Needs gcc and binutils.
 """
 import re
 import subprocess
@@ -24,7 +24,7 @@ def output_of(*command):
 
 
 class Needs:
-    """CUDA's libraries and functions that the libraries of a folder need."""
+    """The CUDA libraries and functions that the libraries of a folder need."""
 
     def __init__(self, folder):
         self.libraries = set()
@@ -51,7 +51,7 @@ class Needs:
 
 
 def stand_in(path, versions, unversioned):
-    """Makes a library; one without versions gets the functions that belong to no library."""
+    """Makes a stand-in for a library. A library without versions gets all functions whose library is unknown."""
     names = sorted(set().union(*versions.values()) if versions else unversioned)
     code = ".text\n" + "".join(f".globl {name}\n.type {name}, @function\n{name}:\n" for name in names)
     script = "".join(f"{version} {{ {'global: ' + '; '.join(sorted(of)) + '; ' if of else ''}}};\n" for version, of in versions.items())

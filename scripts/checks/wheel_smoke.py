@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs an installed package in any interpreter, with nothing beside it but NumPy: `wheel_smoke.py`.
+"""Tests an installed package in any interpreter. Needs only NumPy beside the package.
 
-Compares unfold, fold, tiles and other calls with loops of NumPy, on every instruction set, and prints what it ran on.
+Compares unfold, fold, tiles and other calls with loops of NumPy, on every instruction set, and prints the versions and sets.
 """
 import platform
 import sys
@@ -13,7 +13,7 @@ import patchfold
 
 
 def columns_of(image, kernel, stride, padding):
-    """unfold as torch defines it, index by index."""
+    """Returns unfold's result by torch's definition, computed row by row."""
     padded = np.pad(image, [(0, 0), (0, 0), (padding, padding), (padding, padding)])
     height, width = ((extent - kernel) // stride + 1 for extent in padded.shape[2:])
     rows = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of each wheel for scripts/wheels: would an index take it, and does it run in an interpreter?"""
+"""Checks of wheels for scripts/wheels: that package indexes accept a wheel, and that it runs in an interpreter."""
 import os
 import platform
 import re
@@ -13,7 +13,7 @@ from private_apt import PrivateApt
 ROOT = Path(__file__).resolve().parents[2]
 SMOKE = ROOT / "scripts" / "checks" / "wheel_smoke.py"
 PHOTO = ROOT / "examples" / "photo.png"
-# Tests of a wheel's content, and of threads, which run at the same time in an interpreter without a lock.
+# The tests of a wheel's content, and of threads, which run in parallel in an interpreter without a lock.
 TESTS = [ROOT / "tests" / "python" / name for name in ("test_wheel.py", "test_threads.py")]
 
 
@@ -22,7 +22,7 @@ class Failed(Exception):
 
 
 class Unavailable(Exception):
-    """This machine cannot run the trial."""
+    """Raised if this machine cannot run the trial."""
 
 
 def run(*command, **options):
@@ -44,7 +44,7 @@ def is_for(wheel, version):
 
 
 def audit(tools, file):
-    """Checks the metadata, and the names of the Linux and of the ABI, as indexes do."""
+    """Checks the metadata of a file and, if it is a wheel, its manylinux tag and its abi3 tag."""
     if file.suffix == ".whl":
         if "-manylinux_" not in file.name:
             raise Failed(f"{file.name}: auditwheel found no Linux beside this one that it runs on:\n" +
@@ -55,7 +55,7 @@ def audit(tools, file):
 
 
 def try_here(wheel, bin):
-    """Tests the wheel in an environment of one interpreter, and in an empty environment that the tests make."""
+    """Tests the wheel in the environment of an interpreter, and in an empty environment that the tests make."""
     run(bin / "python", "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", wheel)
     with tempfile.TemporaryDirectory() as folder:
         run(bin / "python", "-B", SMOKE, cwd=folder)
@@ -80,7 +80,7 @@ def debian(arch, suite, folder):
 
 
 def install(wheel, arch, version, folder, tools):
-    """Puts a wheel and NumPy into a folder for an interpreter, without running that interpreter."""
+    """Installs a wheel and NumPy into a folder for another interpreter, without running this interpreter."""
     shutil.rmtree(folder, ignore_errors=True)
     newest = max(int(minor) for minor in re.findall(r"manylinux_2_(\d+)_", wheel.name))
     run(tools / "python", "-m", "pip", "install", "--quiet", "--target", folder, "--only-binary=:all:", "--implementation=cp",
@@ -89,7 +89,7 @@ def install(wheel, arch, version, folder, tools):
 
 
 def try_release(wheel, arch, suite, version, tools, releases):
-    """Runs a wheel in the interpreter of a release of Debian: in a root of its own, or emulated for another processor."""
+    """Runs a wheel in the interpreter of a Debian release: in a separate root, or emulated for another processor."""
     here = arch == platform.machine()
     if not PrivateApt.is_there() or (here and os.geteuid()) or (not here and not shutil.which(f"qemu-{arch}")):
         raise Unavailable("interpreters of Debian's releases need apt-get, and root or qemu-user")

@@ -40,11 +40,11 @@ class Compiled {
   std::int64_t rows() const noexcept { return rows_; }
   double bytes() const noexcept { return bytes_; }
   std::int64_t scratch_per_piece() const noexcept { return scratch_per_piece_; }
-  /// Returns the number of pieces that a run with so many threads is cut into.
+  /// Returns the number of pieces that a run on `threads` threads is cut into.
   std::int64_t pieces(int threads) const noexcept;
   /// Returns the number of pieces that need scratch memory at the same time.
   std::int64_t scratch_parts(int threads) const noexcept;
-  /// Returns the bytes of scratch memory, of any alignment, that a run with so many threads needs.
+  /// Returns the bytes of scratch memory, of any alignment, that a run on `threads` threads needs.
   std::size_t scratch_bytes(int threads) const noexcept;
 
   std::string_view strategy{};  ///< name of the row of the strategy table that made this

@@ -89,7 +89,7 @@ class Lanes {
   }
 
  private:
-  /// The pieces [next, end) of a lane that nobody has begun, in a cache line of its own, since other lanes change it.
+  /// The pieces [next, end) of a lane that no lane has begun, in a separate cache line, since other lanes change the range.
   struct alignas(64) Share {
     std::atomic<std::int64_t> next = 0;
     std::int64_t end = 0;

@@ -42,7 +42,7 @@ inline std::int64_t phase_length(const Window& w) noexcept {
   return (w.extent + w.stride - 1) / w.stride;
 }
 
-/// Returns the windows from the outermost to the one whose positions are neighbours in memory.
+/// Returns the windows from the outermost to the innermost, whose positions are neighbours in memory.
 std::vector<int> walk_order(const std::vector<Window>& windows, std::int64_t element_size);
 
 /// The walk through one map: rows of lanes, the taps that tie each row, and the masks of the tied lanes. Writers of programs turn

@@ -23,7 +23,8 @@ std::int64_t past_line(const std::byte* p) noexcept {
   return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p) % kernels::line_bytes);
 }
 
-/// The elements that one side of a problem touches. The address of an element is the lowest address plus multiples of the steps.
+/// The addresses of the elements that a problem reads, or of the elements that a problem writes: the lowest address plus multiples
+/// of the steps.
 class Lattice {
  public:
   struct Step {

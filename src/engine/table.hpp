@@ -25,7 +25,7 @@ struct Forced {
   std::optional<kernels::Store> store{};  ///< replaces the result of store_of()
   std::string_view without{};             ///< a row that is not tried if another one fits; "": none
 };
-/// Sets the choices that all later plans must make. No other thread may plan meanwhile.
+/// Sets the choices that all later plans must make. No other thread may plan during this call.
 void force(const Forced& forced) noexcept;
 
 }  // namespace patchfold::engine

@@ -55,7 +55,7 @@ struct Taps {
 };
 
 /// Finds the taps that point at a coordinate: solves coordinate = b * stride + q * dilation - pad_begin for (b, q). Finding the
-/// taps of a coordinate takes constant time for every size of kernel. Sums hold one solver for each window.
+/// taps of a coordinate takes constant time for every size of kernel.
 class TapSolver {
  public:
   TapSolver() = default;

@@ -34,7 +34,7 @@ bool goes_on(const std::vector<Step>& steps, std::size_t i, const Dims& shape) {
   return true;
 }
 
-/// Writes the steps at which the direction of the walk changes; equal steps between them are left out.
+/// Writes the steps at which the walk through a patch changes direction, and ".. and so on" in place of the steps between them.
 void write_steps(Text& text, const std::vector<Step>& steps, const Dims& shape) {
   std::size_t width = 0;
   for (const Step& step : steps) width = std::max(width, step.left.size());

@@ -22,8 +22,8 @@ struct BlendTerm {
   std::int64_t pitch = 0;          ///< bytes from row to row
   std::int64_t ahead = 0;          ///< bytes from an element to one that is needed soon, whose line is prefetched
   const double* scales = nullptr;  ///< one for each row, or null
-  /// The weights rounded to float32, or null; all terms have them or none. If `rough` is given, the weights of all terms of an
-  /// element must add up to 1, except for the rounding of float64.
+  /// The weights rounded to float32, or null. Either all terms have rough weights, or none has. The weights of terms with rough
+  /// weights must add up to 1 in each element, except for the rounding of float64.
   const float* rough = nullptr;
   /// The distance from the weights of one row to the weights of the next, in numbers; 0 if all rows have equal weights. Terms with
   /// another pitch than 0 have no rough weights.

@@ -76,8 +76,8 @@ struct MeanLanes<double> {
   using V = hn::Vec<D>;
   using Raw = double;
   struct Sums {
-    // On aarch64, g++ compiles implicit constructors without the vectors' instruction set, and the constructors of Highway 1.2
-    // refuse that.
+    // On aarch64, g++ compiles implicit constructors without the vectors' instruction set, and Highway 1.2's constructors
+    // then do not compile.
     HWY_INLINE Sums() {}
     HWY_INLINE Sums(V high_sums, V low_sums) : high(high_sums), low(low_sums) {}
     V high, low;

@@ -30,7 +30,7 @@ consteval bool holds() {
   });
 }
 
-/// Returns whether this build has elements that may be moved in units of so many bytes.
+/// Returns whether this build has elements that may be moved in units of `bytes` bytes.
 constexpr bool holds_unit(std::size_t bytes) {
   return std::ranges::any_of(
       dtypes(), [=](DType dtype) { return holds(dtype) && (size_of(dtype) == 0 || bytes % size_of(dtype) == 0); });

@@ -25,7 +25,7 @@ class BlendWriter : public CellWriter {
   virtual void weigh(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept;
   void write(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept final;
 
-  /// Returns memory for `for_each` numbers for each number of the elements of one call.
+  /// Returns memory for the elements of one call: `for_each` numbers for each part of an element.
   std::unique_ptr<double[]> numbers(std::size_t for_each) const;
 
   std::vector<kernels::BlendTerm> terms_;

@@ -78,14 +78,14 @@ struct CellRows {
   std::vector<Step> steps{};     ///< for each source
 };
 
-/// The way of a cell without tiles: elements are the fill. The structs for the other ways hold the data that their writers need in
-/// addition to the rows.
+/// The plan of a cell without tiles, whose elements are the fill. The structs of other plans hold the data that their writers need
+/// in addition to the rows.
 struct Fill {};
-/// The way of a cell with one tile: elements are copies.
+/// The plan of a cell with one tile, whose elements are copied.
 struct Copy {};
-/// The way of a cell with several tiles: values are combined without weights.
+/// The plan of a cell with several tiles, whose values are combined without weights.
 struct Unweighted {};
-/// The way of a cell whose weights are products of one number for each tiled axis, normalised along each axis beforehand. Every
+/// The plan of a cell whose weights are products of one number for each tiled axis, normalised along each axis beforehand. Every
 /// combination of the segments' tiles is a source.
 struct ProductWeights {
   struct Row {
@@ -97,7 +97,7 @@ struct ProductWeights {
   int factor = -1;       ///< the tiled axis from row to row, if a row's weights are multiplied by its weight last
   bool is_late = false;  ///< axes after `run` are multiplied after it, so that the bits are the same in every layout
 };
-/// The way of a cell whose weights come from one array for each source: the window's array, or the tile's own array if the window
+/// The plan of a cell whose weights come from one array for each source: the window's array, or the tile's own array if the window
 /// is ones.
 struct GivenWeights {
   struct Source {
@@ -106,7 +106,7 @@ struct GivenWeights {
   };
   std::vector<Source> sources{};
 };
-/// The way of a cell whose weights are computed for each element as Pairs: some weights are 0, or the mask leaves out tiles, or a
+/// The plan of a cell whose weights are computed for each element as Pairs: some weights are 0, or the mask leaves out tiles, or a
 /// tile has weights of its own in addition to the window's weights.
 struct PairWeights {
   std::vector<Dims> insides{};  ///< for each source, the cell's beginning in the tile's result
@@ -140,15 +140,15 @@ struct CellPlan {
   bool continues(const CellPlan& before) const noexcept;
 };
 
-/// Returns the plan to make the elements of a cell. Without sources the cell is filled.
+/// Returns the plan to make the elements of a cell. A cell without sources gets the fill.
 CellPlan plan_cell(const Rules& rules, AxisWeights& weights, const Dims& segments, Sources sources, std::byte* output,
                    const Dims& output_strides);
 
 /// Returns the plan to copy the elements of one tile in a cell to `piece`, without gaps.
 CellPlan plan_copy(const Rules& rules, const Dims& segments, Sources source, std::byte* piece);
 
-/// Finds an element whose weights are all 0; `at` gets the element's index in the output. Returns false if no element has only
-/// weights of 0. Examines every element if tiles have weights of their own that are 0.
+/// Finds an element whose weights are all 0; `at` gets the element's index in the output. Returns false if every element has
+/// a weight above 0. Examines every element if tiles have weights of their own that are 0.
 bool find_uncovered(const CellPlan& plan, Dims& at);
 
 }  // namespace patchfold::tiling

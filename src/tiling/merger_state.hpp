@@ -42,8 +42,8 @@ struct Held {
 /// nothing has changed, except output elements that a later call writes again. An accepted tile counts as added, and a later
 /// failure (of a sink, or of memory) closes the merger: it takes no more tiles.
 ///
-/// With a memory_limit the next tile in order is always accepted. A tile before its turn is accepted only if the limit has room for
-/// the bytes that it may need until its turn, in addition to the most bytes that tiles in order need.
+/// With a memory_limit the next tile in order is always accepted. Any other tile is accepted only if the limit has room for the
+/// bytes that this tile may need until its turn, and for the most bytes that tiles in order need.
 struct Merger::State {
   using Cell = tiling::Cell;
   using CellPlan = tiling::CellPlan;

@@ -18,8 +18,8 @@ inline constexpr std::string_view op_merge = "merge";
 /// Returns a tile's name for messages: "17 at position [2, 5]".
 std::string tile_text(const Tiling& tiling, std::int64_t tile);
 
-/// Returns a list of missing tiles for messages: "2 missing: 17 at position [2, 5], ..". `first` are the first of `count`
-/// missing tiles, at most three.
+/// Returns a list of missing tiles for messages: "2 missing: 17 at position [2, 5], ..". `count` tiles are
+/// missing; `first` has the first three of them, or fewer.
 ErrorValue missing_text(const Tiling& tiling, std::span<const std::int64_t> first, std::int64_t count);
 
 /// Throws Error(value) for a tile that is longer than the array along tiled axis i, with a hint.

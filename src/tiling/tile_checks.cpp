@@ -9,7 +9,7 @@
 namespace patchfold::tiling {
 
 CheckedOutput check_output(const Rules& rules, std::string_view sources, const TensorView& output, const Dims& shape) {
-  // The sources are checked one by one elsewhere. `like` stands for all sources, so that the output gets the checks of an
+  // Other functions check the sources. `like` replaces all sources, so that the output gets the checks of an
   // operator's output.
   const ConstTensorView like{output.data, shape, Dims::filled(shape.size(), 0), rules.output_dtype,
                              static_cast<std::size_t>(rules.output_element)};

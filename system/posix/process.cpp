@@ -22,7 +22,7 @@ void receive(int signal) {
 }  // namespace
 
 void prepare_process() noexcept {
-  // The next opened file would get the number of a closed standard stream, and messages would be written into this file.
+  // Opens closed standard streams. Otherwise the next opened file would get the number of such a stream, and receive messages.
   for (int descriptor = 0; descriptor <= 2; ++descriptor)
     if (::fcntl(descriptor, F_GETFD) < 0) ::open("/dev/null", O_RDONLY);
   std::signal(SIGPIPE, SIG_IGN);

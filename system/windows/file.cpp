@@ -118,7 +118,7 @@ int create_unnamed(const std::string& folder) {
 }
 
 int duplicate(int descriptor) noexcept {
-  // Other programs inherit handles, not descriptors.
+  // The copy must not be inherited. Other programs inherit handles, so the flag of the handle is cleared.
   const int copy = ::_dup(descriptor);
   if (copy >= 0) ::SetHandleInformation(handle_of(copy), HANDLE_FLAG_INHERIT, 0);
   return copy;

@@ -7,7 +7,7 @@
 
 namespace patchfold::system {
 
-/// Returns nullptr, so that callers read the file: while a file is mapped, the result of a command could not replace it.
+/// Returns nullptr, so that callers read the file instead: Windows forbids to replace a file while it is mapped.
 const void* map_to_read(int, std::size_t) noexcept {
   return nullptr;
 }

@@ -29,7 +29,7 @@ BOOL WINAPI receive(DWORD request) {
 
 void prepare_process() noexcept {
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
-    // If a program has no such stream, its descriptor does not exist or has no handle.
+    // Opens missing standard streams. The descriptor of such a stream does not exist or has no handle.
     if (::_get_osfhandle(descriptor) < 0) {
       const int none = ::_open("NUL", (descriptor == 0 ? _O_RDONLY : _O_WRONLY) | _O_BINARY);
       if (none >= 0 && none != descriptor) {

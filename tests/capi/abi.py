@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the C ABI to its list, tests/capi/abi.txt: functions, structs, enumerators.
+"""Compares the C ABI (functions, structs, enumerators) with its list, tests/capi/abi.txt.
 
 usage: abi.py [--write] [--cc COMPILER] [--emulator COMMAND] [--nm NM --library FILE] [--include FOLDER] [--list FILE]
 
-Reads the C headers and compiles a program that prints the sizes and offsets of their structs and the values of their
-enumerators. Fails where that differs from the list, and where the functions of the headers are not those that the shared
-library FILE exports, as NM tells them. --write writes the list instead. docs/c-abi.md says which changes are allowed.
+Reads the C headers, and compiles a program that prints the sizes and offsets of structs and the values of enumerators.
+Fails if these differ from the list, or if the functions of the headers differ from the exports of the shared library FILE,
+which NM lists. --write writes the list instead. docs/c-abi.md says which changes are allowed.
 """
 import argparse
 import re
@@ -24,7 +24,7 @@ HEAD = """\
 
 
 class Headers:
-    """The declarations of the C headers, in their order."""
+    """The declarations of the C headers, in the order of the headers."""
 
     def __init__(self, folder):
         text = "\n".join((folder / name).read_text(encoding="utf-8") for name in HEADERS)
@@ -58,7 +58,7 @@ class Headers:
         return found
 
     def program(self):
-        """Returns a C program that prints every line of the list but the functions and types."""
+        """Returns a C program that prints every line of the list except for functions and types."""
         lines = ["#include <stdio.h>", "#include <patchfold/patchfold.h>", "int main(void) {",
                  '  printf("pointers of %d bits\\n", (int)sizeof(void*) * 8);',
                  '  printf("constant PF_MAX_RANK = %d\\n", PF_MAX_RANK);']
@@ -72,7 +72,7 @@ class Headers:
 
 
 def current(options, headers):
-    """Returns the lines that the list must have, or None on a machine that the list does not describe."""
+    """Returns the lines that the list must have, or None on a machine whose pointers do not have 64 bits."""
     with tempfile.TemporaryDirectory() as folder:
         source, program = Path(folder) / "abi.c", Path(folder) / "abi"
         source.write_text(headers.program(), encoding="utf-8")
@@ -85,7 +85,7 @@ def current(options, headers):
 
 
 def compare(listed, found):
-    """Yields faults, one line each."""
+    """Yields a line for each fault."""
     for line in listed:
         if line not in found:
             yield f"changed or gone, which breaks compiled programs: {line}"

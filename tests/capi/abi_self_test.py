@@ -10,7 +10,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-# A header, the text to replace and its replacement, and a line of the report.
+# For each change: a header, the text to replace, its replacement, and a line of the expected report.
 CHANGES = [
     ("patchfold.h", "PF_ERROR_LENGTH = 2,", "PF_ERROR_LENGTH = 30,", "gone, which breaks compiled programs: enumerator PF_ERROR_LENGTH = 2 "),
     ("patchfold.h", "  int32_t threads;\n  void* context;", "  void* context;\n  int32_t threads;",

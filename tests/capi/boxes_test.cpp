@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes of an output in C: questions about them, merges, and wrong calls.
+// Tests boxes, which are parts of an output, in C: tiles that touch a box, merges of a box, and wrong calls.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -9,7 +9,7 @@
 namespace patchfold::test {
 namespace {
 
-/// 2 x 9 x 11 in tiles of 4 x 5 that overlap by 2, two channels first.
+/// An array of 2 x 9 x 11, two channels first, in tiles of 4 x 5 that overlap by 2.
 struct Boxes {
   const TilingSpec spec_of_tiling{.shape = {2, 9, 11}, .tile = {4, 5}, .overlap = 2};
   const Tiling same{spec_of_tiling};

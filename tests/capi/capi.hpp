@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers of the tests of the C interface: tensors that own their memory, and texts of failures.
+// Helpers of the tests of the C interface: tensors that own their memory, and texts of errors.
 #pragma once
 
 #include <gtest/gtest.h>

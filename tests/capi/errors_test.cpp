@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong calls give a status and a message, never a crash.
+// Tests that wrong calls return a status and set a message, and never crash.
 #include <functional>
 #include <limits>
 #include <thread>
@@ -9,7 +9,7 @@
 namespace patchfold::test {
 namespace {
 
-/// space_to_depth of a small image, right until a test changes it.
+/// A call of space_to_depth on a small image. The call is right until a test changes it.
 struct Request {
   const char* op = "space_to_depth";
   std::vector<pf_attribute> attributes = {pf_integer("block", 2)};
@@ -174,7 +174,7 @@ TEST(Errors, OfOutputShape) {
   EXPECT_EQ(call(nullptr), "ok");
   EXPECT_EQ(rank, 4);
   r.inputs[0].data = nullptr;
-  r.inputs[0].dtype = -7;  // only the shape matters
+  r.inputs[0].dtype = -7;  // pf_output_shape() reads only the shape
   r.inputs[0].element_size = 99;
   EXPECT_EQ(call(shape), "ok");
   EXPECT_EQ(std::vector<std::int64_t>(shape, shape + 4), (std::vector<std::int64_t>{1, 4, 1, 1}));
@@ -225,7 +225,7 @@ TEST(LastError, BelongsToTheThreadAndEndsWithTheNextCall) {
   }).join();
   EXPECT_EQ(elsewhere, "");
   EXPECT_STREQ(pf_last_error(), "pf_run: op: must not be NULL");
-  // Calls without a status keep the last one.
+  // Functions that return no status keep the last error.
   (void)pf_operator_count();
   (void)pf_dtype_name(-1);
   EXPECT_STREQ(pf_last_error(), "pf_run: op: must not be NULL");
@@ -247,7 +247,7 @@ TEST(LastError, BelongsToTheThreadAndEndsWithTheNextCall) {
 }
 
 TEST(LastError, OfAShapeTooLargeForMemoryIsNoCrash) {
-  // A plan holds numbers only: its memory does not grow with the tensors.
+  // A plan contains numbers only, so its memory does not grow with the tensors.
   const std::int64_t image_shape[] = {1, 1, std::int64_t{1} << 30, 2}, deep_shape[] = {1, 4, std::int64_t{1} << 29, 1};
   const pf_tensor image = {nullptr, image_shape, nullptr, 4, PF_DTYPE_FLOAT32, 4};
   const pf_tensor deep = {nullptr, deep_shape, nullptr, 4, PF_DTYPE_FLOAT32, 4};

@@ -10,7 +10,7 @@
 namespace patchfold::test {
 namespace {
 
-/// A problem large enough to be shared between threads.
+/// A problem that is large enough to be shared between threads.
 struct Large {
   Tensor<float> image{{1, 8, 128, 128}};
   Tensor<float> columns{{1, 72, 126 * 126}};
@@ -28,7 +28,7 @@ struct Large {
   }
 };
 
-/// An executor that notes its calls and misbehaves on demand.
+/// An executor that records its calls, and breaks its contract on demand.
 struct Pool {
   std::int64_t pieces = 0;
   int calls = 0;

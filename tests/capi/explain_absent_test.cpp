@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explanations in C, with a library that was built without PATCHFOLD_WITH_EXPLAIN.
+// Tests explanations in C with a library that was built without PATCHFOLD_WITH_EXPLAIN.
 #include "capi.hpp"
 
 namespace patchfold::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explanations in C.
+// Tests explanations in C.
 #include "patchfold/explain.hpp"
 
 #include "tiles.hpp"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiles if the headers stand alone and have the types that bindings expect, in C and in C++. */
+/* Compiles, in C and in C++, only if the headers need no other header and have the types that bindings expect. */
 #include "patchfold/patchfold.h"
 #ifdef WITH_DLPACK
 #include "patchfold/dlpack.h"
@@ -14,7 +14,7 @@
 #else
 #define IS_INT32(enumerator) typedef char check_##enumerator[sizeof(enumerator) == sizeof(int32_t) ? 1 : -1]
 #endif
-/* One of each list of enumerators. */
+/* An enumerator of each enumeration. */
 IS_INT32(PF_OK);
 IS_INT32(PF_PART_OPERATOR);
 IS_INT32(PF_DTYPE_BOOLEAN);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles the public headers as their users may: every standard, many warnings, no exceptions.
+"""Compiles the public headers with the options of possible users: every standard, many warnings, no exceptions.
 
 usage: headers.py --cc COMPILER.. --cxx COMPILER.. --cpp [--dlpack FOLDER]
 
@@ -18,8 +18,7 @@ HERE = ROOT / "tests/capi"
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wundef", "-Werror"]
 STRICT_CPP = [*STRICT, "-Wold-style-cast", "-Woverloaded-virtual", "-Wnon-virtual-dtor"]
 NEED = "need C++20"
-# Macros that headers of X11, Windows, Qt, Linux, the C library and boards define, some with values that would break our
-# headers.
+# Macros of headers of X11, Windows, Qt, Linux, the C library and boards. A header that uses such a name may not compile.
 MACROS = """
 #define Bool int
 #define True 1
@@ -72,7 +71,7 @@ MACROS = """
 """
 STANDARD = sorted({name for path in (ROOT / "include/patchfold").glob("*.hpp")
                    for name in re.findall(r"^#include <([a-z_]+)>", path.read_text(encoding="utf-8"), re.M)})
-# Templates and inline functions warn where they are used.
+# A program that uses templates and inline functions, since compilers warn about these where they are used.
 USES = """
 #include <utility>
 int uses();
@@ -100,7 +99,7 @@ class Runs:
         self.count, self.failures = 0, 0
 
     def compile(self, *command, expected=None):
-        """Compiles without output; with `expected`, the first error must say this text."""
+        """Compiles without an output file. Expects success or, with `expected`, an error whose first line has this text."""
         done = subprocess.run([*command, "-fsyntax-only", f"-I{ROOT / 'include'}"], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True)
         first = next((line for line in done.stdout.splitlines() if "error:" in line), "")
@@ -155,7 +154,7 @@ def cpp_headers(runs, options):
             runs.compile(compiler, "-std=c++20", status, expected="#undef Status")
             runs.compile(compiler, "-std=c++20", columns, expected="before term.h")
         for name in headers:
-            if name not in ("version.hpp", "export.hpp"):  # these headers hold macros alone, which C reads too
+            if name not in ("version.hpp", "export.hpp"):  # these headers contain macros only, and compile as C too
                 stop = "-ferror-limit=1" if "clang" in options.cxx[0] else "-fmax-errors=1"
                 runs.compile(options.cxx[0], "-std=c++17", stop, Path(folder) / f"{name}.cpp", expected=NEED)
 

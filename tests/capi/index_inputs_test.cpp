@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape inputs: their types, the way they are read, and how they relate to attributes.
+// Tests shape inputs, such as output_size: their types and layouts, and shape inputs beside attributes.
 #include <algorithm>
 #include <cstring>
 
@@ -13,7 +13,7 @@ using Shape = std::vector<std::int64_t>;
 constexpr pf_dtype integral[] = {PF_DTYPE_INT8,  PF_DTYPE_INT16,  PF_DTYPE_INT32,  PF_DTYPE_INT64,
                                  PF_DTYPE_UINT8, PF_DTYPE_UINT16, PF_DTYPE_UINT32, PF_DTYPE_UINT64};
 
-/// Integers of an element type that is known at run time.
+/// A list of integers in an element type that is chosen at run time.
 struct Index {
   std::vector<unsigned char> bytes;
   Shape shape;
@@ -47,7 +47,7 @@ const Case openvino_batch_to_space = {
 const Case tensorflow_space_to_batch = {"tensorflow.SpaceToBatchND", {1, 3, 2}, {{{1}, {2}}, {{1, 2}, {1, 0}}}, {2, 2, 2}};
 const Case tensorflow_batch_to_space = {"tensorflow.BatchToSpaceND", {2, 2, 2}, {{{1}, {2}}, {{1, 2}, {1, 0}}}, {1, 3, 2}};
 
-/// Sets the shape of the output with inputs of these types and returns the status.
+/// Sets `shape` to the shape of the output, for shape inputs of the given types. Returns the status.
 pf_status shape_of(const Case& c, std::vector<pf_dtype> dtypes, Shape& shape) {
   std::vector<Index> lists;
   for (std::size_t i = 0; i < c.inputs.size(); ++i) lists.emplace_back(dtypes[i], c.inputs[i].first, c.inputs[i].second);
@@ -127,7 +127,7 @@ TEST(IndexInputs, NeverHoldAnythingButIntegers) {
   }
 }
 
-/// Sets the shape of openvino.Col2Im-15 with these two shape inputs and returns the status.
+/// Sets `shape` to the output's shape of openvino.Col2Im-15 for two shape inputs. Returns the status.
 pf_status col2im(const pf_tensor& output_size, const pf_tensor& kernel_size, Shape& shape) {
   static constexpr std::int64_t data_shape[] = {1, 4, 9};
   const pf_tensor inputs[] = {{nullptr, data_shape, nullptr, 3, PF_DTYPE_FLOAT32, 4}, output_size, kernel_size};
@@ -161,7 +161,7 @@ TEST(IndexInputs, NeedNoAlignment) {
 }
 
 TEST(IndexInputs, OfTwoAxesAreReadRowByRowThroughTheirStrides) {
-  // paddings [2, 2], stored column by column.
+  // The input `paddings` has the shape [2, 2], stored column by column.
   std::int64_t stored[] = {1, 3, 2, 4};
   const std::int64_t data_shape[] = {1, 3, 1, 1}, shape[] = {2, 2}, strides[] = {8, 16};
   const pf_tensor inputs[] = {{nullptr, data_shape, nullptr, 4, PF_DTYPE_FLOAT32, 4},
@@ -210,7 +210,7 @@ TEST(IndexInputs, ThatMakeNoSenseAreRefused) {
             "dtype: " + op + "output_size: element_size must be that of int64; given 4, expected 8");
   EXPECT_EQ(refused({numbers, two, nullptr, 1, PF_DTYPE_FLOAT64, 8}),
             "type: " + op + "output_size: a shape input must hold integers; given float64");
-  // An empty shape input, one of two axes, and a scalar.
+  // An empty shape input, a shape input of two axes, and a scalar.
   for (const pf_tensor& size :
        {pf_tensor{nullptr, none, nullptr, 1, PF_DTYPE_INT64, 8}, pf_tensor{numbers, square, nullptr, 2, PF_DTYPE_INT64, 8},
         pf_tensor{numbers, nullptr, nullptr, 0, PF_DTYPE_INT64, 8}}) {

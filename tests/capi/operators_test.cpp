@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operator of the table through pf_run, compared with the C++ interface.
+// Compares pf_run with the C++ interface for every operator of the table.
 #include <array>
 #include <cfenv>
 #include <cstdlib>
@@ -26,7 +26,7 @@ Sample sample_of(const OperatorSpec& spec) {
   return sample;
 }
 
-/// A sample with all memory that the C interface reads.
+/// A sample, and all memory that the C interface reads.
 struct Problem {
   const OperatorSpec& spec;
   Sample sample;
@@ -36,7 +36,7 @@ struct Problem {
   std::vector<pf_tensor> inputs;
   std::vector<Argument> arguments;  ///< the arguments for C++
 
-  /// Makes the problem with shape inputs as tensors or, like attributes, as text.
+  /// Makes the problem, whose shape inputs are tensors or, with `as_inputs` false, attributes with text.
   Problem(const OperatorSpec& op, const Sample& chosen, bool as_inputs) : spec(op), sample(chosen), data(chosen.data) {
     data.count_up();
     lists.reserve(spec.arguments.size());
@@ -177,7 +177,7 @@ TEST(EveryOperator, TakesElementsOfEveryTypeThatItCanMove) {
   }
 }
 
-/// Asks for the shape and, if there is one, for a plan. Every status must have a name and a message.
+/// Calls pf_output_shape() and, if it succeeds, pf_plan_create(). Every status must have a name and a message.
 void survive(Problem& problem) {
   const char* name = problem.spec.name.data();
   const auto understood = [&](pf_status status) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unfolds an image and folds the patches again: each pixel comes back as often as patches touch it. */
+/* Checks that fold of unfold gives each pixel, multiplied by the number of patches that cover the pixel. */
 #include <stdio.h>
 
 #include "patchfold/patchfold.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables that binding generators read.
+// Tests the tables of operators and words that generators of bindings read.
 #include "patchfold/table.hpp"
 
 #include <cstring>

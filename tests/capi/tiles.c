@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cuts a signal into overlapping tiles and merges them again, once into an array that borrows them and once into a sink, and
- * prints an explanation. */
+/* Cuts a signal into overlapping tiles and merges them again: into an array, with borrowed tiles, and into a sink. Prints an
+ * explanation. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers of the tests of tiles: handles that destroy themselves, tensors, and texts of failures.
+// Helpers of the tests of tiles: handles with destructors, tensors, and texts of errors.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ using TilingPointer = std::unique_ptr<pf_tiling, Destroy>;
 using MergerPointer = std::unique_ptr<pf_merger, Destroy>;
 using TextPointer = std::unique_ptr<char, Destroy>;
 
-/// Returns the outcome of a C++ call, in the form of outcome() for a C call.
+/// Returns "status: message" of a C++ call, like outcome() of a C call.
 template <class F>
 std::string outcome_of(F f) {
   try {

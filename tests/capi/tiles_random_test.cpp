@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random tilings and merges: C and C++ give the same bits and the same errors.
+// Tests that C and C++ give equal bits and equal errors for random tilings and merges.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -18,7 +18,7 @@ Dims draw_dims(Random& random, int length, std::int64_t lowest, std::int64_t hig
   return dims;
 }
 
-/// Returns a number for every axis, or one for each. A list of one entry is a number in C.
+/// Returns one number for all axes, or a list. For one axis it returns a number, since C cannot express a list of one entry.
 Axes draw_axes(Random& random, int tiled, std::int64_t lowest, std::int64_t highest) {
   if (tiled == 1 || random.chance(50)) return random.between(lowest, highest);
   return draw_dims(random, tiled, lowest, highest);
@@ -105,7 +105,7 @@ std::vector<std::int64_t> list_from(Call call) {
   return {list, list + count};
 }
 
-/// Compares the answers of a tiling to all questions.
+/// Compares the results of all functions that read a tiling.
 void compare_tilings(Random& random, const pf_tiling* c, const Tiling& cpp) {
   pf_tiling_layout layout{};
   layout.size = sizeof layout;

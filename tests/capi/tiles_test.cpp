@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tilings and mergers in C: features of C alone (sizes of structs, pointers, counts, callbacks), and wrong calls.
+// Tests tilings and mergers in C: sizes of structs, pointers, counts and callbacks, which C++ does not have, and wrong calls.
 #include "tiles.hpp"
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace {
 
 const std::int64_t numbers[40] = {8, 8, 8};
 
-/// Tiles of 8 x 8, 4 apart, of an array of 2 x 16 x 16; right until a test changes it.
+/// A tiling of an array of 2 x 16 x 16 in tiles of 8 x 8 with a stride of 4. The tiling is right until a test changes it.
 struct Tiles {
   const std::int64_t shape[3] = {2, 16, 16}, tile[2] = {8, 8}, stride[1] = {4};
   pf_tiling_spec spec = pf_tiling_spec_of(shape, 3, tile, 2);

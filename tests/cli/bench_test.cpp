@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `patchfold bench`: its output, but no times.
+// Tests the output of `patchfold bench`, except for times.
 #include <gtest/gtest.h>
 
 #include <algorithm>

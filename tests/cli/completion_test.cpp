@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completions in the shells themselves: the test types keys on a terminal, and the shell runs the completed line.
+// Tests completions in real shells: the test types keys on a terminal, and the shell runs the completed line.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -40,7 +40,7 @@ std::string output_of(const Folder& folder, const std::string& command) {
   return folder.read("output.txt");
 }
 
-/// A shell on a terminal of its own, in a folder. There `patchfold` is a function that stores its arguments.
+/// A shell on a separate terminal, in a folder. In this shell `patchfold` is a function that stores its arguments.
 class Shell {
  public:
   Shell(const Folder& folder, const std::vector<std::string>& command) : folder_(folder) {
@@ -112,7 +112,7 @@ struct Typed {
   const char* words;
 };
 
-/// Typed keys, and the line after a tab, equal in every shell.
+/// Typed keys, and the completed line, which is equal in every shell.
 const Typed typed[] = {
     {"patchfold spl\t", "split"},
     {"patchfold comp\tba\t", "completion bash"},
@@ -154,7 +154,7 @@ void prepare(const Folder& folder, const std::string& shell, const std::string& 
 
 constexpr const char* recorder = R"(patchfold() { printf '%s\n' "$@" > words; })";
 
-/// Removes the slash that zsh leaves behind a folder only if the line goes on.
+/// Removes a slash at the end. zsh keeps the slash behind a folder only if the line continues.
 std::string without_slash(std::string words) {
   if (words.ends_with('/')) words.pop_back();
   return words;
@@ -187,7 +187,7 @@ TEST(Completion, OfFishCompletesTypedLines) {
   std::vector<const Typed*> asked;
   for (const Typed& each : typed) {
     const std::string keys = each.keys;
-    if (std::count(keys.begin(), keys.end(), '\t') > 1) continue;  // fish is asked for one word
+    if (std::count(keys.begin(), keys.end(), '\t') > 1) continue;  // fish completes one word only
     asked.push_back(&each);
     script += "echo (complete -C '" + keys.substr(0, keys.size() - 1) + "' | string replace -r '\\t.*' '')\n";
   }
@@ -203,7 +203,7 @@ TEST(Completion, OfFishCompletesTypedLines) {
   }
 }
 
-/// Returns the words offered in place of the last word, each between blanks.
+/// Returns the words that the program offers for the last word, each between blanks.
 std::string offered(const std::vector<std::string>& words) {
   std::string text = " ";
   std::istringstream lines(cli::candidates(words));

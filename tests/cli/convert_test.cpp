@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --as: conversion of the input.
+// Tests --as, the conversion of the input.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -76,7 +76,7 @@ TEST(Convert, FloatsRoundAsTheProcessorDoes) {
 }
 
 TEST(Convert, SmallFloatsRoundToEven) {
-  // 65504 is the largest float16; 65520 lies half way to the next power; 2^-24 is the smallest, half of it ties to zero
+  // 65504 is the largest float16, and 65520 rounds to infinity. 2^-24 is the smallest, and its half rounds to zero.
   EXPECT_EQ((converted<std::uint16_t>("<f8",
                                       std::vector<double>{1, 65504, 65519.99, 65520, 0x1p-24, 0x1p-25, 0x1.8p-25,
                                                           1 + 0x1p-11, 1 + 0x3p-11, -0.0, nan},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue of errors on the command line, and the page made from it.
+// Tests the catalogue of errors on the command line, and the page that is written from the catalogue.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -32,7 +32,7 @@ TEST(Errors, AreListedWithWhenTheyAreRaised) {
   }
 }
 
-/// Returns the text with blanks and line ends as one blank.
+/// Returns the text with one blank in place of each run of blanks and line ends.
 std::string unwrapped(const std::string& text) {
   return std::regex_replace(text, std::regex("\\s+"), " ");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operator of the table, by its command line.
+// Tests every operator of the table by its command line.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::string option_of(const Argument& argument) {
   return " --" + argument.name + " " + (value.empty() ? "''" : value);
 }
 
-/// Expects the reference's output; the data counts 1, 2, 3, ..
+/// Expects that the program's output equals the reference's, for the data 1, 2, 3, ..
 void expect_output_of_reference(const ProblemText& problem) {
   SCOPED_TRACE(to_string(problem));
   const Folder folder;

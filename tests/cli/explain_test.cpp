@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `patchfold explain`: one text for all forms of a request. Tests beside the library check the text itself.
+// Tests that `patchfold explain` gives one text for all forms of a request. Other tests check the text itself.
 #include "patchfold/explain.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// .npy files: types, orders, shape inputs, and the place of the output.
+// Tests .npy files: types, orders, inputs with shapes, and the place of the output.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --json: commands print exactly the members and types that docs/command-line.md lists.
+// Tests that commands with --json print exactly the members and types that docs/command-line.md lists.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manual pages of help2man: they have every option, and man, groff and mandoc accept them without warnings.
+// Tests that the manual pages have every option, and that man, groff and mandoc accept the pages without warnings.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ namespace {
 
 const std::filesystem::path pages = PATCHFOLD_PAGES;
 
-/// Runs a shell command for each page, as `page`, and returns its output.
+/// Runs a shell command for each page, whose path is in $page, and returns the output.
 std::string for_each_page(const std::string& command) {
   const Folder folder;
   const std::string whole =
@@ -25,7 +25,7 @@ std::string for_each_page(const std::string& command) {
   return folder.read("out");
 }
 
-/// Returns a page without the marks of roff, and blanks and line ends as one blank.
+/// Returns a page without the marks of roff, with one blank in place of each run of blanks and line ends.
 std::string plain(const std::string& page) {
   std::string text;
   for (std::size_t i = 0; i < page.size(); ++i) {
@@ -84,7 +84,7 @@ TEST(Manual, IsSoundForManGroffAndMandoc) {
   else
     missing += " man";
   if (has_program("mandoc"))
-    EXPECT_EQ(for_each_page("mandoc -Tlint -W warning \"$page\" | grep -v 'cannot parse date'"), "");  // it has no day
+    EXPECT_EQ(for_each_page("mandoc -Tlint -W warning \"$page\" | grep -v 'cannot parse date'"), "");  // pages have no day
   else
     missing += " mandoc";
   if (!missing.empty()) GTEST_SKIP() << "not installed:" << missing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `patchfold merge`: tiles that a program has changed, and tiles that contradict the plan.
+// Tests `patchfold merge` of changed tiles, and of tiles that contradict the plan.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -105,7 +105,7 @@ TEST_F(Merge, TakesResultsInPlace) {
 }
 
 TEST_F(Merge, TakesResultsFromElsewhere) {
-  // Two channels, of another type, in a folder of their own.
+  // Tiles with three channels of another type, in another folder.
   write_array(folder_, "rgb.npy", random_array({40, 50, 3}, DType::uint8));
   run_well(folder_, "split rgb.npy rgb --tile 16 --overlap 2 --axes 0,1");
   fs::create_directory(folder_.path("results"));
@@ -196,7 +196,7 @@ TEST_F(Merge, SaysWhetherItBlends) {
   EXPECT_LT(blended[3], 200);
   merged("out.npy --reduce max", ", from 2 tiles, max of overlaps, ");
   if (!formats::has_tiff()) return;
-  // A picture is blended unless options say that it holds labels.
+  // Tiles of a picture are blended, unless options say that the picture holds labels.
   merged("out.tif", ", from 2 tiles, blended by hann, ");
   const std::string picture = folder_.read("out.tif");
   merged("out.tif --reduce mean --window hann", "blended by hann");

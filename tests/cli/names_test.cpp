@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// split --names, and run --batch.
+// Tests split --names, and run --batch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ TEST(TileNames, HaveAPlaceForEachTiledAxis) {
   EXPECT_TRUE(entries_of(folder, "parts").ends_with("tile-10.npy tile-11.npy"));
 }
 
-// Tiles with names of the other kind belong to another split.
+// Without --force, a folder whose tiles are named in the other way is refused.
 TEST(TileNames, AreNotMixedInAFolder) {
   const Folder folder;
   write_array(folder, "picture.npy", random_array({30, 40}, DType::uint8));
@@ -70,12 +70,12 @@ TEST(Batch, GivesPicturesTheAxisThatOperatorsNeed) {
   EXPECT_EQ(shape("torch.unfold photo.png --chw --batch --kernel_size 2 --stride 2"), (Shape{1, 12, 54}));
   EXPECT_EQ(shape("tensorflow.SpaceToDepth photo.png --batch --block_size 2"), (Shape{1, 6, 9, 12}));
   EXPECT_EQ(shape("keras.extract_patches photo.png --batch --size 2 --strides 2"), (Shape{1, 6, 9, 12}));
-  // The elements are those of the array without the batch axis.
+  // Both outputs have the same elements: --batch only adds an axis.
   run_well(folder, "run tensorflow.SpaceToDepth photo.png --batch --block_size 2 -o four.npy");
   run_well(folder, "run space_to_depth photo.png --block 2,2 --layout channels_last -o three.npy");
   EXPECT_EQ(npy_of(folder.read("four.npy")).data, npy_of(folder.read("three.npy")).data);
 
-  // The way back removes the axis.
+  // A picture as output has no batch axis.
   run_well(folder, "run tensorflow.DepthToSpace four.npy --batch --block_size 2 -o again.png");
   EXPECT_TRUE(read_array(folder, "again.png") == picture);
   run_well(folder, "run onnx.SpaceToDepth photo.png --chw --batch --blocksize 2 -o blocks.npy");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of operators, help and version.
+// Tests the lists of operators, help and version.
 #include <gtest/gtest.h>
 
 #include <algorithm>

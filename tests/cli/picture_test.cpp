@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures as input and output.
+// Tests pictures as input and output.
 #include "formats/picture.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "-": standard input and output instead of files.
+// Tests "-", which is standard input or output in place of a file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ TEST(Pipes, CarryLargeArrays) {
   EXPECT_EQ(npy_of(outcome.out).data.size(), std::size_t{512 * 512 * 8});
 }
 
-// A part of the file is read before: the rest is the input.
+// If a part of the file was read before, the rest is the input.
 TEST(Pipes, BeginWhereTheStreamStands) {
   const Folder folder;
   folder.write("in.npy", "a line\n" + image());
@@ -101,7 +101,7 @@ TEST(Pipes, CarryPicturesWhoseFormatTheFirstBytesOrAnOptionTell) {
     EXPECT_EQ(read.shape, picture.shape);
     EXPECT_EQ(read == picture, format != "jpg");
   }
-  // Options for arrays do not apply to a picture, nor a page to an array.
+  // Options for arrays do not apply to a picture, and --page does not apply to an array.
   EXPECT_EQ(folder.run("run space_to_depth - --block 1 --dtype uint8 -o -", {.piped = folder.read("picture.png")}).code, 2);
   EXPECT_EQ(folder.run("run space_to_depth - --block 1,1 --page 1 -o -", {.piped = image()}).code, 2);
 }
@@ -147,7 +147,7 @@ TEST(Pipes, ThatHoldSomethingElseAreRefused) {
   };
   EXPECT_NE(error("").find("standard input: is cut short; given 0 bytes"), std::string::npos);
   EXPECT_NE(error(image().substr(0, 500)).find("standard input: "), std::string::npos);
-  // The program does not read refused input to its end: nobody takes these 64 MB.
+  // The program does not read refused input to its end: most of these 64 MB stay in the pipe.
   EXPECT_NE(error(std::string(std::size_t{1} << 26, 'y')).find("begins with \"yyyyyyyy\""), std::string::npos);
   EXPECT_EQ(folder.run(command, {.input = "."}).code, 1);
   EXPECT_EQ(folder.entries(), "");

@@ -14,7 +14,7 @@
 
 namespace patchfold::cli_test {
 
-/// Returns the words between blanks; '' stands for an empty word.
+/// Returns the words between blanks; '' is an empty word.
 std::vector<std::string> words(std::string_view text);
 
 struct Outcome {
@@ -29,20 +29,20 @@ struct Outcome {
 struct Setting {
   std::optional<std::uint64_t> largest_file{};  ///< limit of a file in bytes, like a full disk
   bool close_output = false;                    ///< standard output is closed
-  bool break_pipe = false;                      ///< standard output is a pipe that nobody reads
+  bool break_pipe = false;                      ///< standard output is a pipe whose reading end is closed
   bool unprivileged = false;                    ///< runs as a user who is not root
-  int signal = 0;                               ///< sent once a temporary file lies in the folder
-  std::string signal_once{};                    ///< sent once a file, or a pipe with content, has that name
+  int signal = 0;                               ///< a signal to send as soon as a temporary file is in the folder
+  std::string signal_once{};                    ///< the signal waits for this file, or pipe with content
   bool terminal = false;                        ///< standard error is a terminal
-  int columns = 0;                              ///< width of that terminal; 0: unknown
-  std::vector<std::string> environment{};       ///< "NAME=VALUE", beside the test's own; a terminal has TERM=xterm
+  int columns = 0;                              ///< the terminal's width in characters; 0: unknown
+  std::vector<std::string> environment{};       ///< "NAME=VALUE", added to the test's environment; a terminal adds TERM=xterm
   bool output_terminal = false;                 ///< standard output is a terminal
   bool input_terminal = false;                  ///< standard input is a terminal
-  std::string input{};                          ///< the file that standard input is; empty: /dev/null
+  std::string input{};                          ///< the file that is standard input; empty: /dev/null
   std::optional<std::string> piped{};           ///< content of a pipe to standard input
 };
 
-/// A folder that lives as long as the object; the program runs in it.
+/// A folder in which the program runs. The destructor removes the folder.
 class Folder {
  public:
   Folder();
@@ -77,7 +77,7 @@ struct Npy {
   }
 };
 
-/// Returns the bytes of a file; its header makes the claims of `npy`, even false ones.
+/// Returns the bytes of a file. The header has the facts of `npy`, even if they are false.
 std::string npy_bytes(const Npy& npy);
 /// Parses a file; an empty descr means that it is no .npy file.
 Npy npy_of(std::string_view bytes);

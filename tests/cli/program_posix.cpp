@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the program under the circumstances that POSIX allows.
+// Runs the program with the settings of a test, by functions of POSIX.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -14,7 +14,7 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// Returns whether a file is there, or a pipe has content.
+/// Returns whether the file exists and, if it is a pipe, has content.
 bool has_come(const std::filesystem::path& path) {
   if (!std::filesystem::is_fifo(path)) return std::filesystem::exists(path);
   const int pipe = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -24,7 +24,7 @@ bool has_come(const std::filesystem::path& path) {
   return bytes > 0;
 }
 
-/// Returns whether it is time for the signal.
+/// Returns whether the file that the signal waits for exists.
 bool is_time(const std::filesystem::path& folder, const Setting& setting) {
   if (!setting.signal_once.empty()) return has_come(folder / setting.signal_once);
   for (const auto& entry : std::filesystem::directory_iterator(folder))
@@ -32,7 +32,7 @@ bool is_time(const std::filesystem::path& folder, const Setting& setting) {
   return false;
 }
 
-/// Prepares the child before it becomes the program; makes only calls that are safe after fork.
+/// Prepares the child process before it executes the program. Makes only calls that are safe after fork.
 void prepare_child(const char* folder, const Setting& setting, int in, int out, int err) {
   if (::chdir(folder) != 0) ::_exit(126);
   if (in >= 0) {
@@ -86,7 +86,7 @@ std::string drain_terminal(int descriptor) {
   return text;
 }
 
-/// Returns the end of a pipe that a child process fills; the child ends when nobody reads any more.
+/// Returns the reading end of a pipe that a child process fills. The child ends when the reading end is closed.
 int open_filled_pipe(const std::string& bytes, pid_t& writer) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");

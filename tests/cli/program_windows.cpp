@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the program with files and pipes. Throws for circumstances that work differently on Windows (terminals, signals, rights,
-// limits): the preset windows leaves out the tests that need them.
+// Runs the program with files and pipes. Throws for settings that Windows does not have in this form (terminals, signals, rights,
+// limits): the preset windows leaves out the tests with these settings.
 #include <windows.h>
 // must follow windows.h
 #include <psapi.h>
@@ -145,13 +145,13 @@ Outcome Folder::run(const std::vector<std::string>& arguments, const Setting& se
     return ::CreateProcessW(wide(PATCHFOLD_PROGRAM).c_str(), line.data(), nullptr, nullptr, TRUE, CREATE_UNICODE_ENVIRONMENT,
                             environment.data(), path_.c_str(), &start, &made) != 0;
   };
-  // About one start in some thousands fails in Wine itself.
+  // Tries twice, since one start in some thousands fails in Wine itself.
   if (!starts() && !starts()) throw std::runtime_error("the program does not start");
   const Handle process(made.hProcess), thread(made.hThread);
   in.close();
   if (setting.piped)
     writer = std::thread([&] {
-      // Ends when nobody reads any more.
+      // Writes until the reading end is closed.
       for (std::size_t at = 0; at < setting.piped->size();) {
         const auto rest = static_cast<DWORD>(std::min<std::size_t>(setting.piped->size() - at, 1 << 16));
         DWORD count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress on standard error: on a terminal a line that disappears at the end, elsewhere nothing.
+// Tests progress on standard error: on a terminal a line that disappears at the end, elsewhere nothing.
 #include "cli/progress.hpp"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST_F(Progress, IsShownOnATerminalAlone) {
     EXPECT_EQ(shown.code, 0) << shown.err;
     EXPECT_TRUE(shows(shown, "\r\033[K" + command[0] + "  [")) << shown.err;
     EXPECT_EQ(shown.out.find('\033'), std::string::npos) << shown.out;
-    // The line of progress is erased: behind it comes the end, or the report.
+    // The line of progress is erased; after it, standard error has only the report, if any.
     const std::string rest = shown.err.substr(shown.err.rfind("\r\033[K") + 4);
     EXPECT_EQ(rest.find('['), std::string::npos) << rest;
     const Outcome silent = folder.run(command);
@@ -79,7 +79,7 @@ TEST_F(Progress, CountsProblems) {
 }
 
 TEST_F(Progress, HasColoursOnATerminalThatWantsThem) {
-  const std::vector<std::string> two = {"bench", problem, problem, "--rounds", "1"};  // the bar is half full in between
+  const std::vector<std::string> two = {"bench", problem, problem, "--rounds", "1"};  // halfway, the bar is half full
   EXPECT_TRUE(shows(folder.run(two, {.terminal = true}), std::string("[") + green + "##########\033[0m-"));
   EXPECT_TRUE(shows(folder.run(two, {.terminal = true, .environment = {"NO_COLOR="}}), green));
   for (const char* variable : {"NO_COLOR=1", "NO_COLOR=0"}) {

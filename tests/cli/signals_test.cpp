@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unplanned ends: signals, closed outputs, full disks.
+// Tests early ends of the program: signals, closed outputs, full disks.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -23,7 +23,7 @@ TEST(Signals, RemoveTheTemporaryFileAndEndTheProgram) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const Folder folder;
     folder.write("out.npy", "as it was");
-    // 844 MB in a file with a hole, so that the program still runs when its output appears.
+    // 844 MB in a sparse file, so that the program is still running when its output appears.
     constexpr std::int64_t taps = 64 * 64, positions = 321 * 321;
     const std::string header = npy_bytes({"<f2", {1, taps, positions}, ""});
     folder.write("in.npy", header);
@@ -47,7 +47,7 @@ TEST(Signals, EndAProgramThatWaitsForAReader) {
   const Folder folder;
   folder.write("in.npy", npy_bytes(counting({1, 3, 64, 64})));
   ASSERT_EQ(::mkfifo(folder.path("out.npy").c_str(), 0600), 0);
-  // Opens both ends, so that the program can open its own; it writes more than a pipe holds.
+  // Opens both ends of the pipe, so that the program can open it to write. The output is larger than the pipe's buffer.
   const int pipe = ::open(folder.path("out.npy").c_str(), O_RDWR | O_CLOEXEC);
   const Outcome outcome =
       folder.run("run unfold in.npy --kernel_size 3,3 -o out.npy", {.signal = SIGTERM, .signal_once = "out.npy"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures and arrays come out unchanged after a split and a merge.
+// Tests that pictures and arrays are unchanged after a split and a merge.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -137,7 +137,7 @@ TEST(SplitMerge, OfASmallPictureSayWhatToDo) {
     run_well(folder, "merge tiles out.npy");
     EXPECT_TRUE(read_array(folder, "out.npy") == read_array(folder, "in.npy"));
   }
-  // A tile too large for any memory; of this partial tile almost nothing exists.
+  // The tile is too large for any memory, but the partial tile is as small as the array.
   run_well(folder, "split in.npy tiles --force --tile 1152921504606846975 --tail partial");
   run_well(folder, "merge tiles out.npy");
   EXPECT_TRUE(read_array(folder, "out.npy") == read_array(folder, "in.npy"));

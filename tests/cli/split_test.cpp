@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `patchfold split`: content of the tiles, plan.json, and a second run.
+// Tests `patchfold split`: content of the tiles, plan.json, and a second run.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ bool has_formats() {
   return formats::has_pictures() && formats::has_tiff();
 }
 
-/// Returns the index of the element that padding puts at `at` of an axis; -1: none.
+/// Returns the index of the element that padding copies to the place `at` of an axis; -1: none.
 std::int64_t padded(std::string_view mode, std::int64_t at, std::int64_t extent) {
   if (at < extent) return at;
   if (mode == "edge") return extent - 1;
@@ -25,7 +25,7 @@ std::int64_t padded(std::string_view mode, std::int64_t at, std::int64_t extent)
 }
 
 TEST(Split, TilesHoldWhatTheFormulaSays) {
-  // Smaller than a tile, exactly as long, a little longer, much longer.
+  // Extents that are smaller than a tile, as long as a tile, a little longer, and much longer.
   for (const std::int64_t height : {3, 8, 9, 13, 30})
     for (const char* mode : {"constant", "edge", "reflect", "symmetric"})
       for (const std::int64_t stride : {8, 5, 3, 11}) {

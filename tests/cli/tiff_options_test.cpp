@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The TIFF options of `split` and `merge`.
+// Tests the TIFF options of `split` and `merge`.
 #include <gtest/gtest.h>
 #include <tiffio.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using File = std::unique_ptr<TIFF, void (*)(TIFF*)>;
 
-/// Writes grey pages of these heights, 4 pixels wide, each a beginning of the pixels.
+/// Writes a file with grey pages of the heights, 4 pixels wide. Each page has the first pixels of `pixels`.
 void write_pages(const std::filesystem::path& path, const std::vector<std::int64_t>& heights,
                  std::vector<std::byte> pixels) {
   const File tiff(TIFFOpen(path.string().c_str(), "w"), TIFFClose);

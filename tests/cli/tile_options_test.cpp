@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The effects of options of `split` and `merge` on the files, and of --threads on the program.
+// Tests the effects of options of `split` and `merge` on files, and of --threads on the program.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// Replaces each tile of a folder of one-dimensional float64 arrays by `result` of its values and number.
+/// Replaces each tile of a folder, a one-dimensional float64 array, by result(values, number of the tile).
 template <class F>
 void process(const Folder& folder, const std::string& tiles, F result) {
   std::size_t number = 0;
@@ -55,7 +55,7 @@ TEST(TileOptions, ResultsLieWhereOffsetSaysAndAreAsLargeAsResultSays) {
   const Folder folder;
   const std::vector<double> values = numbers(20);
   folder.write("in.npy", npy_bytes(npy("<f8", {20}, values)));
-  // A program whose results lack 2 elements at the front and 1 at the back: tiles at 0, 5, 10; results at 2, 7, 12.
+  // The program's results lack 2 elements at the front and 1 at the back of a tile. Tiles begin at 0, 5, 10; results at 2, 7, 12.
   run_well(folder, "split in.npy tiles --tile 8 --stride 5 --tail drop --offset 2 --result 5");
   process(folder, "tiles", [](const std::vector<double>& tile, std::size_t) {
     return std::vector<double>(tile.begin() + 2, tile.end() - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hostile plan.json files.
+// Tests hostile plan.json files.
 #include "formats/tile_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -135,7 +135,7 @@ TEST_F(TilePlan, EveryMemberIsChecked) {
 }
 
 TEST_F(TilePlan, LargeNumbersTakeNoMemory) {
-  // Sound plans for arrays other than that of the tiles here.
+  // Valid plans of arrays other than the array of the tiles in the folder.
   const std::pair<const char*, const char*> plans[] = {
       {"split in.npy huge --tile 1152921504606846975 --tail partial", "1152921504606846975"},
       {"split in.npy huge --tile 2 --stride 1000000000000 --tail drop", "1000000000000"},

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stress test with a picture larger than the memory limit: made row by row, split, merged, and compared row by row.
+// Stress test with a picture that is larger than the memory limit. Writes, splits, merges and compares the picture row by row.
 //
 //   tile_stress PROGRAM SIDE SPLIT MERGE [FOLDER]
 //
-// SIDE x SIDE pixels of 8 bits; on two threads split may hold SPLIT megabytes, and merge MERGE. Exit code: 0 passed, 1
-// failed, 77 skipped.
+// The picture has SIDE x SIDE pixels of 8 bits. On two threads split may use SPLIT megabytes, and merge MERGE megabytes. Exit
+// code: 0 passed, 1 failed, 77 skipped.
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -30,7 +30,7 @@ constexpr int failed = 1;
 constexpr int skipped = 77;
 constexpr std::int64_t kilobyte = 1024;
 
-/// Writes a row of a slow slope with a fine pattern on it.
+/// Fills row y of the picture, a gradient with a fine pattern.
 void make_row(std::int64_t y, std::vector<std::uint8_t>& row) {
   for (std::size_t x = 0; x < row.size(); ++x) {
     const auto column = static_cast<std::uint32_t>(x);
@@ -65,8 +65,8 @@ bool is_same(const fs::path& path, std::int64_t side) {
   return true;
 }
 
-/// Runs the program; returns false if it fails or uses too much memory. The system counts at least this process's own peak for the
-/// child, so this process holds rows only.
+/// Runs the program. Returns false if it fails or uses too much memory. The system counts at least this process's peak for the
+/// child, so this process keeps single rows only.
 bool run(const char* program, std::vector<std::string> words, std::int64_t most_bytes) {
   words.insert(words.begin(), program);
   std::vector<char*> argv;
@@ -114,7 +114,7 @@ int test(const char* program, std::int64_t side, Limits most, const fs::path& pa
     std::printf("skipped: built without TIFF\n");
     return skipped;
   }
-  // Room for the picture and its overlapping tiles, and then for the tiles and the merged picture.
+  // The disk must hold the picture and its overlapping tiles, and then the tiles and the merged picture.
   const auto needed = static_cast<std::uintmax_t>(static_cast<double>(side) * static_cast<double>(side) * 2.6) + (64 << 20);
   if (const auto there = fs::space(parent).available; there < needed) {
     std::printf("skipped: %s has %.1f GB, %.1f GB are needed\n", parent.c_str(), static_cast<double>(there) / 1e9,

@@ -67,7 +67,7 @@ bool has_program(const std::string& name) {
 std::string run_well(const Folder& folder, const std::string& command) {
   const Outcome outcome = folder.run(command);
   EXPECT_EQ(outcome.code, 0) << command << "\n" << outcome.err << outcome.signal;
-  // Prints the requested result or a report, not both.
+  // A command prints the requested result or a report, never both.
   EXPECT_TRUE(outcome.out.empty() || outcome.err.empty()) << command << "\n" << outcome.out << outcome.err;
   return outcome.out + outcome.err;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures for the tests of split and merge.
+// Pictures and helpers for the tests of split and merge.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace patchfold::cli_test {
 
-/// Returns the same noise every time.
+/// Returns noise, equal in every call.
 std::vector<std::byte> noise(std::size_t bytes);
 
 /// A picture, or an array.
@@ -27,15 +27,15 @@ Array random_array(const Dims& shape, DType dtype);
 /// Writes an array in the format that the name implies.
 void write_array(const Folder& folder, const std::string& name, const Array& array);
 Array read_array(const Folder& folder, const std::string& name);
-/// Returns the names in a folder inside, sorted: "a.png b.png".
+/// Returns the names in a subfolder, sorted: "a.png b.png".
 std::string entries_of(const Folder& folder, const std::string& name);
 std::size_t count_of(const std::string& text, const std::string& part);
 
 /// Returns whether the system has a program of that name.
 bool has_program(const std::string& name);
-/// Runs a command that must succeed; returns its output or report.
+/// Runs a command, expects success, and returns the output or report.
 std::string run_well(const Folder& folder, const std::string& command);
-/// Runs a command that must fail with exit code 1 and one line that holds every fragment.
+/// Runs a command, and expects exit code 1 and one line with every fragment.
 void run_badly(const Folder& folder, const std::string& command, const std::vector<std::string>& fragments, int code = 1);
 
 }  // namespace patchfold::cli_test

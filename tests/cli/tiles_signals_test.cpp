@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits and merges that are stopped, that lack disk space, and whose progress is watched.
+// Tests splits and merges that are stopped, that lack disk space, or that show progress.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -30,7 +30,7 @@ class TilesStopped : public ::testing::Test {
   std::string split_ = "split photo.png tiles --tile 128 --overlap 16";
 };
 
-// Ends several threads, if the library has any.
+// Runs on several threads, if the library has threads.
 TEST(WorkersStopped, EndsThemAtASignal) {
   set_num_threads(4);
   EXPECT_EXIT(

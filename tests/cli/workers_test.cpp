@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files on several threads at a time: the order of work, failures, and the memory in use.
+// Tests work on several files at a time: the order, failures, and the memory in use.
 #include "cli/workers.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(Workers, HoldAPieceEachInAtMost64Megabytes) {
   EXPECT_EQ(pieces_in_memory(0, 8), 8);
 }
 
-/// Tests with several threads, if the library has any.
+/// Tests on three threads, or on one thread if the library has no threads.
 class Threads : public ::testing::Test {
  protected:
   void SetUp() override { set_num_threads(4); }
@@ -85,7 +85,7 @@ TEST_F(Threads, ThrowWhatTheLowestIndexThrewAndBeginNoOther) {
   }
 }
 
-/// A picture in PNG tiles of which every second one was changed, so that neighbours disagree.
+/// A picture in PNG tiles. Every second tile is changed, so that overlapping tiles differ.
 class MergeOnThreads : public ::testing::Test {
  protected:
   void SetUp() override {

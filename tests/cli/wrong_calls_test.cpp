@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the table wrong_calls.txt: wrong command lines, the whole text of each error, and the exit code.
+// Tests the wrong command lines in wrong_calls.txt, with the whole text of each error and the exit code.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -47,7 +47,7 @@ void write_files(const Folder& folder) {
 struct Row {
   int line;
   std::string command;
-  std::string said;  ///< "CODE: TEXT"
+  std::string said;  ///< "CODE: TEXT", the exit code and the text on standard error
 };
 
 std::vector<Row> table() {

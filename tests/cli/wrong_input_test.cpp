@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong command lines and wrong files: one line, the right exit code, no file left behind, little memory.
+// Tests wrong command lines and wrong files: the program prints one line, has the right exit code, leaves no file, and needs little
+// memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,9 +50,9 @@ void write_inputs(const Folder& folder) {
 }
 
 struct Wrong {
-  const char* command;  ///< after `patchfold`
+  const char* command;  ///< the words after `patchfold`
   int code;
-  const char* fragment;  ///< a part of the line
+  const char* fragment;  ///< a part of the line on standard error
 };
 
 constexpr Wrong command_lines[] = {
@@ -175,7 +176,7 @@ TEST(WrongInput, InPicturesIsNamed) {
   formats::write_picture(folder.path("photo.png"), view(pixels.data(), {4, 4, 3}));
   const std::string photo = folder.read("photo.png");
   folder.write("cut.png", photo.substr(0, photo.size() - 20));
-  // A header of 2^31 - 1 pixels on each side, with the right checksum.
+  // A header with 2^31 - 1 pixels on each side, and the right checksum.
   std::string lying = photo;
   lying.replace(16, 8, "\x7f\xff\xff\xff\x7f\xff\xff\xff");
   std::uint32_t crc = 0xffffffff;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operator with every wrong input that a command line can express: one line that names the operator, exit code 1 or 2, and no
-// file.
+// Tests every operator with every wrong input that a command line can express. The program must print one line with the operator's
+// name, end with exit code 1 or 2, and leave no file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// Returns the problem's data: zeros of its type.
+/// Returns zeros of the problem's shape and type.
 Npy data_of(const ProblemText& problem, const char* descr = "<f4", std::size_t size = 4) {
   std::vector<std::int64_t> shape(problem.shape.begin(), problem.shape.end());
   return {descr, shape, std::string(static_cast<std::size_t>(element_count(problem.shape)) * size, '\0')};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what the documentation says about the tree: links, names of files, limits, strategies, figures.
+"""Checks statements of the documentation about the tree: links, names of files, limits, strategies, figures.
 
 usage: facts.py [--root FOLDER]
 
@@ -8,7 +8,7 @@ usage: facts.py [--root FOLDER]
   limits       CONVENTIONS.md names the limit of lines that scripts/checks/check_layers.py enforces
   strategies   the table of docs/design.md has the rows of src/engine/table.cpp, in their order
   figures      README.md quotes docs/performance.md
-  numbers      numbers that docs/design.md takes from the code are those of the code
+  numbers      numbers of the code in docs/design.md equal the numbers in the code
   glossary     every word is defined once, and each page that explains itself links to the glossary
   site         every page stands in a list of docs/site/index.md, from which the site's navigation is made
   conformance  docs/conformance.md has no row, and no refusal, that did not occur when the page was written
@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 
 PAGES = ("README.md", "CONVENTIONS.md", "CONTRIBUTING.md", "SECURITY.md")
-# Pages for readers who may not know the words. Generated pages and the list of changes are not among them.
+# Pages whose readers may not know the words, so that the pages must link to the glossary.
 EXPLAINED = PAGES + ("docs/design.md", "docs/dialects.md", "docs/python.md", "docs/python-tiles.md", "docs/tiles.md")
 FOLDERS = ("include", "src", "formats", "cli", "python", "reference", "tests", "fuzz", "bench", "examples", "scripts", "cmake", "packaging")
 
@@ -35,7 +35,7 @@ def without_code(text):
 
 
 def anchors_of(text):
-    """Returns the anchors that links to this page may use: those of headings, as GitHub makes them, and of <a id>."""
+    """Returns the anchors of a page, which links may use: GitHub's anchors of headings, and the ids of <a id>."""
     headings = re.findall(r"(?m)^#+ (.+)$", without_code(text))
     made = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
     return made | set(re.findall(r'<a id="([^"]+)"', text))
@@ -75,7 +75,7 @@ def check_strategies(root):
         yield "docs/design.md", f"the strategies must be {rows}, and not {said}"
 
 
-# Sentences of docs/design.md with numbers; the files of the code with these numbers, and a pattern; the unit of the page.
+# For each check: a pattern with numbers in docs/design.md, the files of the code, a pattern there, the unit of the page.
 NUMBERS = [
     (r"prefetches (\d+) KB ahead, a join (\d+) KB ahead", "src/engine/**/*.cpp", r"(?:split|join)_ahead = (\d+);", 1024),
     (r"No piece moves less than (\d+) KiB", "src/engine/*.hpp", r"bytes_per_piece = (\d+) \* 1024;", 1),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gives parity.py a parity.txt with one known fault each, and expects it to name that fault.
+"""Runs parity.py on copies of parity.txt with one known fault each, and expects that it names the fault.
 
 usage: parity_self_test.py PARITY_PY --patchfold PROGRAM
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gives snippets.py pages with known faults and expects it to name each one.
+"""Runs snippets.py on pages with known faults, and expects that it names each fault.
 
 usage: self_test.py SNIPPETS_PY OPTIONS_OF_SNIPPETS_PY..
 """
@@ -42,7 +42,7 @@ exit 3
 not = "run"
 ```
 """
-# Pages, each with the line that the report must have.
+# Pages with a fault, and the line that the report must have.
 FAULTY = [
     ("text\n```cpp\nint main() { return 1; }\n```\n", "FAILED page.md:3: ended with 1"),
     ("```cpp\nint main() { int unused; }\n```\n", "FAILED page.md:2: does not compile"),

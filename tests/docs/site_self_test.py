@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gives site_test.py small sites with one known fault each and expects it to name that fault; and tests what makes references.
+"""Runs site_test.py on small sites with one known fault each, and expects that it names the fault. Tests references.
 
 usage: site_self_test.py SITE_TEST_PY --root FOLDER
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 INDEX = '<html><body><h1 id="top">T</h1><a href="a.html#here">A</a> <img src="p.svg" alt="A picture of a"></body></html>'
 SOUND = {"index.html": INDEX, "a.html": '<p id="here">x <code>](b.html)</code></p>', "p.svg": "<svg/>"}
-# The text to add to a page, or a file to add; and the line that the report must have.
+# The text to add to a page, or the file to add, and the line that the report must have.
 FAULTS = [
     ("a.html", '<a href="b.html">b</a>', "FAILED links: a.html: the link b.html leads to no file"),
     ("a.html", '<a href="#there">b</a>', "FAILED links: a.html: the link #there leads to no element"),
@@ -72,7 +72,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
 
 def external_faults(check):
-    """Yields a fault unless links to a site on this machine, and to one without an answer, are judged right."""
+    """Yields a fault unless site_test.py judges an answered link, a missing page and a site without an answer rightly."""
     sys.path.insert(0, str(check.parent))
     import site_test
 

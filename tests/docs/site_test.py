@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the built documentation site as a reader without a network has it.
+"""Checks the built documentation site without a network.
 
 usage: site_test.py [--no-browser] [--external] SITE [ROOT]
 
   links       every link within the site leads to a file, and its anchor to an element
   reachable   a reader who follows links from index.html finds every page
-  alone       no page loads anything from elsewhere; links to elsewhere are https or a source's address
-  pictures    every picture is there and says in words what it shows
+  alone       no page loads a file from another site; links to other sites are https or a source's address
+  pictures    every picture exists and has a description in words
   clean       no comment and no unread markup is left in the text
   complete    with ROOT: each page of docs/, header, module, operator and public name of the package has its place
-  search      in a browser, from the disk: words are found, and their results lead to places that exist
-  external    with --external: links to other sites are answered, where the other site can be reached at all
+  search      in a browser, from the disk: words are found, and their results lead to existing places
+  external    with --external: links to other sites are answered, unless the other site cannot be reached
 
 Exits with 1 and a line for each fault; the last line is "docs: N passed, N failed, N skipped".
 """
@@ -29,7 +29,7 @@ from pathlib import Path
 
 LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data", "embed": "src", "video": "src"}
 STYLES = ("stylesheet", "icon", "preload", "modulepreload")
-QUERIES = {  # words that a reader types, and a page that must be among the results
+QUERIES = {  # words to search for, and a page that must be among the results
     "unfold": "operators.html",
     "pf_plan_run": "headers/patchfold.h.html",
     "explain_order": "python/patchfold.html",
@@ -42,7 +42,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 class Page(html.parser.HTMLParser):
-    """The ids, links, pictures, loaded files and text of a page."""
+    """A parser that collects the ids, links, pictures, loaded files and text of a page."""
 
     def __init__(self, text):
         super().__init__()
@@ -189,7 +189,7 @@ class Site:
                 yield f"operators.html: lacks {name}"
 
     def search(self, browser):
-        """Checks the search page as a reader opens it from the disk."""
+        """Checks the search page, opened from the disk."""
         for words, wanted in {**QUERIES, "qwertzuiop": ""}.items():
             url = f"{(self.folder / 'search.html').resolve().as_uri()}?q={urllib.parse.quote(words)}"
             with tempfile.TemporaryDirectory() as profile:

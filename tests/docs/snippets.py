@@ -4,10 +4,10 @@
 usage: snippets.py --root FOLDER --cxx COMPILER --cc COMPILER --library FILE --include FOLDER [--path FOLDER] [--seed FILE]...
                    [--flags FLAGS] [PAGE.md]...
 
-The snippets of a page run one after the other in one new folder that holds the seed files, so that one may use what an
-earlier one wrote. The words behind the language say more:
+The snippets of a page run one after the other in one new folder with the seed files, so that a snippet may use files of
+earlier snippets. The words behind the language select the treatment:
 
-    ```cpp             a whole program: compiled without warnings, run, must end with 0
+    ```cpp             a whole program: it must compile without warnings, and end with 0
     ```cpp body        statements: put into a main() behind the includes of the standard library and of patchfold.hpp
     ```c               a whole C11 program
     ```sh              commands, run by bash -e; must end with 0
@@ -57,7 +57,7 @@ class Snippet:
 
 
 def snippets_of(page, name):
-    """Returns every fenced block of a page, in order, each with the number of its first line."""
+    """Returns the fenced blocks of a page, in order, with the numbers of their first lines."""
     found, current, closing, indent = [], None, "", 0
     for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
         fence = FENCE.match(line)
@@ -96,7 +96,7 @@ class Runner:
         return done.returncode, done.stdout
 
     def compile(self, snippet, folder):
-        """Returns the compiled program, or None after a failure."""
+        """Compiles a snippet. Returns the program, or None after a failure."""
         text = snippet.text
         if "body" in snippet.words:
             includes = "".join(f"#include <{header}>\n" for header in BODY_HEADERS)

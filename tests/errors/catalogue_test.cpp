@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue of errors, entry by entry: calls that raise each code, and the exact text of each error. The catalogue's example is
-// one of these calls.
+// Tests the catalogue of errors entry by entry: calls that raise each code, and the exact text of each error. The catalogue's
+// example is one of these calls.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -39,7 +39,7 @@ void bind(std::string_view op, std::vector<Argument> arguments) {
   find_operator(op).bind(arguments);
 }
 
-/// An empty folder, the current folder while the object lives: messages have the catalogue's paths.
+/// An empty folder that is the current folder while the object lives, so that messages have the catalogue's paths.
 class CurrentFolder {
  public:
   CurrentFolder() : before_(std::filesystem::current_path()), folder_(tests::make_temporary_folder("patchfold-errors-")) {
@@ -281,7 +281,7 @@ TEST(Error, IsCutBetweenCharacters) {
   }
 }
 
-/// A front end with its own way of writing arguments.
+/// A writer of errors for a front end that writes arguments in its own form.
 class Shouting final : public ErrorWriter {
  public:
   std::string setting(const Setting& setting) const override { return "SET " + ErrorWriter::setting(setting); }

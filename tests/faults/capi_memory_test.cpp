@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory runs out in every function of the C interface.
+// Tests every function of the C interface with failing allocations.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -25,7 +25,7 @@ void check(pf_status status) {
   throw Error({.code = static_cast<ErrorCode>(status - 1)});
 }
 
-/// unfold of an image of 2 x 3 x 64 x 64 in C.
+/// The unfold of an image of 2 x 3 x 64 x 64 in C.
 struct Problem {
   const std::int64_t shape[4] = {2, 3, 64, 64}, result[3] = {2, 27, 4096}, kernel[2] = {3, 3};
   std::vector<float> image = std::vector<float>(2 * 3 * 64 * 64, 1), columns = std::vector<float>(2 * 27 * 4096);
@@ -132,7 +132,7 @@ TEST(CWithoutMemory, GivesAStatusAndAMessage) {
       kept);
 }
 
-/// Three tiles of 8 with a stride of 4, of 16 elements.
+/// A tiling of 16 elements into three tiles of 8 with a stride of 4.
 struct Tiles {
   Tiles() {
     spec.stride = stride;
@@ -258,7 +258,7 @@ TEST(CWithoutMemory, ReportsMistakesAsWhatTheyAre) {
 
 TEST(CWithoutMemory, BeforeTheLibraryHasBeenUsed) {
   Problem p;
-  // Functions that return text and numbers return none as long as there is no memory.
+  // Functions that return text or numbers return null or 0 while memory is missing.
   fail_each_first_allocation("names", [&] {
     const std::int32_t count = pf_operator_count();
     EXPECT_TRUE(count == 0 || pf_operator_name(0) != nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executors that break their contract, with every operator and every strategy.
+// Tests executors that break their contract, with every operator and every strategy.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ const Way ways[] = {
      }},
 };
 
-/// An executor by CallableExecutor, which turns exceptions alone into failures.
+/// An executor in CallableExecutor, which turns exceptions into failures and changes nothing else.
 struct Misbehaving final : Executor {
   explicit Misbehaving(const Way& way) : way(way) {}
   int threads() const noexcept override { return way.threads; }
@@ -113,7 +113,7 @@ TEST(Executors, ThatThrowThroughACallableGiveAnError) {
   }
 }
 
-/// A broken contract leaves only the results of sums onto the output unspecified.
+/// Pieces that run twice give the same result, except for sums that are added to the output.
 TEST(Executors, ThatRunPiecesTwiceWriteTheSameTwice) {
   for (const auto& text : all_problems()) {
     if (text.find("accumulate=") != std::string::npos) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All readers and writers of files, ready to run many times.
+// All readers and writers of files, as functions that tests run many times.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@ struct Reading {
   std::function<void()> read{};
 };
 
-/// Writes a file of the folder: the same bytes every time.
+/// Writes a file of the folder, with equal bytes in every run.
 struct Writing {
   std::string name{};
   std::filesystem::path path{};

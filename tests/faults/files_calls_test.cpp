@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failing, interrupted and partial system calls while files are read and written.
+// Tests readers and writers of files with failing, interrupted and partial system calls.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -65,7 +65,7 @@ std::int64_t fail_each_call(CallFault fault, const std::function<void()>& action
 using Failures = std::map<std::string, std::int64_t>;
 
 void expect_all(const Failures& failures) {
-  // Only TIFF is not written from its first byte to its last.
+  // TIFF alone needs pwrite, since it is not written from the first byte to the last.
   for (const auto& [call, count] : failures)
     EXPECT_TRUE(count > 0 || (call.ends_with("pwrite") && !formats::has_tiff())) << call << " is never called";
 }
@@ -172,7 +172,7 @@ TEST(CallsThatFail, ToReserveRoomLeaveItToTheFileThatIsMadeLonger) {
   EXPECT_GT(failures, 0);
 }
 
-/// Lets pread find nothing: the file was shortened meanwhile.
+/// Lets pread return 0 bytes, as if the file had been shortened while it is read.
 TEST(FilesThatAreShortened, WhileTheyAreReadAreErrorsThatNameThem) {
   const TempFolder folder;
   std::int64_t failures = 0;
@@ -180,7 +180,7 @@ TEST(FilesThatAreShortened, WhileTheyAreReadAreErrorsThatNameThem) {
     failures += fail_each_call(
         {.call = "pread", .kind = Kind::nothing, .lasting = true}, reading.read, [] {},
         [&](const std::string& where, const std::optional<Error>& error) {
-          if (!error && !where.starts_with("pread 0 ")) return;  // the needed part was read before
+          if (!error && !where.starts_with("pread 0 ")) return;  // the file's needed part was read by earlier calls
           ASSERT_TRUE(error) << reading.name << ": " << where;
           EXPECT_TRUE(error->code() == ErrorCode::file_format || error->code() == ErrorCode::file_unsupported)
               << reading.name << ": " << where << ": " << error->what();
@@ -192,7 +192,7 @@ TEST(FilesThatAreShortened, WhileTheyAreReadAreErrorsThatNameThem) {
 TEST(FilesThatGrow, WhileTheyAreReadGiveWhatTheyHeld) {
   const TempFolder folder;
   for (const Reading& reading : readings(folder)) {
-    if (reading.path.extension() == ".json") continue;  // only blanks may follow there
+    if (reading.path.extension() == ".json") continue;  // in JSON only blanks may follow the content
     write_bytes(reading.path, read_bytes(reading.path) + std::string(5000, 'x'));
     reading.read();
   }

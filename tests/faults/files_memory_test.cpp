@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lack of memory while files are read and written, in this library and in the libraries that it calls.
+// Tests readers and writers of files with failing allocations, in patchfold and in the libraries that it calls.
 #include <gtest/gtest.h>
 
 #include "files.hpp"
@@ -29,7 +29,7 @@ TEST(FilesWithoutMemory, AreReadInFullOrAreAnError) {
     if (!is_tiff(reading.path)) fail_each_allocation(reading.name, reading.read);
 }
 
-/// Returns the expected content of a folder with this one file, after the file was written or the writer failed.
+/// Returns the expected state of a folder with one file, after the file was written or the writer failed.
 Expectation untouched(const TempFolder& folder, const Writing& writing, bool exists) {
   return {.before =
               [&writing, exists] {
@@ -56,8 +56,8 @@ TEST(FilesWithoutMemory, AreWrittenInFullOrStayAsTheyWere) {
   }
 }
 
-// libtiff 4.5 uses memory that it failed to allocate, and does not always report the lack. So each failure has its own process, and
-// most of these processes, but not all, must report an error.
+// libtiff 4.5 may use memory that it failed to allocate, and does not always report the failure. So each failure is tested in its
+// own process, and most of these processes, but not all, must report an error.
 TEST(FilesWithoutMemory, InTiffAreReadInFullOrAreAnErrorWhereLibtiffDoesNotCrash) {
   if (!formats::has_tiff()) GTEST_SKIP() << "built without TIFF";
   const TempFolder folder;

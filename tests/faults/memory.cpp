@@ -18,7 +18,7 @@
 
 namespace {
 
-// Constant, so that they exist before the first allocation.
+// Initialized at compile time, so that these variables exist before the first allocation.
 constinit std::atomic<bool> is_counting{false};
 constinit std::atomic<bool> is_lasting{false};
 constinit std::atomic<std::int64_t> failing{-1};
@@ -45,7 +45,7 @@ void* taken(void* block) noexcept {
 
 #ifdef PATCHFOLD_SANITIZED
 
-// Sanitizers define malloc themselves: with them only allocations of C++ fail.
+// Sanitizers define malloc themselves, so only allocations of C++ fail in builds with sanitizers.
 namespace {
 
 void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
@@ -125,7 +125,7 @@ void operator delete[](void* p, Nothrow) noexcept {
 
 #else
 
-// The program's own definitions replace those of the C library for every library that it loads. All forms of new end here.
+// The program's definitions replace the C library's for every library that it loads. All forms of new call these functions.
 extern "C" {
 
 void* __libc_malloc(std::size_t bytes);
@@ -219,7 +219,7 @@ bool FailingMemory::has_failed() const noexcept {
 
 std::int64_t fail_each_allocation(const std::string& name, const std::function<void()>& action,
                                   const Expectation& expectation) {
-  action();  // makes what only a first run makes
+  action();  // allocates the memory that only a first run allocates
   std::int64_t count = 0;
   {
     const FailingMemory memory;
@@ -258,7 +258,7 @@ namespace {
 /// The ending of a child process with a failing allocation.
 enum Ending { nothing_failed, good, memory, other, another_exception, not_afterwards, crashed };
 
-/// Runs the action in a child process; with `again`, once more without faults.
+/// Runs the action in a child process, with the n-th allocation failing; with `again`, runs it once more without faults.
 Ending run_child(const std::function<void()>& action, std::int64_t n, bool lasting, bool again) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -293,7 +293,7 @@ Ending run_child(const std::function<void()>& action, std::int64_t n, bool lasti
 }  // namespace
 
 void fail_each_first_allocation(const std::string& name, const std::function<void()>& action) {
-  // Tries allocations up to the last at growing distances, so that a few hundred processes are enough.
+  // Lets allocations fail at growing distances up to the last one, so that a few hundred processes are enough.
   for (std::int64_t n = 0;; n += 1 + static_cast<std::int64_t>(static_cast<double>(n) / (25 * testing::scale_of_run()))) {
     const Ending ending = run_child(action, n, false, true);
     ASSERT_LE(ending, memory) << name << ": allocation " << n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocations that fail when a test says so, in this program and in every library that it loads.
+// Allocations that fail on a test's request, in this program and in every library that it loads.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace patchfold::faults {
 /// Returns the number of blocks that are allocated and not freed.
 std::int64_t live_blocks() noexcept;
 
-/// A fault while it lives: allocations of all threads are counted. The n-th, from 0, fails, and with `lasting` all later ones. A
-/// negative n fails none.
+/// A fault of memory while the object lives. Counts the allocations of all threads from 0. Allocation n fails and, with `lasting`,
+/// all later allocations. If n is negative, no allocation fails.
 class FailingMemory {
  public:
   explicit FailingMemory(std::int64_t n = -1, bool lasting = false) noexcept;
@@ -24,22 +24,23 @@ class FailingMemory {
   bool has_failed() const noexcept;
 };
 
-/// The conditions that must hold.
+/// The expected state after a failed run.
 struct Expectation {
   std::function<void()> before{};  ///< runs before each failure, without faults
-  /// Checked after each failure, without faults; `failed` says whether the action threw.
+  /// Runs after each failure, without faults, and checks the state; `failed` is true if the action threw.
   std::function<void(bool failed)> after{};
-  std::int64_t kept = 0;             ///< blocks more or fewer that may live after a failure
+  std::int64_t kept = 0;             ///< the allowed difference of live blocks after a failure
   std::int64_t most_failures = 150;  ///< the number of failing allocations, evenly spread, at PATCHFOLD_CASES=1
 };
 
-/// Runs `action` until nothing fails any more: its first allocation fails, then its second, and so on; each alone, and with all
-/// later ones. Every run must throw std::bad_alloc or Error(out_of_memory), or give the right result, which it checks itself. It
-/// must lose no memory, and succeed when it runs again. Returns the number of its allocations.
+/// Runs `action` once for each of its allocations, which fails alone, and once more, in which all later allocations fail too.
+/// Every run must throw std::bad_alloc or Error(out_of_memory), or give the right result, which `action` itself checks. A run must
+/// lose no memory, and succeed without faults afterwards. Returns the number of allocations of the action.
 std::int64_t fail_each_allocation(const std::string& name, const std::function<void()>& action,
                                   const Expectation& expectation = {});
 
-/// Tests an action whose effects happen once in a process: each failure has its own child process, where `action` then succeeds.
+/// Tests an action that allocates some memory once in a process. Each failure is in its own child process, in which `action` must
+/// succeed afterwards.
 void fail_each_first_allocation(const std::string& name, const std::function<void()>& action);
 
 /// Counts of the endings of child processes.
@@ -49,7 +50,7 @@ struct Outcomes {
   int other = 0;    ///< another Error
   int crashed = 0;  ///< ended by a signal
 };
-/// Tries each failure in a child process of its own, for libraries that crash. `after` runs after each child.
+/// Runs each failure in its own child process, for libraries that crash. `after` of the expectation runs after each child.
 Outcomes try_each_allocation(const std::function<void()>& action, const Expectation& expectation);
 
 }  // namespace patchfold::faults

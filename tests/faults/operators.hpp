@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small problems: one for every operator, one for every strategy.
+// Small problems for every operator and every strategy.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ std::vector<std::string> problems_of_operators();
 std::vector<std::string> problems_of_strategies();
 std::vector<std::string> all_problems();
 
-/// A problem with tensors, the source filled with small numbers.
+/// A problem with its tensors. The source has small numbers.
 class Task {
  public:
   explicit Task(const std::string& text);
@@ -28,9 +28,9 @@ class Task {
   const TensorView& dst() const noexcept { return dst_; }
   /// Returns a new plan of the problem.
   Plan plan() const { return spec_->bind(problem_.arguments).plan(src_, dst_); }
-  /// Binds, plans and runs; passes on exceptions.
+  /// Binds, plans and runs the problem. Throws every exception of these steps.
   void run(Executor& executor) const;
-  /// Fills the destination with bytes that a run must replace; always the same, since some sums add onto them.
+  /// Fills the destination with bytes that a run must replace. The bytes are always equal, since some sums are added to them.
   void spoil();
   const std::vector<std::byte>& result() const noexcept { return output_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lack of memory while operators are bound, planned, run, read and explained.
+// Tests operators that are bound, planned, run, parsed and explained with failing allocations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace patchfold::faults {
 namespace {
 
-/// Ways to store: some strategies are for tensors larger than the cache.
+/// The ways to store results. Some strategies are only for tensors that are larger than the cache.
 constexpr kernels::Store stores[] = {kernels::Store::plain, kernels::Store::past_cache};
 
 TEST(Problems, ReachEveryOperatorAndEveryStrategy) {
@@ -61,7 +61,7 @@ TEST(MemoryRunsOut, WhileAnOperatorIsRunWithItsRecentPlans) {
   fail_each_allocation(
       "run",
       [&] {
-        width = width % 97 + 17;  // makes a new plan of the same strategy each time
+        width = width % 97 + 17;  // the changed width needs a new plan, of the same strategy
         run(op, view(std::as_const(image).data(), {1, 1, 32, width}), view(columns.data(), {1, 9, 30 * (width - 2)}));
       },
       {.kept = 12});  // blocks of a plan that is kept
@@ -91,7 +91,7 @@ TEST(MemoryRunsOut, WhileOperatorsAreExplained) {
 }
 
 TEST(MemoryRunsOut, WhileMistakesAreReported) {
-  // The error is that of the mistake, or of the memory.
+  // A wrong call must report its mistake, or the missing memory.
   const auto mistaken = [](const std::string& name, const std::function<void()>& action) {
     fail_each_allocation(name, [&] {
       try {
@@ -123,7 +123,7 @@ TEST(MemoryRunsOut, BeforeTheLibraryHasBeenUsed) {
   GTEST_SKIP() << "this glibc ends a process that has no memory for the first destructor of a thread";
 #endif
 #endif
-  // Nothing that is made once exists here yet: ctest runs this test in a process of its own.
+  // Tables that are made once do not exist yet, since ctest runs this test in its own process.
   std::vector<float> image(3 * 64 * 64), columns(27 * 64 * 64);
   fail_each_first_allocation("tables, names and the first run", [&] {
     operators();

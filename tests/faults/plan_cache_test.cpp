@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of a thread's last calls: a call with a kept plan makes no new one, as its allocations show.
+// Tests that a call with a kept plan makes no new plan, by counting allocations.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -20,7 +20,7 @@ std::int64_t allocations_of(const std::function<void()>& call) {
   return memory.count();
 }
 
-/// An unfold of a row of this many elements.
+/// An unfold of a row of `width` elements.
 struct Row {
   explicit Row(std::int64_t width) : src(static_cast<std::size_t>(width)), dst(static_cast<std::size_t>(2 * width - 2)) {}
   std::int64_t width() const { return static_cast<std::int64_t>(src.size()); }
@@ -57,7 +57,7 @@ TEST(RecentPlans, AreThoseOfTheLast64Calls) {
   for (std::size_t i = 0; i < 64; ++i) rows[i].call();
   for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(allocations_of([&] { rows[i].call(); }), 0) << i;
   rows[0].call();
-  rows[64].call();  // takes the place of the second plan
+  rows[64].call();  // replaces the second plan
   EXPECT_EQ(allocations_of([&] { rows[0].call(); }), 0);
   EXPECT_EQ(allocations_of([&] { rows[64].call(); }), 0);
   EXPECT_GT(allocations_of([&] { rows[1].call(); }), 0);
@@ -76,7 +76,7 @@ TEST(RecentPlans, AreFewerOfLargeCalls) {
   for (std::int64_t i = 0; i < 7; ++i) allocations_of_copy((1 << 30) + i);
   EXPECT_EQ(allocations_of([&] { small.call(); }), 0);
   for (std::int64_t i = 0; i < 7; ++i) EXPECT_EQ(allocations_of_copy((1 << 30) + i), 0);
-  allocations_of_copy((1 << 30) + 7);  // the eighth plan
+  allocations_of_copy((1 << 30) + 7);  // makes the eighth plan
   EXPECT_GT(allocations_of([&] { small.call(); }), 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program is killed, stopped, or denied disk space at every one of its system calls.
+// Tests the program when it is killed, stopped, or denied disk space at any of its system calls.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A fault of programs that are started while it lives: "any:3:SIGKILL".
+/// A fault, such as "any:3:SIGKILL", of all programs that are started while the object lives.
 class Fault {
  public:
   explicit Fault(const std::string& text) { ::setenv("PATCHFOLD_FAULT", text.c_str(), 1); }
@@ -56,7 +56,7 @@ std::string temporaries(const Folder& folder) {
   return found;
 }
 
-/// Returns the distance between the calls at which the program is stopped.
+/// Returns the distance between the calls at which tests stop the program.
 int step_of_run() {
   const char* text = std::getenv("PATCHFOLD_CASES");
   return text != nullptr && std::strtod(text, nullptr) > 1 ? 1 : 3;
@@ -78,7 +78,7 @@ TEST_P(Stopped, AtAnyCallLeavesTheOldFileOrTheNewOne) {
     run_well(folder, words);
     const std::string whole = folder.read(out);
     bool was_old = false, ended = false;
-    // Signals start at different calls, so that all signals together meet most calls.
+    // Each signal begins at another call, so that all signals together cover most calls.
     for (int n = signal % step_of_run(); !ended && n < 3000; n += step_of_run()) {
       folder.write(out, "as it was");
       Outcome outcome;
@@ -96,7 +96,7 @@ TEST_P(Stopped, AtAnyCallLeavesTheOldFileOrTheNewOne) {
       EXPECT_TRUE(signal == SIGKILL || temporaries(folder).empty()) << where << temporaries(folder);
     }
     EXPECT_TRUE(was_old && ended) << words;
-    // Files left behind do not hinder the next run.
+    // Files of the killed run must not disturb the next run.
     run_well(folder, words);
     EXPECT_TRUE(folder.read(out) == whole) << words;
     for (const auto& entry : fs::directory_iterator(folder.path("")))
@@ -126,7 +126,7 @@ TEST_P(Stopped, AtAnyCallASplitGoesOnWhereItWas) {
           EXPECT_EQ(signal, SIGKILL) << name;
           continue;
         }
-        if (name == "unfinished-split") continue;  // this file names the split that goes on
+        if (name == "unfinished-split") continue;  // this file marks an unfinished split
         EXPECT_TRUE(folder.read("new/" + name) == folder.read("tiles/" + name)) << n << ": " << name;
       }
     run_well(folder, split);
@@ -155,7 +155,7 @@ TEST(WithoutRoom, EveryWriteThatFailsIsOneLineAndLeavesTheOldFile) {
   std::map<std::string, int> failures;
   for (const auto& [words, out] : commands())
     for (const char* call : {"write", "pwrite", "fallocate", "close", "rename"}) {
-      // A failing close of a file that was read does no harm.
+      // A failing close of an input file does no harm.
       const int most_harmless = std::string_view(call) == "close" ? 12 : 1;
       int harmless = 0;
       for (int n = 0; harmless < most_harmless; ++n) {
@@ -177,7 +177,7 @@ TEST(WithoutRoom, EveryWriteThatFailsIsOneLineAndLeavesTheOldFile) {
       }
       fs::remove(folder.path(out));
     }
-  // Only TIFF is not written from its first byte to its last.
+  // TIFF alone needs pwrite, since it is not written from the first byte to the last.
   for (const auto& [call, count] : failures)
     EXPECT_TRUE(count > 0 || (call == "pwrite" && !formats::has_tiff())) << call << " is never called";
 }

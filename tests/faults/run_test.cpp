@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan that runs allocates nothing.
+// Tests that running a plan allocates no memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 namespace patchfold::faults {
 namespace {
 
-/// The way to store of plans that are made while it lives.
+/// Sets the way to store results for plans that are made while the object lives.
 class Stores {
  public:
   explicit Stores(kernels::Store store) { engine::force({.store = store}); }
   ~Stores() { engine::force({}); }
 };
 
-/// Returns the number of allocations of a run, in the given scratch memory or in that of the thread.
+/// Returns the number of allocations of a run, in the given scratch memory or in the thread's scratch memory.
 std::int64_t allocations_of(const Plan& plan, const Task& task, std::byte* dst, std::span<std::byte> scratch,
                             Executor& executor) {
   const FailingMemory memory;
@@ -41,7 +41,7 @@ TEST(Run, AllocatesNothingForAnyOperatorStrategyAndStore) {
       std::vector<std::byte> elsewhere(task.result().size() + 128);
       for (Executor* executor : {&serial_executor(), static_cast<Executor*>(&pair)}) {
         std::vector<std::byte> scratch(plan.scratch_bytes(executor->threads()));
-        // Starts at the beginning of a cache line, and elsewhere.
+        // Destinations that start at the beginning of a cache line, and within a line.
         const auto line = -reinterpret_cast<std::uintptr_t>(elsewhere.data()) % 64;
         for (const std::size_t offset : {line, line + 4}) {
           std::byte* const dst = elsewhere.data() + offset;
@@ -55,8 +55,8 @@ TEST(Run, AllocatesNothingForAnyOperatorStrategyAndStore) {
     }
 }
 
-// glibc ends a process without memory to note the destructor of a thread's first thread_local object. So each thread here first
-// runs a plan that needs no scratch memory.
+// glibc ends the process if it has no memory to register the destructor of a thread's first thread_local object. So each thread of
+// this test first runs a plan that needs no scratch memory.
 TEST(Run, WithoutMemoryIsAStatusAndTheNextRunIsRightOnceGlibcHasNotedTheThreadsDestructors) {
   const Task small("unfold f32 1x1x4 kernel_size=1,");
   for (const auto& text : problems_of_strategies()) {

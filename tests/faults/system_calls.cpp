@@ -43,7 +43,7 @@ std::atomic<bool> is_on{false};
 std::atomic<std::int64_t> counted{0};
 std::atomic<std::int64_t> failed{0};
 
-/// Counts a call; returns how it fails, or nothing if it does not.
+/// Counts a call. Returns the kind of its failure, or nothing if the call succeeds.
 std::optional<Kind> meet(Index index) {
   if (!is_on || (fault.call != "any" && fault.call != names[index])) return std::nullopt;
   const std::int64_t number = counted++;
@@ -61,7 +61,7 @@ auto unless_failing(Index index, F&& real) -> decltype(real()) {
   return real();
 }
 
-/// Calls `real` with all, a part or none of the bytes, or fails with an error.
+/// Calls `real` with all, a part or none of the bytes, or returns -1 for an error.
 template <class F>
 ssize_t moved(Index index, std::size_t bytes, F&& real) {
   const auto kind = meet(index);
@@ -76,7 +76,7 @@ constexpr std::pair<const char*, int> numbers[] = {{"EIO", EIO},     {"ENOSPC", 
                                                    {"EROFS", EROFS}, {"EOPNOTSUPP", EOPNOTSUPP}};
 constexpr std::pair<const char*, int> signals[] = {{"SIGKILL", SIGKILL}, {"SIGTERM", SIGTERM}, {"SIGINT", SIGINT}};
 
-/// True if the environment gave this program a fault, from its start.
+/// True if the environment variable PATCHFOLD_FAULT is set. Its fault holds from the start of the program.
 [[maybe_unused]] const bool is_given = [] {
   const char* text = std::getenv("PATCHFOLD_FAULT");
   if (text == nullptr) return false;

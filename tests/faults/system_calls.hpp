@@ -19,7 +19,7 @@ struct CallFault {
   bool lasting = false;  ///< all later calls fail, too
 };
 
-/// Counts calls while it lives, and lets one of them fail.
+/// Counts system calls while the object lives, and lets one of them fail.
 class FailingCalls {
  public:
   explicit FailingCalls(const CallFault& fault);
@@ -27,13 +27,13 @@ class FailingCalls {
   FailingCalls& operator=(const FailingCalls&) = delete;
   ~FailingCalls();
 
-  /// Returns how many calls of the failing kind there were.
+  /// Returns the number of calls of the failing kind.
   std::int64_t count() const noexcept;
   bool has_failed() const noexcept;
 };
 
-/// Returns the fault of a text "write:3:ENOSPC", as the environment variable PATCHFOLD_FAULT has it. The program counts its calls
-/// from its start. The last part is an errno, part, nothing, SIGKILL, SIGTERM or SIGINT.
+/// Returns the fault of a text such as "write:3:ENOSPC", the form of the environment variable PATCHFOLD_FAULT. Calls are counted
+/// from the start of the program. The last part is an errno, part, nothing, SIGKILL, SIGTERM or SIGINT.
 CallFault fault_of(std::string_view text);
 
 }  // namespace patchfold::faults

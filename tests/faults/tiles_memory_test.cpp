@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lack of memory while tilings are made and cut, and while tiles are merged.
+// Tests tilings that are made and cut, and merges of tiles, with failing allocations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Case {
   const char* name;
   TilingSpec tiling{.shape = {14, 11}, .tile = {6, 5}, .overlap = 2};
   MergeSpec merge{};
-  bool has_weights = false;  ///< each tile has weights of its own
+  bool has_weights = false;  ///< each tile has its own weights
 };
 
 std::vector<Case> cases() {
@@ -125,7 +125,7 @@ TEST(TilesWithoutMemory, AreNeitherLaidOutNorCut) {
   fail_each_allocation("sample", [] { EXPECT_EQ(sample({}, 100).size(), 100U); });
 }
 
-/// Runs a whole merge, as far as it gets.
+/// Runs a merge from the first to the last step, and expects the right result or an error.
 TEST(TilesWithoutMemory, AreMergedInFullOrNotAtAll) {
   for (const Case& one : cases())
     for (const bool to_sink : {false, true})
@@ -180,7 +180,7 @@ TEST(TilesWithoutMemory, LeaveTheMergerUsableOrClosed) {
                 try {
                   work.add(*merger, i, owner);
                 } catch (const Error& error) {
-                  was_refused = error.code() == ErrorCode::out_of_memory;  // thrown for memory whose size is known in advance
+                  was_refused = error.code() == ErrorCode::out_of_memory;  // for memory whose size is known
                 } catch (const std::bad_alloc&) {
                   was_refused = true;
                 }

@@ -8,7 +8,7 @@ namespace {
 
 using namespace test;
 
-/// Returns slow gradients, a picture that JPEG keeps nearly unchanged.
+/// Returns smooth gradients, which JPEG keeps nearly unchanged.
 std::string gradient(int width, int height, int channels) {
   std::string pixels;
   for (int y = 0; y < height; ++y)
@@ -89,7 +89,7 @@ TEST_F(Jpeg, WritesWhatItReads) {
   }
 }
 
-// Subsampling would smear colours that change from pixel to pixel.
+// Colours change from pixel to pixel, so that subsampling of colours would show.
 TEST_F(Jpeg, WritesColoursAtFullResolution) {
   std::string pixels;
   for (int i = 0; i < 32 * 32; ++i) pixels += i % 2 == 0 ? "\xB0\x60\x60" : "\x60\x60\xB0";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures read and written with much less memory than their pixels take.
+// Tests that pictures are read and written with much less memory than their pixels need.
 #include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ using namespace test;
 
 constexpr std::int64_t side = 8000;
 
-/// Returns "VmRSS" or "VmHWM" in kilobytes.
+/// Returns the value "VmRSS" or "VmHWM" of /proc/self/status, in kilobytes.
 long status_value(std::string_view name) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -37,12 +37,12 @@ long status_value(std::string_view name) {
   return 0;
 }
 
-/// Returns the peak memory that `action` adds in a process of its own; -1 if it fails.
+/// Runs `action` in a child process. Returns the kilobytes that `action` adds to the peak, or -1 if `action` fails.
 long peak_kilobytes(const std::function<void()>& action) {
   int ends[2];
   if (::pipe(ends) != 0) return -1;
 #ifdef __GLIBC__
-  ::malloc_trim(0);  // otherwise the child would use memory that is free here
+  ::malloc_trim(0);  // otherwise the child would use memory that this process has freed
 #endif
   const pid_t child = ::fork();
   if (child == 0) {
@@ -64,7 +64,7 @@ long peak_kilobytes(const std::function<void()>& action) {
   return peak;
 }
 
-/// Writes a picture whose row y has one number everywhere.
+/// Writes a picture in which all pixels of a row are equal.
 void write_rows(const std::filesystem::path& path, const TiffOptions& options) {
   const auto writer = create_rows(path, {side, side, 1}, element_type(DType::uint8), options);
   for (std::int64_t y = 0; y < side; ++y) {
@@ -90,7 +90,7 @@ void read_rows(const std::filesystem::path& path, bool is_black) {
 #define FileMemory DISABLED_FileMemory_SanitizersHaveMemoryOfTheirOwn
 #endif
 
-/// Limits for pictures of 64 MB that pass row by row: 1.5 times the measured kilobytes on x86-64.
+/// Tests with pictures of 64 MB that are read or written row by row. Limits are 1.5 times the measured kilobytes on x86-64.
 class FileMemory : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -110,7 +110,7 @@ class FileMemory : public ::testing::Test {
         read, [&] { read_rows(path_, false); }, "reading " + name);
     std::filesystem::remove(path_);
   }
-  /// Expects this limit for reading a file of width x height bytes of pixels.
+  /// Expects that reading a file with width x height bytes of pixels needs at most `kilobytes`.
   void expect_read(long kilobytes, std::int64_t height, std::int64_t width, const std::string& what) {
     expect_at_most(
         kilobytes,
@@ -173,7 +173,7 @@ TEST_F(FileMemory, Jpeg) {
   expect_small_file("x.jpg", {}, 4200, 3500);
 }
 
-// The codecs need these pictures of 16 MB whole: once, and as coefficients of 16 bits.
+// The codecs need the whole picture, of 16 MB, in memory: its pixels, or its coefficients of 16 bits.
 TEST_F(FileMemory, InterlacedPng) {
   constexpr std::uint32_t extent = 4000;
   path_ = folder_ / "x.png";

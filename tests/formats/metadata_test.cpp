@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metadata of files: read from files made by hand, written, and read again.
+// Tests metadata that is read from files made by hand, written, and read again.
 #include "formats/metadata.hpp"
 
 #include "formats/picture.hpp"
@@ -12,7 +12,7 @@ namespace {
 using namespace test;
 using namespace std::string_literals;
 
-/// Returns a display profile: a header and then noise.
+/// Returns a display profile, a header followed by noise.
 std::string profile(const char* space, std::size_t bytes = 3000) {
   std::string icc = noise(bytes);
   icc.replace(0, 132, std::string(132, '\0'));
@@ -95,7 +95,7 @@ TEST(Exif, WhateverItsBytesAreNothingIsReadBeyondThem) {
 
 TEST(Metadata, OfPngIsReadAndWritten) {
   const TempFolder folder;
-  const std::string physical = "\0\0\x0B\x13\0\0\x0B\x14\1"s;  // 2835 x 2836 pixels for each metre
+  const std::string physical = "\0\0\x0B\x13\0\0\x0B\x14\1"s;  // 2835 x 2836 pixels per metre
   write_bytes(folder / "in.png", png_file({.width = 1,
                                            .height = 1,
                                            .color_type = 2,

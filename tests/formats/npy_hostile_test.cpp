@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files with false headers, files cut short, and files with elements that must not be moved.
+// Tests files with false headers, truncated files, and files with elements of refused types.
 #include "formats/npy.hpp"
 #include "tests/formats/support.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output files and POSIX: rights, links, pipes, devices, descriptors.
+// Tests output files on POSIX systems: rights, links, pipes, devices, descriptors.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -91,7 +91,7 @@ TEST_F(OutputFilePosixTest, PipesAreWrittenDirectly) {
   EXPECT_TRUE(std::filesystem::is_fifo(path_));
 }
 
-// A shell's `> file` has the file open: the program must write there, behind the earlier content.
+// With `> file` of a shell the file is open already. The program must write at the file's position, after the earlier content.
 TEST_F(OutputFilePosixTest, OpenDescriptorsKeepTheirPosition) {
   const int descriptor = ::open(path_.c_str(), O_WRONLY | O_CREAT, 0600);
   ASSERT_EQ(::write(descriptor, "before ", 7), 7);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picture files that our own writer cannot make.
+// Makes picture files that patchfold's own writer cannot make.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct PngSpec {
   int color_type = 0;  ///< 0 grey, 2 RGB, 3 palette, 4 grey + alpha, 6 RGBA
   std::string rows{};  ///< uncompressed content: each row with its filter byte
   bool interlaced = false;
-  std::vector<std::pair<std::string, std::string>> chunks{};  ///< written before the pixels
+  std::vector<std::pair<std::string, std::string>> chunks{};  ///< name and content of chunks before the pixels
 };
 
 /// Returns a PNG file whose pixels are stored uncompressed, in several IDAT chunks.
@@ -36,7 +36,7 @@ struct JpegSpec {
   bool arithmetic = false;
   bool subsampled = false;
   bool separate = false;   ///< one scan for each component
-  bool stays_rgb = false;  ///< RGB is not turned into YCbCr
+  bool stays_rgb = false;  ///< the file stores RGB, not YCbCr
   int quality = 95;
 };
 

@@ -106,7 +106,7 @@ TEST(PictureHostile, EveryCaseIsTheErrorThatItShouldBe) {
   }
 }
 
-/// Returns whether a file of these bytes is read as a picture; else expects the error that it is too short.
+/// Returns whether a file with the bytes is read as a picture. If not, expects the error that the file is too short.
 bool is_long_enough(const std::filesystem::path& path, const std::string& bytes) {
   write_bytes(path, bytes);
   try {
@@ -118,7 +118,7 @@ bool is_long_enough(const std::filesystem::path& path, const std::string& bytes)
   }
 }
 
-// A small file must not make the reader allocate much memory.
+// A small file that claims a large picture must not make the reader allocate much memory.
 TEST(PictureHostile, AFileHoldsNoMoreThanItsCompressionCanMakeOfIt) {
   const TempFolder folder;
   const auto path = folder / "x";
@@ -131,7 +131,7 @@ TEST(PictureHostile, AFileHoldsNoMoreThanItsCompressionCanMakeOfIt) {
   EXPECT_TRUE(is_long_enough(path, with_jpeg_size(jpeg, static_cast<int>(jpeg.size()), 1024)));
   EXPECT_FALSE(is_long_enough(path, with_jpeg_size(jpeg, static_cast<int>(jpeg.size()) + 1, 1024)));
 
-  // Arithmetic coding can take less than a bit for a block.
+  // With arithmetic coding a block may need less than a bit.
   const std::string arithmetic = jpeg_file({.width = 16, .height = 16, .arithmetic = true}, noise(16 * 16 * 3));
   EXPECT_TRUE(is_long_enough(path, with_jpeg_size(arithmetic, 65500, 65500)));
   for (const auto& [height, width] : {std::pair{65501, 16}, {16, 65501}}) {

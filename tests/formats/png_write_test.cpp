@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG files of our own writer, compressed by several threads, and read by libpng.
+// Tests that libpng reads the PNG files that patchfold's own writer compresses on several threads.
 #include <cmath>
 
 #include "formats/picture.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace test;
 
-/// Returns pixels that suit different ways of compression: noise, slopes, flat areas, a pattern that repeats far apart.
+/// Returns pixels for all ways of compression: noise, gradients, flat areas, and a pattern that repeats at a large distance.
 std::string mixed_pixels(std::int64_t height, std::int64_t row_bytes) {
   const std::string grains = noise(static_cast<std::size_t>(height * row_bytes));
   std::string pixels(grains.size(), '\0');
@@ -85,9 +85,9 @@ TEST(PngWrite, PartsAreCompressedInTheWayThatSuitsThem) {
     repeated[i] = grains[i % 5000];
   }
   EXPECT_LT(size_of_file(std::string(bytes, 'x')), 3000U);  // flat
-  EXPECT_LT(size_of_file(slope), bytes * 6 / 10);           // 3 bits of noise, and differences
+  EXPECT_LT(size_of_file(slope), bytes * 6 / 10);           // a gradient with 3 bits of noise, stored as differences
   EXPECT_LT(size_of_file(repeated), bytes / 20);            // matches 5000 bytes away
-  EXPECT_LT(size_of_file(grains), bytes + bytes / 100);     // nothing helps
+  EXPECT_LT(size_of_file(grains), bytes + bytes / 100);     // noise, which cannot be compressed
 }
 
 TEST(PngWrite, AnExecutorThatRefusesLeavesNoFile) {

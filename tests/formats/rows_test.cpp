@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The common behaviour of all readers and writers by rows.
+// Tests the common behaviour of all readers and writers by rows.
 #include "formats/rows.hpp"
 
 #include "formats/picture.hpp"

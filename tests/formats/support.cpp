@@ -24,7 +24,7 @@ std::vector<std::string> TempFolder::names() const {
 }
 
 void write_bytes(const std::filesystem::path& path, std::string_view bytes) {
-  // Removes an old file first: ext4 waits for the disk when a file is emptied and rewritten, but not for a new file.
+  // Removes an old file, since ext4 waits for the disk when a file is emptied and rewritten, but not for a new file.
   std::error_code ignored;
   if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path);
   std::ofstream file(path, std::ios::binary | std::ios::trunc);

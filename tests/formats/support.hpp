@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers that make files from bytes and compare errors.
+// Helpers of the tests of formats: files made of bytes, comparisons of errors, and limits of the process.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-/// Gives up root's rights while it lives.
+/// Gives up root's rights while the object lives.
 class Unprivileged {
  public:
   Unprivileged();
@@ -45,7 +45,7 @@ class Unprivileged {
   bool was_root_;
 };
 
-/// Limits the size of files to `bytes` while it lives, like a full disk.
+/// Limits the size of files to `bytes` while the object lives, like a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(std::uint64_t bytes);
@@ -92,7 +92,7 @@ std::string elements_of(const ConstTensorView& view);
 /// Returns all rows of a file, read three at a time.
 std::string rows_of(RowReader& reader);
 
-/// Runs `action`, which must throw Error with this code, op and path, and with `fragment` in its text.
+/// Runs `action`, and expects an Error with the code, op and path, and with `fragment` in its text.
 void expect_error(const std::function<void()>& action, ErrorCode code, std::string_view op,
                   const std::filesystem::path& path, std::string_view fragment);
 

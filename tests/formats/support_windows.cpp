@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions without a counterpart on Windows: each throws. The preset windows leaves out the tests that need them.
+// Functions that cannot work on Windows: each throws. The preset windows leaves out the tests that need them.
 #include <stdexcept>
 
 #include "tests/formats/support.hpp"

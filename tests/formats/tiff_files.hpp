@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TIFF files that our own writer cannot make: written by libtiff, or byte by byte.
+// Makes TIFF files that patchfold's own writer cannot make, by libtiff or byte by byte.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct TiffSpec {
   std::string mode = "w";  ///< mode of TIFFOpen: wb big-endian, w8 BigTIFF
 };
 
-/// Writes pages one after the other; `pixels` is H x W x C in native byte order, equal for all pages.
+/// Writes pages one after the other. `pixels`, H x W x C in native byte order, are the pixels of every page.
 void write_tiff(const std::filesystem::path& path, const std::vector<TiffSpec>& pages, const std::string& pixels);
 /// Returns the bytes of the pixels of a page.
 std::size_t tiff_bytes(const TiffSpec& spec);
@@ -45,9 +45,9 @@ struct TiffEntry {
 /// Returns a little-endian file with one directory behind the header, and then `data`, which begins at byte `8 + 2 + 12 * entries +
 /// 4`.
 std::string tiff_file(const std::vector<TiffEntry>& entries, const std::string& data, std::uint32_t next = 0);
-/// Returns the entries of an uncompressed 8-bit grey picture, whose only strip follows them.
+/// Returns the entries of an uncompressed 8-bit grey picture, whose only strip follows the entries.
 std::vector<TiffEntry> grey_entries(std::uint32_t width, std::uint32_t height);
-/// Returns the entries with one of them replaced or added.
+/// Returns the entries with one entry replaced or added.
 std::vector<TiffEntry> with_entry(std::vector<TiffEntry> entries, const TiffEntry& entry);
 /// Returns a little-endian classic file whose first directory has another value for `tag`.
 std::string with_field(std::string file, int tag, std::uint32_t value);

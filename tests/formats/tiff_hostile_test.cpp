@@ -37,7 +37,7 @@ std::string tiled(std::uint32_t tile_width, std::uint32_t tile_height) {
   return tiff_file(entries, std::string(256, 'x'));
 }
 
-/// Returns a grey picture of 4 x 2 in two strips that claim these lengths.
+/// Returns a grey picture of 4 x 2 in two strips, whose lengths in the file are `first` and `second`.
 std::string two_strips(std::uint32_t first, std::uint32_t second) {
   const std::uint32_t data = 8 + 2 + 12 * 9 + 4;
   auto entries = with_entry(grey_entries(4, 2), {278, 4, 1, 1});
@@ -108,7 +108,7 @@ TEST(TiffHostile, EveryCaseIsTheErrorThatItShouldBe) {
   EXPECT_EQ(elements_of(read_picture(path).view), "xxxxxxxx");
 }
 
-// A small file must not make the reader allocate much memory: no compression stores more in a byte.
+// A small file must not make the reader allocate more memory than its compression can store in its bytes.
 TEST(TiffHostile, AFileHoldsNoMoreThanItsCompressionCanMakeOfIt) {
   const TempFolder folder;
   const auto path = folder / "x.tif";
@@ -146,7 +146,7 @@ TEST(TiffHostile, ALaterPageThatIsNoneDoesNotMatterToTheFirst) {
   expect_error([&] { read_picture(path, 1); }, format, "tiff", path, "");
 }
 
-// libjpeg would invent the missing pixels.
+// libjpeg would fill in the missing pixels without an error.
 TEST(TiffHostile, JpegThatEndsEarly) {
   const TempFolder folder;
   const auto path = folder / "x.tif";

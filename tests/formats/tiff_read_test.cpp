@@ -10,7 +10,7 @@ using namespace test;
 
 class TiffRead : public ::testing::Test {
  protected:
-  /// Writes a file with libtiff, and reads it with our reader, in portions and at once.
+  /// Writes a file with libtiff, reads it with patchfold's reader, in portions and at once, and compares the pixels.
   void expect_pixels(const TiffSpec& spec, DType dtype) {
     SCOPED_TRACE(testing::Message() << spec.height << " x " << spec.width << " x " << spec.channels << ", format "
                                     << spec.format << " of " << spec.bits << " bits, compression " << spec.compression
@@ -28,7 +28,7 @@ class TiffRead : public ::testing::Test {
     write_tiff(path_, {spec}, noise(tiff_bytes(spec)));
     expect_error([&] { open_rows(path_); }, ErrorCode::file_unsupported, "tiff", path_, fragment);
   }
-  /// Expects the error for a page whose rows of pixels libtiff need not write.
+  /// Expects that a file with the entry, which is written byte by byte, is refused.
   void expect_refused(const TiffEntry& entry, std::string_view fragment) {
     write_bytes(path_, tiff_file(with_entry(grey_entries(4, 2), entry), "abcdefgh"));
     expect_error([&] { open_rows(path_); }, ErrorCode::file_unsupported, "tiff", path_, fragment);
@@ -80,7 +80,7 @@ TEST_F(TiffRead, Predictors) {
   for (const int compression : {5, 8})
     for (const std::string mode : {"w", "wb"}) {
       expect_pixels({.channels = 3, .compression = compression, .predictor = 2, .mode = mode}, DType::uint8);
-      // libtiff 4.5 reads these in big-endian files, but writes them wrongly.
+      // Not for big-endian files, in which libtiff 4.5 writes these pixels wrongly.
       if (mode == "w") expect_pixels({.bits = 32, .format = 3, .compression = compression, .predictor = 3}, DType::float32);
     }
 }
@@ -164,7 +164,7 @@ TEST_F(TiffRead, OnePageOfSeveral) {
     EXPECT_EQ(reader->shape(), (Dims{height, width, 1}));
     EXPECT_EQ(rows_of(*reader), pixels.substr(0, height * width));
   };
-  // Reduced copies and masks are no pages.
+  // Reduced copies and masks do not count as pages.
   write_tiff(path_, {{}, {.height = 2, .width = 3, .kind = 1}, {.kind = 4}, {.height = 1, .width = 1, .kind = 5}}, pixels);
   expect_page(std::nullopt, 5, 7);
   expect_page(0, 5, 7);

@@ -132,7 +132,7 @@ TEST_F(TiffWrite, FormsAndStrips) {
   write(contiguous(data.data(), {600, 1000, 1}, DType::uint8), {.always_big = true}, 600);
   EXPECT_EQ(read_bytes(path_).substr(0, 4), std::string("II+\0", 4));
   EXPECT_TRUE(elements_of(read_picture(path_).view) == data);
-  // Sizes beyond classic offsets are known before anything is written.
+  // A size beyond classic TIFF's offsets is known before the first byte is written.
   const auto form = [&](const Dims& shape, Compression compression) {
     const auto writer = create_rows(path_, shape, element_type(DType::uint8), TiffOptions{.compression = compression});
     std::filesystem::path temporary;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures that silently went wrong, or that could not be read or written.
+// Tests of pictures that were read or written wrongly without an error, or not at all.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class OtherProgramsTiles : public testing::Test {
 };
 
 TEST_F(OtherProgramsTiles, GreyAmongColoursIsPromoted) {
-  // Grey of 1 bit, as ImageMagick writes a black tile; our reader returns 8 bits.
+  // A black tile, which ImageMagick writes as grey of 1 bit; patchfold's reader returns 8 bits.
   const std::string black =
       formats::test::png_file({.width = 8, .height = 8, .bit_depth = 1, .rows = std::string(16, '\0')});
   folder_.write("tiles/tile-0.png", black);
@@ -148,7 +148,7 @@ TEST(PictureFrictions, FloatsFromZeroToOneAreNeverBlackInSilence) {
             std::string::npos);
 }
 
-/// Returns slopes, which JPEG changes little.
+/// Returns gradients, which JPEG changes little.
 Array slopes(std::int64_t height, std::int64_t width) {
   Array array{{height, width, 3}, DType::uint8, {}};
   for (std::int64_t y = 0; y < height; ++y)
@@ -178,7 +178,7 @@ TEST(PictureFrictions, TilesCanBeJpegFiles) {
   const auto size = fs::file_size(folder.path("tiles/tile-0.jpg"));
   EXPECT_NE(run_well(folder, split + " --quality 30").find("6 written"), std::string::npos);
   EXPECT_LT(fs::file_size(folder.path("tiles/tile-0.jpg")), size);
-  // Bytes tell whether a tile was changed.
+  // The bytes of a tile's file show whether a program changed the tile.
   run_well(folder, "split photo.png others --tile 64 --overlap 16 --format jpg --quality 90");
   folder.write("tiles/tile-4.jpg", folder.read("others/tile-4.jpg"));
   run_badly(folder, "merge tiles again.png", {"tile 4 at [1, 1]: tiles/tile-4.jpg: must hold the bytes", "--processed"});
@@ -204,7 +204,7 @@ TEST(PictureFrictions, ManyThreadsSplitAsOneDoes) {
   }
 }
 
-/// Returns metadata that files of that name can hold; geo: GeoTIFF's place.
+/// Returns metadata that files with the name's format can hold; `geo` adds the place of a GeoTIFF.
 formats::Metadata metadata_for(const std::string& name) {
   formats::Metadata metadata;
   const auto grains = noise(1200);  // noise behind the header of a display profile

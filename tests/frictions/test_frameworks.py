@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""First attempts of users of JAX, TensorFlow, ONNX and TorchScript, and their obstacles."""
+"""Tests of first attempts of users of JAX, TensorFlow, ONNX and TorchScript, which failed before."""
 
 import patchfold
 import pytest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Photographs that are cut into overlapping patches and put together again."""
+"""Tests of photographs that are cut into overlapping patches and put together again."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def photograph() -> np.ndarray:
 
 
 def test_sklearns_patches_are_put_together_without_tiles() -> None:
-    """Compares with both functions of sklearn: patches of (rows, columns, channels), and their mean."""
+    """Compares with both functions of sklearn, which cut patches of (rows, columns, channels), and average them."""
     photo = photograph().transpose(1, 2, 0)[:20, :24].astype(np.float32)
     patches = np.lib.stride_tricks.sliding_window_view(photo, (8, 8), (0, 1)).reshape(13 * 17, 3, 8, 8)
     columns = patchfold.unfold(photo, (8, 8), layout="channels_last")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ambiguous and meaningless calls: errors say what to type instead."""
+"""Tests that errors of ambiguous and meaningless calls name the call to type instead."""
 
 import numpy as np
 import patchfold

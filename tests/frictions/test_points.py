@@ -11,7 +11,7 @@ ROOT = HERE.parents[1]
 
 
 def points() -> dict[str, list[str]]:
-    """Returns the points, each with the lines below it."""
+    """Returns {point: the lines below the point}."""
     found: dict[str, list[str]] = {}
     point = ""
     for line in HERE.joinpath("points.txt").read_text(encoding="utf-8").splitlines():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""First attempts of new users of the Python package, and their obstacles."""
+"""Tests of first attempts of new users of the Python package, which failed before."""
 
 import copy
 import inspect
@@ -59,7 +59,7 @@ def test_without_torch_help_and_star_work() -> None:
 
 
 def test_import_imports_nothing_but_numpy() -> None:
-    """Modules that are not imported cost no time."""
+    """Checks that the import of the package does not import modules that are not needed."""
     program = (
         "import sys; before = set(sys.modules); import patchfold\n"
         "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before} - sys.stdlib_module_names))\n"
@@ -96,7 +96,7 @@ def test_help_of_the_functions_for_torch_can_be_read() -> None:
 
 def test_the_signature_of_unfold_reads_as_it_is_typed() -> None:
     text = pydoc.render_doc(patchfold.unfold, renderer=pydoc.plaintext)
-    # Versions of Python differ in line breaks and quotation marks.
+    # Line breaks and quotation marks differ between versions of Python.
     plain = re.sub(r"[\s']", "", text)
     assert "unfold(x:Array,kernel_size:IntOrInts,*,stride:IntOrInts=1" in plain
 
@@ -166,7 +166,7 @@ def test_plans_with_an_output_can_be_pickled() -> None:
 
 
 def test_a_plan_keeps_its_arguments() -> None:
-    """A caller may change the list afterwards."""
+    """Checks that a plan does not depend on a list that the caller changes afterwards."""
     kernel = [3, 3]
     plan = patchfold.plan("unfold", np.ones((1, 1, 4, 4)), kernel_size=kernel)
     shown = repr(plan)

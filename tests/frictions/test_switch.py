@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Users of MONAI and TorchIO switch in one line. tests/peers/test_monai.py and test_torchio.py go through every argument."""
+"""Tests of the switch from MONAI and TorchIO by one line. test_monai.py and test_torchio.py test every argument."""
 
 import importlib.util
 import json
@@ -59,8 +59,8 @@ def test_torchios_users_switch_in_one_line(mode):
 
 
 def test_the_weights_of_monai_have_a_name():
-    """Compares weights: the window "gaussian" has no least weight and differs from MONAI's; MONAI's weights as a window
-    agree.
+    """Checks that the window "gaussian", which has no least weight, differs from MONAI's window, and that MONAI's weights,
+    given as a window, agree.
     """
     from monai.inferers import sliding_window_inference
 
@@ -87,5 +87,5 @@ def test_memory_stands_beside_theirs():
     for row in rows:
         assert row["difference"] < 1e-5
         theirs, ours = row["bytes"]
-        # Both write cropped parts directly to their places; the other cases need sums of weights or of counts.
+        # With crop both write parts of tiles directly to their places. The other cases need sums of weights or of counts.
         assert ours < theirs * (1.1 if row["case"].endswith("crop") else 1), row

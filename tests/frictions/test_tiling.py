@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Problems of users with tiles and merging: one test for each point, in groups by function."""
+"""Tests of problems of users with tiles and merging, one test for each problem."""
 
 import copy
 import itertools
@@ -32,7 +32,7 @@ def says(error, call):
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int16, np.int64])
 def test_labels_survive(dtype):
-    """Labels {0, 4} came back as {0, 2, 3, 4}."""
+    """Merging blended the labels {0, 4} to {0, 2, 3, 4}."""
     labels = np.zeros((64, 64), dtype)
     calls = itertools.count()
 
@@ -192,7 +192,7 @@ Pair = namedtuple("Pair", "scores labels")
 @pytest.mark.parametrize("batch", [None, 3])
 @pytest.mark.parametrize("kind", ["tuple", "list", "dict", "named", "ordered"])
 def test_a_function_with_several_results(kind, batch):
-    """Each result has its own channels and element type: labels are not blended, scores are."""
+    """Checks results with different channels and element types: labels are not blended, and scores are blended."""
 
     def model(tile):
         scores, labels = tile.mean(-3, keepdims=True), (tile[..., 0, :, :] > 0).astype(np.uint8)
@@ -259,7 +259,7 @@ def test_several_results_that_do_not_fit():
 
 @pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric"])
 def test_an_array_smaller_than_the_tile(mode):
-    """MONAI pads such an array; tail="shift_or_pad" does so too, and cuts the result back."""
+    """Checks that tail="shift_or_pad", like MONAI, pads an array smaller than a tile, and crops the result."""
     seen = []
     y = apply(lambda tile: seen.append(tile) or tile * 2, X, (64, 16), tail="shift_or_pad", padding_mode=mode, value=7)
     np.testing.assert_array_equal(y, X * 2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Problems of users with sources of tiles and places of results: files, stores and data sets of rasterio."""
+"""Tests of problems of users with sources of tiles and outputs: files, stores and data sets of rasterio."""
 
 import itertools
 from fractions import Fraction
@@ -11,7 +11,7 @@ from test_tiling import PHOTO, X, apply, says
 
 
 def test_a_tiff_of_a_picture_is_a_picture(tmp_path):
-    """512 x 512 x 3 became 512 grey pages, each 3 wide."""
+    """An array of 512 x 512 x 3 was written as 512 grey pages of 512 x 3."""
     tifffile = pytest.importorskip("tifffile")
     for dtype in (np.uint8, np.uint16):
         hwc = PHOTO.astype(dtype)
@@ -89,7 +89,7 @@ def test_masks_of_stores_are_not_lost():
 
 
 def raster(rasterio, path, count=3, **more):
-    """Writes X as a GeoTIFF; returns the settings of its place."""
+    """Writes X as a GeoTIFF; returns the settings of its geographic place."""
     place = {"crs": "EPSG:32633", "transform": rasterio.transform.from_origin(500_000, 5_000_000, 10, 20)}
     with rasterio.open(path, "w", driver="GTiff", count=count, height=50, width=40, dtype="float32", **place | more) as file:
         file.write(X[:count])

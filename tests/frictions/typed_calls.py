@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: F821 (reveal_type is mypy's)
-"""Calls as mypy sees them, read by test_python.py. A comment says which error mypy must report, or which type it reveals;
-where there is none, mypy must say nothing."""
+"""Calls for mypy, run by test_python.py. A comment names the error that mypy must report, or the type that it must reveal;
+for lines without a comment, mypy must report nothing."""
 
 from fractions import Fraction
 
@@ -24,7 +24,7 @@ patchfold.unfold(anything, 3, value=1.5)
 patchfold.apply_tiled(lambda tile: tile, y, (4, 4), overlap=0.25, scale=Fraction(1, 2))
 patchfold.coverage((8, 8), 3, dtype="int32")
 
-# Not arrays
+# Calls with objects that are no arrays
 patchfold.unfold([[1, 2]], 3)  # mypy: call-overload
 patchfold.unfold("text", 3)  # mypy: call-overload
 patchfold.unfold(None, 3)  # mypy: call-overload
@@ -42,7 +42,7 @@ patchfold.tensorflow.extract_image_patches(x, sizes=[1, 2, 2, 1], strides=[1, 1,
 patchfold.tensorflow.extract_image_patches(x, [1, 2, 2, 1], [1, 1, 1, 1])  # mypy: call-overload
 patchfold.gather_patches("text", [(0, 0)], 2)  # mypy: call-overload
 
-# Not numbers, not words
+# Calls with values that are neither numbers nor known words
 patchfold.unfold(x, "3")  # mypy: arg-type
 patchfold.unfold(x, 3.5)  # mypy: call-overload
 patchfold.unfold(x, 3, padding="sane")  # mypy: arg-type
@@ -54,7 +54,7 @@ patchfold.space_to_depth(x, 2.5)  # mypy: arg-type
 patchfold.unfol(x, 3)  # mypy: attr-defined
 patchfold.torch.unfol(x, 3)  # mypy: attr-defined
 
-# Results: of any number of axes where the function changes it
+# Results have any number of axes if the function changes the number of axes
 columns: np.ndarray[tuple[int, int, int], np.dtype[np.float32]] = patchfold.unfold(x, 3)
 image: np.ndarray[tuple[int, int, int, int], np.dtype[np.float32]] = patchfold.fold(columns, (8, 8), 3)
 reveal_type(patchfold.unfold(x, 3))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
@@ -76,7 +76,7 @@ reveal_type(patchfold.run("unfold", x, kernel_size=3))  # mypy: ndarray[tuple[An
 reveal_type(patchfold.plan("unfold", x, kernel_size=3)(x))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
 reveal_type(patchfold.patchify(x, 4))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
 
-# and of the same library and element type, with as many axes where the function keeps their number
+# Results have the library and element type of the input, and as many axes if the function keeps their number
 reveal_type(patchfold.unfold(x, 3, positions="grid"))  # mypy: ndarray[tuple[int, int, int, int], dtype[float32]]
 reveal_type(patchfold.fold(x, (9, 9), 2, positions="grid"))  # mypy: ndarray[tuple[int, int, int, int], dtype[float32]]
 reveal_type(patchfold.reorder(x, 2, positions="grid"))  # mypy: ndarray[tuple[int, int, int, int], dtype[float32]]

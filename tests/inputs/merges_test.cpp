@@ -71,8 +71,8 @@ struct WrongTile {
   std::string_view what;
   ErrorCode code;
   std::string_view named;
-  void (*add)(Merge& merge);       ///< adds the bad tile, after tile 0
-  std::string_view not_to_sink{};  ///< why this is no mistake with rows
+  void (*add)(Merge& merge);       ///< adds the bad tile, after tile 0 was added
+  std::string_view not_to_sink{};  ///< the reason if a sink of rows accepts the tile
 };
 
 ConstTensorView changed(std::int64_t index, void (*change)(ConstTensorView&)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operator with every wrong input, in C++ and through the C interface.
+// Tests every operator with every wrong input, in C++ and through the C interface.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct Call {
     retype(problem.dtype, problem.element_size);
   }
   void retype(DType dtype, std::size_t element_size) {
-    if (dtype == DType::opaque) {  // opaque elements have no numbers, and so no fill but zero
+    if (dtype == DType::opaque) {  // opaque elements are no numbers, so the only fill value is zero
       std::erase_if(problem.arguments, [](const Argument& each) { return std::holds_alternative<Scalar>(each.value); });
       bound = spec.bind(problem.arguments);
     }
@@ -57,7 +57,7 @@ struct Call {
   TensorView dst{};
 };
 
-/// Checks that each fact belongs to an operator, so that no operator loses its facts unnoticed.
+/// Tests that facts belong to existing operators, and that all operators of a dialect have facts if one has.
 TEST(Facts, OfADialectAreThoseOfAllItsOperators) {
   std::set<std::string_view> dialects = {"neutral"};
   for (const std::string_view op : facts::known()) {
@@ -80,7 +80,7 @@ void expect_refused(const OperatorSpec& op, const Wrong& wrong) {
   const auto is_named = [&](const std::string& name) { return error->argument().find(name) != std::string::npos; };
   EXPECT_TRUE(std::ranges::any_of(wrong.arguments, is_named)) << error->what();
   expect_named(*error, op.name, error->argument());
-  // C does not tell lists and tensors apart for attributes.
+  // C has one form for lists and tensors, so C cannot make this mistake.
   if (wrong.what.ends_with("is a tensor") || wrong.what.ends_with("of floats")) return;
   Dims shape;
   const limits::CCall::Outcome c = limits::CCall(wrong.problem).output_shape(shape);
@@ -94,7 +94,7 @@ TEST(WrongProblems, OfEveryOperatorAreRefused) {
     for (const Wrong& wrong : wrong_problems(op, facts::find(op.name))) expect_refused(op, wrong);
 }
 
-/// Tests operators of which only the row of the table is known.
+/// Tests operators without facts, by their row of the table.
 TEST(WrongProblems, OfOperatorsWithoutFactsAreRefused) {
   for (const OperatorSpec& op : operators())
     for (const Wrong& wrong : wrong_problems(op, nullptr)) expect_refused(op, wrong);
@@ -119,7 +119,7 @@ struct WrongTensor {
   std::string_view what;
   ErrorCode code;
   enum class Named { src, dst, any } named;
-  bool needs_data;  ///< impossible for an operator without a data input
+  bool needs_data;  ///< true if the mistake needs a data input
   void (*change)(Call&);
 };
 

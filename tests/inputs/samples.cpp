@@ -70,7 +70,7 @@ std::vector<std::uint64_t> edges_of_bits(int bits) {
   for (const std::int64_t edge : limits::edges()) {
     const auto wide = static_cast<std::uint64_t>(edge);
     all.insert(bits == 64 ? wide : wide & ((std::uint64_t{1} << bits) - 1));
-    all.insert(bits == 64 ? wide : (wide >> (64 - bits)));  // the highest bits, at their place in the field
+    all.insert(bits == 64 ? wide : (wide >> (64 - bits)));  // the highest bits of the wide number
   }
   return {all.begin(), all.end()};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small sound files of every kind that is read, and their readers.
+// Small valid files of every kind that patchfold reads, and their readers.
 #pragma once
 
 #include <filesystem>
@@ -10,18 +10,18 @@
 
 namespace patchfold::inputs {
 
-/// Takes a file with one false number, and the description of the change.
+/// A function that takes a description of a change, and the bytes of the file with this change, one false number.
 using TakeLie = std::function<void(const std::string& what, const std::string& bytes)>;
 
 struct Sample {
   std::string name{};
   std::filesystem::path file{};    ///< the file to damage, relative to a folder
-  std::vector<std::string> ops{};  ///< operations that errors may name
+  std::vector<std::string> ops{};  ///< the operations that errors may name
   /// Writes the file, and the other files that it needs, to a folder.
   std::function<void(const std::filesystem::path& folder)> write{};
-  /// Reads everything in every possible way; returns the content as bytes.
+  /// Reads the whole file in every possible way; returns the content as bytes.
   std::function<std::string(const std::filesystem::path& folder)> read{};
-  /// Calls `take` for the file with each of its numbers replaced by each edge.
+  /// Calls `take` for copies of the file in which one number is replaced by an edge, a number near the limit of a type.
   std::function<void(const TakeLie& take)> lie{};
 };
 
@@ -30,7 +30,7 @@ inline void PrintTo(const Sample& sample, std::ostream* out) {
   *out << sample.name;
 }
 
-/// Returns all samples; a build without a format has no samples of it.
+/// Returns the samples of all formats of this build.
 std::vector<Sample> all_samples();
 
 std::vector<Sample> array_samples();
@@ -38,9 +38,9 @@ std::vector<Sample> plan_samples();
 std::vector<Sample> picture_samples();
 std::vector<Sample> tiff_samples();
 
-/// Calls `take` for every number of a text, replaced by every edge, and by numbers of more than 64 bits.
+/// Calls `take` for copies of a text in which one number is replaced by an edge, or by a number of more than 64 bits.
 void lie_in_text(const std::string& text, const TakeLie& take);
-/// Returns the edges, cut to this many bits.
+/// Returns the edges for numbers of `bits` bits.
 std::vector<std::uint64_t> edges_of_bits(int bits);
 
 }  // namespace patchfold::inputs

@@ -15,7 +15,7 @@ std::string read_tiff(const std::filesystem::path& folder) {
   return read + rows_of(*formats::open_rows(folder / "x.tif"));
 }
 
-/// Returns a file by libtiff; its false numbers are changes of bytes.
+/// Returns the sample of a file that libtiff writes. Its false numbers are changed bytes.
 Sample tiff_sample(const std::string& name, const std::vector<TiffSpec>& pages) {
   return {name,
           "x.tif",
@@ -25,7 +25,7 @@ Sample tiff_sample(const std::string& name, const std::vector<TiffSpec>& pages) 
           [](const TakeLie&) {}};
 }
 
-/// Returns a file where each entry in turn has a false value, and a false count.
+/// Returns the sample of a file in which each entry gets false values and false counts.
 Sample entry_sample() {
   const auto entries = [] {
     auto all = grey_entries(4, 2);
@@ -37,7 +37,7 @@ Sample entry_sample() {
           "x.tif",
           {"tiff", "picture", "file"},
           [=](const auto& folder) {
-            // The strip lies behind all entries; there are more entries than grey_entries assumes.
+            // Moves the offset of the strip behind all entries, since the file has more entries than grey_entries() assumes.
             auto all = entries();
             all = with_entry(all, {273, 4, 1, static_cast<std::uint32_t>(8 + 2 + 12 * all.size() + 4)});
             write_bytes(folder / "x.tif", tiff_file(all, "abcdefgh"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every writer at every unwritable place, and with all data that it cannot write. An error names writer and file, existing files
-// stay unchanged, and no new file stays.
+// Tests every writer at every unwritable place, and with all data that it cannot write. An error names writer and file, existing
+// files stay unchanged, and no new file stays.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace formats::test;
 
-/// The side of a picture larger than the full disk, however it is compressed.
+/// The side of a picture that does not fit on the full disk, even compressed.
 constexpr std::int64_t side = 300;
 constexpr std::size_t full_disk = 4096;
 
@@ -170,7 +170,7 @@ TEST_P(Writers, OnAFullDiskLeaveWhatWasThere) {
 
 TEST_P(Writers, OnAFullDeviceRefuse) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  // The extension decides the format, so the device gets a name with one.
+  // The extension selects the format, so the device gets a name with an extension.
   fs::create_symlink("/dev/full", path_);
   expect_refused(path_);
   EXPECT_TRUE(fs::is_symlink(path_));
@@ -178,7 +178,7 @@ TEST_P(Writers, OnAFullDeviceRefuse) {
 
 class RowWriters : public Writers {};
 
-/// Tests rows that do not fit, and unfinished files.
+/// Tests rows of a wrong shape or type, and unfinished files.
 TEST_P(RowWriters, RefuseOtherRows) {
   write_bytes(path_, "as it was");
   const auto create = [&] { return GetParam().create(path_, {4, 5, 3}, DType::uint8); };

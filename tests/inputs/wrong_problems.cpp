@@ -13,7 +13,7 @@ ProblemText right_problem(const OperatorSpec& op) {
 
 namespace {
 
-/// Returns whether an argument of this kind takes such a value at all.
+/// Returns whether an argument's kind accepts a value's type.
 bool takes(const ArgumentSpec& argument, const ArgumentValue& value) {
   const bool number = std::holds_alternative<std::int64_t>(value);
   const bool list = std::holds_alternative<Dims>(value);
@@ -38,11 +38,11 @@ bool is_integral(const ArgumentSpec& argument) {
          argument.kind != ArgumentKind::choice;
 }
 
-/// Returns the value with another first number.
+/// Returns the value with `first` in place of a number: of the single number, or of an entry of the list.
 ArgumentValue with_first(const ArgumentValue& value, std::int64_t first) {
   if (const auto* list = std::get_if<Dims>(&value)) {
     Dims changed = *list;
-    // Some lists have entries for the batch and the channels at their ends, so this changes the last but one.
+    // Changes the last but one entry of a list, since the first and the last entry may be for the batch and the channels.
     changed[changed.size() > 2 ? changed.size() - 2 : 0] = first;
     return changed;
   }
@@ -95,14 +95,14 @@ class Table {
     problem.arguments.push_back({std::string(name), value});
     return problem;
   }
-  /// Returns every name that an error about lists may give.
+  /// Returns the names that an error about lists may have.
   std::vector<std::string> names() const {
     std::vector<std::string> all = {std::string(spec_.data_input)};
     for (const ArgumentSpec& argument : spec_.arguments) all.emplace_back(argument.name);
     return all;
   }
 
-  /// Adds the mistakes that facts of an operator are needed for.
+  /// Adds the mistakes that need facts of the operator.
   void add_facts() {
     if (facts_->more_axes == facts::refused) {
       ProblemText problem = right_;
@@ -120,13 +120,13 @@ class Table {
   void add_axes() {
     const std::vector<std::string> data = {std::string(spec_.data_input)};
     for (const int rank : {0, 1}) {
-      // Without facts, an operator without data or without arguments may take any rank, and others may take one axis.
+      // Without facts, an operator without data or without arguments may accept any rank, and other operators may accept rank 1.
       if (facts_ == nullptr && (rank > 0 || spec_.data_input.empty() || spec_.arguments.empty())) continue;
       ProblemText problem = right_;
       problem.shape = Dims::filled(rank, 4);
       add("rank " + std::to_string(rank), problem, {ErrorCode::rank}, data, rank > 0);
     }
-    // A multiple of the taps, so that it suits columns too.
+    // The extent is a multiple of the taps, so that it is valid for columns too.
     const std::int64_t large = (std::int64_t{1} << 40) / lowering_.geometry.taps * lowering_.geometry.taps;
     for (int axis = 0; axis < right_.shape.size(); ++axis) {
       ProblemText problem = right_;
@@ -151,7 +151,7 @@ class Table {
         add(what, with(argument.name, values[i]), {ErrorCode::type}, named,
             std::holds_alternative<std::string>(values[i]) || std::holds_alternative<Scalar>(values[i]));
       } else if (std::holds_alternative<std::string>(values[i]) || argument.kind == ArgumentKind::boolean) {
-        // An unknown word: not a value of the argument or, read as text, of the wrong kind.
+        // An unknown word is a wrong value of the argument or, if it is read as text, a value of the wrong kind.
         add(what, with(argument.name, values[i]), {ErrorCode::value, ErrorCode::type}, named);
       }
     }
@@ -160,7 +160,7 @@ class Table {
           {ErrorCode::type}, named, false);
   }
 
-  /// Returns whether the operator's name of the argument is among `names`; it may name several as one: "pads_begin, pads_end".
+  /// Returns whether `names`, the names in an error such as "pads_begin, pads_end", contain the argument's name.
   static bool is_called(const ArgumentSpec& argument, std::string_view names) {
     return (", " + std::string(names) + ",").find(", " + std::string(argument.name) + ",") != std::string::npos;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes wrong problems from the example of an operator, by a list for all operators. Facts of an operator add mistakes, and exempt
-// it from others.
+// Makes wrong problems from the example of an operator, by a list of mistakes for all operators. Facts of an operator add mistakes,
+// and exempt the operator from others.
 #pragma once
 
 #include <string>
@@ -15,15 +15,15 @@ namespace patchfold::inputs {
 struct Wrong {
   std::string what{};  ///< "rank too low", "stride longer"
   ProblemText problem{};
-  std::vector<ErrorCode> codes{};        ///< one of them
-  std::vector<std::string> arguments{};  ///< one of them is named
-  bool has_text = true;                  ///< can be written as text, for a command line
+  std::vector<ErrorCode> codes{};        ///< the possible codes of the error
+  std::vector<std::string> arguments{};  ///< the arguments that the error may name
+  bool has_text = true;                  ///< a command line can express the mistake
 };
 
 /// Returns the example of the operator's row.
 ProblemText right_problem(const OperatorSpec& op);
-/// Returns every mistake in the problem itself. Exempt cases are left out; each exemption must leave out something. Without facts,
-/// returns only mistakes that every operator refuses.
+/// Returns every mistake in an operator's problem, without the exempt ones; each exemption must leave out a mistake. If `known` is
+/// null, returns only mistakes that every operator refuses.
 std::vector<Wrong> wrong_problems(const OperatorSpec& op, const facts::Facts* known);
 
 }  // namespace patchfold::inputs

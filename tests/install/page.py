@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs docs/embedding.md: its snippets of CMake and its lines with pkg-config, unchanged.
+"""Runs the snippets of CMake and the lines with pkg-config of docs/embedding.md unchanged.
 
 usage: page.py --page FILE --prefix FOLDER --libdir NAME --library FOLDER --program FILE.c --work FOLDER
 
@@ -67,7 +67,7 @@ def main():
     for line in lines:
         shutil.copy(options.program, options.work / "main.c")
         run("bash", "-ec", f"{line}\n./main", cwd=options.work, env=environment)
-    # A build with the page's options knows all of them.
+    # CMakeLists.txt must have all options that the page names.
     known = (options.library / "CMakeLists.txt").read_text(encoding="utf-8")
     named = set(re.findall(r"PATCHFOLD_[A-Z_]+", page)) - ENVIRONMENT
     unknown = [name for name in sorted(named) if not re.search(rf"^(option|set)\({name} ", known, re.M)]

@@ -25,7 +25,7 @@ if("shared" IN_LIST kinds)
   check_own_exports(${lib}/libpatchfold.so)
 endif()
 
-# find_package, from C++ and C: both libraries, then the shared one where its dependencies cannot be found, then C alone.
+# find_package in C++ and C: both libraries; then the shared library alone, if oneTBB cannot be found; then C alone.
 function(consume folder kinds)
   string(REPLACE ";" "," list "${kinds}")
   build(consumer ${folder} -D CMAKE_PREFIX_PATH=${prefix} -D kinds=${list} ${ARGN})
@@ -73,7 +73,7 @@ if("static" IN_LIST kinds)
   endif()
 endif()
 
-# pkg-config, from C and C++: one line each for the shared library, for the archive, and for the output of --static with a linker
+# pkg-config in C and C++: one line each for the shared library, for the archive, and for the output of --static with a linker
 # that prefers archives.
 find_program(pkg_config pkg-config REQUIRED)
 set(ENV{PKG_CONFIG_PATH} ${lib}/pkgconfig)

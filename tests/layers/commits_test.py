@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that check_commits.py names the faults of a subject, and passes where there are no commits.
+"""Checks that check_commits.py names the faults of a subject, and passes if there are no commits.
 
 usage: commits_test.py CHECKS, the folder scripts/checks
 """

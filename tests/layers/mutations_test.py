@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that seeded bugs find their places, and that a bug without a place, or with Python errors, is reported.
+"""Checks that the places of seeded bugs are found, and that a bug without a place or with a Python error is reported.
 
 usage: mutations_test.py CHECKS, the folder scripts/checks
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the program that collects results of tests: its counts and its table.
+"""Tests the counts and the table of parts.py, which collects results of tests.
 
 usage: parts_test.py CHECKS, the folder scripts/checks
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes one place of a copy of the tree at a time and expects a check of the tree to name each change.
+"""Makes one change at a time in a copy of the tree, and expects that a check of the tree names the change.
 
 usage: seeded_faults.py CHECK_PY --root FOLDER
 """

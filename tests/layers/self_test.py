@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeds one fault at a time into a small tree and expects check_layers.py to name it.
+"""Makes one fault at a time in a small tree, and expects that check_layers.py names the fault.
 
 usage: self_test.py CHECK_LAYERS_PY
 """
@@ -35,7 +35,7 @@ SOUND = {
     "python/patchfold/onnx/__init__.py": "from .._operators.columns import fold\n",
     "python/patchfold/onnx/backend.py": "import patchfold.onnx\n",
 }
-# The arrows of its picture: includes, without arrows that a longer way replaces.
+# The expected arrows of the picture: includes, without arrows whose ends a longer path connects too.
 ARROWS = [
     "src_base --> include_patchfold",
     "src_tensor --> include_patchfold",
@@ -50,7 +50,7 @@ ARROWS = [
     "python_patchfold_onnx --> python_patchfold__operators",
     "python_patchfold___init___py --> python_patchfold_onnx",
 ]
-# The text to add, its file, and the beginning of the expected line.
+# For each fault: the file, the text to add, and the beginning of the expected line.
 FAULTS = [
     ("src/kernels/move.cpp", '#include "engine/plan.hpp"\n', "src/kernels/move.cpp:4: src/kernels may not include src/engine"),
     ("src/engine/plan.hpp", '  #  include "ops/fold.hpp"\n', "src/engine/plan.hpp:5: src/engine may not include src/ops"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that front ends need no symbol that the library hides, so that they also link with the shared library.
+"""Checks that front ends need no hidden symbol of the library, so that they also link with the shared library.
 
 usage: symbols_test.py NM LIBPATCHFOLD_SO ARCHIVE...
 """
@@ -8,7 +8,7 @@ import sys
 
 
 def symbols(*command):
-    """Returns the last word of each line of nm, without versions; nm prints an archive's members as lines with a colon."""
+    """Returns the names that nm prints, the last word of each line, without versions and without names of members."""
     lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout.splitlines()
     return {line.split()[-1].split("@")[0] for line in lines if line.strip() and not line.endswith(":")}
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts of an operator beyond its row of the operator table: its definition written a second time, and the wrong inputs that it
-// cannot get. Each dialect has a file of facts in this folder. An operator without facts is tested by its row.
+// Facts of an operator beyond its row of the operator table: a second implementation of the shape of its output, and wrong inputs
+// that do not exist for the operator. Each dialect has a file of facts. An operator without facts is tested by its row.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@ namespace patchfold::facts {
 
 class Work;
 
-/// An axis of the example's data where one more element makes the problem wrong; or the reason why there is no such axis.
+/// An axis of the example's data on which one more element makes the problem wrong, or the reason why no axis does.
 struct Cell {
   int axis = 0;
   std::string_view reason{};
@@ -24,7 +24,7 @@ constexpr Cell none(std::string_view reason) {
   return {0, reason};
 }
 
-/// A wrong input that the operator cannot get.
+/// A wrong input that does not exist for the operator, and the reason.
 struct Exempt {
   std::string_view what;
   std::string_view reason;
@@ -36,13 +36,13 @@ constexpr std::string_view refused;
 struct Facts {
   std::string_view op;
   void (*formula)(Work&);      ///< computes the output's shape, in 128 bits
-  std::string_view more_axes;  ///< `refused` if one more axis at the front is refused; else the reason why not
-  Cell divisible;              ///< an extent that must be a multiple
-  Cell positions;              ///< the extent that must be the formula's number of positions
+  std::string_view more_axes;  ///< `refused` if one more axis in front is refused; else the reason why it is accepted
+  Cell divisible;              ///< the axis whose extent must be a multiple of a number
+  Cell positions;              ///< the axis whose extent must be the number of positions
   std::vector<Exempt> exempt{};
 };
 
-/// Registers the facts of a dialect at the program's start: `const Known torch({..});`
+/// An object that registers the facts of a dialect at the program's start: `const Known torch({..});`
 class Known {
  public:
   explicit Known(std::vector<Facts> dialect);
@@ -53,7 +53,7 @@ const Facts* find(std::string_view op);
 /// Returns the names of all operators with facts.
 std::vector<std::string_view> known();
 
-/// Reasons that many operators share.
+/// The reasons that many operators share.
 constexpr std::string_view any_axes = "any number of axes before those that it looks at";
 constexpr Cell no_multiples = none("nothing has to be a multiple");
 constexpr Cell no_columns = none("it takes no columns");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The neutral operators.
+// Facts of the neutral operators.
 #include "facts.hpp"
 #include "formulas.hpp"
 
 namespace patchfold::facts {
 namespace {
 
-/// Returns the number of spatial axes: the length of a list, or two for single numbers, which mean rank 4.
+/// Returns the number of spatial axes: the length of a list, or two if no argument is a list; the data must then have four axes.
 std::size_t spatial_rank(Work& w, std::initializer_list<std::string_view> names) {
   const std::size_t rank = w.rank_of(names, 0);
   w.require(rank > 0 || w.data.size() == 4);
@@ -39,7 +39,7 @@ void unfold(Work& w) {
   w.give(last ? join({batch, where, rows}) : join({batch, rows, where}));
 }
 
-/// Returns axes with the pads of a rule, for operators that know the image.
+/// Returns axes with the pads of a rule, for operators whose problem has the extents of the image.
 std::vector<Axis> ruled(Work& w, const Wides& extents, const Wides& kernel, const Wides& stride, const Wides& dilation) {
   std::vector<Axis> axes;
   for (std::size_t i = 0; i < extents.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX.
+// Facts of ONNX's operators.
 #include "facts.hpp"
 #include "formulas.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenVINO.
+// Facts of OpenVINO's operators.
 #include "facts.hpp"
 #include "formulas.hpp"
 
@@ -28,7 +28,7 @@ void patches(Work& w) {
   w.give(shape);
 }
 
-/// Returns pairs of lists whose entry for the batch must leave it unchanged.
+/// Returns the pairs of two lists without the batch's entry, which must leave the batch unchanged.
 Wides batch_pairs(Work& w, std::string_view begin_name, std::string_view end_name) {
   const Wides begins = w.list(begin_name, 1, 0), ends = w.list(end_name, 1, 0);
   w.require(begins[0] == 0 && ends[0] == 0);

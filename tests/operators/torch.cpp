@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch.
+// Facts of PyTorch's operators.
 #include "facts.hpp"
 #include "formulas.hpp"
 
 namespace patchfold::facts {
 namespace {
 
-/// Requires (N, C, spatial) with or without N: only the batch may be empty.
+/// Requires data of (N, C, spatial), with or without N, in which only the batch may be empty.
 void require_data(Work& w, std::size_t without_batch) {
   for (std::size_t i = w.data.size() == without_batch ? 0 : 1; i < w.data.size(); ++i) w.require(w.data[i] != 0);
 }

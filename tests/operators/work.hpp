@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a formula: the arguments of a problem as 128-bit numbers, and its results.
+// The state of a formula: the arguments of a problem as 128-bit numbers, and the results of the formula.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ inline Wides join(std::initializer_list<Wides> parts) {
 
 /// The result of a formula for a problem.
 struct Formula {
-  bool is_legal = true;  ///< every number lies in its range, and multiples are right
+  bool is_legal = true;  ///< every number is in its range, and extents are multiples where they must be
   bool fits = true;      ///< extents, pads, effective kernels, and the elements of both tensors stay below 2^60
   Wides output{};
 };
@@ -86,7 +86,7 @@ class Work {
     const ArgumentValue found = value(name);
     return !std::holds_alternative<std::int64_t>(found) && !std::holds_alternative<std::string>(found);
   }
-  /// Returns a list; one number stands for `rank` equal ones, and an empty list for ones.
+  /// Returns an argument as a list. A single number becomes `rank` equal entries. Entries below `least` are not legal.
   Wides list(std::string_view name, std::size_t rank = 1, Wide least = std::numeric_limits<std::int64_t>::min()) {
     const ArgumentValue found = value(name);
     Wides all;
@@ -102,7 +102,7 @@ class Work {
     if (const auto* tensor = std::get_if<IndexTensor>(&found)) return static_cast<std::size_t>(tensor->values.size());
     return static_cast<std::size_t>(std::get<Dims>(found).size());
   }
-  /// Returns pairs of begin and end for `rank` axes, flat.
+  /// Returns (begin, end) of each of `rank` axes, as one flat list.
   Wides pairs(std::string_view name, std::size_t rank, Wide least) {
     const ArgumentValue found = value(name);
     Wides all;
@@ -116,14 +116,14 @@ class Work {
     for (const Wide each : all) require(each >= least);
     return all;
   }
-  /// Returns the length of the first list among these, or `otherwise`.
+  /// Returns the length of the first argument among `names` that is a list, or `otherwise`.
   std::size_t rank_of(std::initializer_list<std::string_view> names, std::size_t otherwise) const {
     for (const auto name : names)
       if (is_list(name)) return list_size(name);
     return otherwise;
   }
 
-  /// Sets the pads of the rule same; a negative total counts as none.
+  /// Sets the pads of the rule same. A negative total counts as 0.
   static void pad_same(Axis& axis, bool lower, bool may_shrink = false) {
     if (axis.extent <= 0 || axis.stride < 1) return;
     const Wide count = (axis.extent + axis.stride - 1) / axis.stride;

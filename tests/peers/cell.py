@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one cell of the table, a system, an operator and an element type: compares both on random problems."""
+"""Runs a cell of the table (a system, an operator, an element type): compares the system with patchfold."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from table import Row, Table
 
 from dialects import definition
 
-# The number of cases that shows that a cell refuses everything.
+# After this many refused cases without an accepted case, a cell counts as refusing everything.
 REFUSED_CASES = 50
 ROUNDS = 12
 SETTINGS: dict[str, Any] = {
@@ -38,7 +38,7 @@ SETTINGS: dict[str, Any] = {
 
 @dataclass
 class Tally:
-    """The counts of a cell. A case is one distinct (shape, attributes, data); accepted means that both gave a result."""
+    """The counts of a cell. A case is one distinct (shape, attributes, data); an accepted case has a result in both."""
 
     system: str
     version: str
@@ -46,9 +46,9 @@ class Tally:
     dtype: str
     accepted: int = 0
     equal: int = 0
-    covered: Counter[str] = field(default_factory=Counter)  # accepted, by condition; "" for none
-    differing: Counter[str] = field(default_factory=Counter)  # by verdict and condition
-    refused: Counter[str] = field(default_factory=Counter)  # "both", or the side that refuses alone and its rule
+    covered: Counter[str] = field(default_factory=Counter)  # number of accepted cases, by condition; "": without a condition
+    differing: Counter[str] = field(default_factory=Counter)  # number of differing results, by verdict and condition
+    refused: Counter[str] = field(default_factory=Counter)  # number of refusals: by "both", or by one side with its rule
     withheld: int = 0
     features: Counter[str] = field(default_factory=Counter)
     message: str = ""
@@ -67,7 +67,7 @@ def ours(problem: Problem) -> Array:
 
 
 def judge(problem: Problem, row: Row, right: Array, other: Array) -> tuple[bool, str | None]:
-    """Returns whether the system's result is right, and the contradiction to the row, if any."""
+    """Returns whether the system's result is right, and how it contradicts the row, if it does."""
     same = equal(problem, right, other)
     if same or row.verdict == "wrong":
         return same, None
@@ -98,11 +98,11 @@ class Cell:
         self.seen: set[bytes] = set()
 
     def theirs(self, problems: list[Problem], refused: Callable[[Problem], bool]) -> list[Answer | None]:
-        """Returns the system's answers; None for a problem that it must not get. refused() tells patchfold's refusals."""
+        """Returns the system's answers; None for a problem that could crash it. refused() says if patchfold refuses."""
         safe = [not any(rule.covers(problem) for rule in self.crashes) for problem in problems]
         asked = [problem for problem, fine in zip(problems, safe, strict=True) if fine]
         many = getattr(self.system, "run_many", None)
-        # A refusal makes a system that runs many problems at once run each of them alone.
+        # Runs a problem alone if it is probably refused. A refusal in a group would make the system run each problem alone.
         doubtful = [p for p in asked if refused(p) or any(rule.by == "system" and rule.covers(p) for rule in self.rules)]
         sound = [p for p in asked if p not in doubtful]
         found: dict[int, Answer] = {}
@@ -122,7 +122,7 @@ class Cell:
 
     def _one(self, problem: Problem, mine: Answer, other: Answer | None, tally: Tally) -> None:
         row = self.table.row(self.system.name, problem)
-        # Always checks patchfold's result: a verdict on the system does not cover it.
+        # Checks patchfold's result in any case, since the verdict is about the system's result only.
         if not isinstance(mine, Refusal):
             right = definition(problem)
             if not equal(problem, mine, right):
@@ -151,7 +151,7 @@ class Cell:
             tally.features.update(features(problem))
 
     def _right_with_other_data(self, problem: Problem, row: Row) -> bool:
-        """Asks again with other numbers, since data may hide a fault: all zeros are zeros in any order."""
+        """Runs the problem with other numbers, since data may hide a fault: all zeros are zeros in any order."""
         telling = Problem(problem.op, problem.dtype, telling_data(problem.dtype, problem.data.shape), problem.attributes)
         if not row.covers(telling):
             return True
@@ -171,7 +171,7 @@ class Cell:
         tally.refused[f"{by} {rule.where}"] += 1
 
     def run(self, cases: int, seed: int) -> Tally:
-        """Runs problems in both until enough were accepted; AssertionError with a problem that contradicts the table."""
+        """Runs problems in both until enough are accepted. Raises AssertionError if a problem contradicts the table."""
         tally, op, dtype = self.tally, self.tally.op, self.tally.dtype
         self.check(always(op, dtype))
         refuses = self.rows[-1].verdict == "refuses"

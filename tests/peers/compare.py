@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares two results: equal bits, within the bound of a rounded sum, or equal to a narrower type's result.
 
-Movement must keep every bit, those of a NaN too. A sum that is NaN must be NaN in both; which NaN is not compared.
+Movement must keep every bit, also of a NaN. A sum that is NaN must be NaN in both; the bits of this NaN may differ.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from problem import DTYPES, Array, Problem
 
 from dialects import SUMS, window_of
 
-# Narrowings besides types: a NaN that becomes another NaN, and float32 without infinities.
+# Narrowings that are no types: a NaN that becomes another NaN, and float32 without infinities.
 ANY_NAN = "any NaN"
 CLAMPED = "float32, clamped"
 LARGEST = float(numpy.finfo(numpy.float32).max)
@@ -42,13 +42,13 @@ def equal(problem: Problem, ours: Array, theirs: Array, any_nan: bool = False) -
 
 
 def within_bounds(problem: Problem, ours: Array, theirs: Array, ulps: float = 0.5) -> str | None:
-    """Returns the fault of two float16 or bfloat16 sums, or None.
+    """Returns the fault of a float16 or bfloat16 sum, patchfold's or the other system's, or None.
 
-    Ours is added in float32 and rounded once: |y - S| <= ulp(y)/2 + (n-1) * 2^-24 * sum|x| * (1 + n * 2^-24). Theirs may
-    be rounded to the type at each of the n - 1 additions, and once more, each time by ulps units in the last place: with u
-    that many units in the last place of 1, |y - S| <= n * u * sum|x| * (1 + n * u) + half the smallest subnormal. Where a
-    partial sum can overflow, nothing is said of the sum; where a term is not finite, it must be the infinity or the NaN
-    that such terms make.
+    S is the exact sum of n terms x, and y the result. patchfold adds in float32 and rounds once:
+    |y - S| <= ulp(y)/2 + (n-1) * 2^-24 * sum|x| * (1 + n * 2^-24). The other system may round to the type at each of the
+    n - 1 additions, and once more, each time by `ulps` units in the last place. With u = `ulps` units in the last place of
+    1, |y - S| <= n * u * sum|x| * (1 + n * u) + half the smallest subnormal. If a partial sum can overflow, the sum is not
+    checked. If a term is not finite, the sum must be the infinity or the NaN that these terms give.
     """
     if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
         return f"shapes or types {ours.shape} {ours.dtype} and {theirs.shape} {theirs.dtype}"
@@ -84,7 +84,7 @@ def within_bounds(problem: Problem, ours: Array, theirs: Array, ulps: float = 0.
 
 
 def narrowed(problem: Problem, to: str) -> Problem:
-    """Returns the problem with its data cut to another type; floating-point data need not keep its NaN."""
+    """Returns the problem with its data converted to a narrower type, in which a NaN may become another NaN."""
     data = problem.data
     with numpy.errstate(all="ignore"):
         if to == CLAMPED:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what the cells of a run counted, and writes or checks docs/conformance.md.
+"""Checks the counts of a run's cells, and writes or checks docs/conformance.md.
 
 usage: conformance.py COUNTS_FOLDER [--cases N] [--system NAME]... [--write]
 
   --cases N      accepted cases that every cell must have (default 500)
   --system NAME  only these systems; the page is then neither written nor checked
-  --write        writes the page; otherwise it must say what this run says, counts apart
+  --write        writes the page; without it, fails if the page differs from this run in more than counts
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "conformance.md"
 HEAD = """<!-- Written by `scripts/peers --write`. -->
 # Conformance
 
-The operators of patchfold beside those of the systems themselves: where results have the same bits, and where a system
-rounds, refuses or is wrong. patchfold and each system run the same random problems on the CPU. `tests/peers/expected`
-holds the expected verdict of every operator and element type, and `scripts/peers` fails if a run shows another one. A case
-is one distinct combination of shape, attributes and data that both accept. Each result of patchfold must be what the
-operator's formula gives (`tests/peers/definitions.py`), also where the other system refuses or is wrong. Copies must agree
-in every bit. Sums must agree in every bit, except in the bits of a NaN. Strings, which ONNX's block operators move too,
-are not compared.
+This page compares the operators of patchfold with the operators of other systems: where results have equal bits, and
+where a system rounds, refuses or is wrong. patchfold and each system run the same random problems on the CPU.
+`tests/peers/expected` holds the expected verdict of every operator and element type, and `scripts/peers` fails if a
+run shows another verdict. A case is one distinct combination of shape, attributes and data that both accept. Each
+result of patchfold must equal the result of the operator's formula (`tests/peers/definitions.py`), also if the other
+system refuses or is wrong. Copies must agree in every bit. Sums must agree in every bit, except in the bits of a NaN.
+Strings, which ONNX's block operators move too, are not compared.
 
 | verdict | meaning |
 |---|---|
@@ -56,7 +56,7 @@ def tallies(folder: Path, names: list[str]) -> list[Tally]:
 
 
 def faults(expected: table.Table, found: list[Tally], names: list[str], cases: int) -> list[str]:
-    """Returns the conditions that the run should have shown, but did not."""
+    """Returns the required conditions that no problem of the run had."""
     cells = {(tally["system"], tally["op"], tally["dtype"]): tally for tally in found}
     wanted = {key for key in expected.cells if key[0] in names}
     result = [f"{' '.join(key)}: not run" for key in sorted(wanted - set(cells))]
@@ -71,7 +71,7 @@ def faults(expected: table.Table, found: list[Tally], names: list[str], cases: i
             result.append(f"{' '.join(key)}: {count} cases of {least}")
         if not refused:
             groups[key[:2]].append(tally)
-    # Only long runs show rare conditions.
+    # Rare conditions are required of long runs only.
     for (system, op), members in groups.items() if cases >= FULL else ():
         result += [f"{system} {op}: {text}" for text in _group_faults(expected, system, op, members)]
     return result
@@ -146,13 +146,13 @@ def _rows(expected: table.Table, system: str, op: str, members: list[Tally]) -> 
 
 def _refusals(expected: table.Table, system: str, members: list[Tally]) -> list[str]:
     both = sum(tally["refused"].get("both", 0) for tally in members)
-    lines = ["", f"Refused by both: {both}. Refused by one of them only:", ""]
+    lines = ["", f"Refused by both: {both}. Refused by one side only:", ""]
     rules: dict[table.OneSided, list[str]] = defaultdict(list)
     for op in dict.fromkeys(tally["op"] for tally in members):
         for rule in expected.refusals.get((system, op), []):
             rules[rule].append(op)
     for rule, ops in rules.items():
-        who = {"system": system, "patchfold": "patchfold", "nobody": "not put to the system"}[rule.by]
+        who = {"system": system, "patchfold": "patchfold", "nobody": "not run in the system"}[rule.by]
         name = f"{rule.by} {rule.where}"
         count = sum(tally["refused"].get(name, 0) for tally in members if tally["op"] in ops)
         counted = f" {count}," if rule.by != "nobody" else ""
@@ -161,7 +161,7 @@ def _refusals(expected: table.Table, system: str, members: list[Tally]) -> list[
 
 
 def without_counts(page: str) -> str:
-    """Returns the page without counts, which differ where a system breaks ties its own way or draws differ."""
+    """Returns the page without counts, which differ between runs."""
     lines = []
     for line in page.splitlines():
         if line.startswith("| "):

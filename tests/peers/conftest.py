@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of the comparison, and its cells as parameters of the test."""
+"""The options of the comparison, and the cells as parameters of its test."""
 
 from __future__ import annotations
 

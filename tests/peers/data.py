@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elements for problems: ordinary ones, sums whose order matters, and every special value of a type."""
+"""Data of problems: ordinary numbers, terms whose sum depends on the order, and all special values of a type."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def moods_of(dtype: str) -> tuple[str, ...]:
 
 
 def fill(dtype: str, shape: tuple[int, ...], mood: str, seed: int) -> Array:
-    """Returns an array of that type; equal arguments give equal bits."""
+    """Returns an array of the type; equal arguments give equal bits."""
     random = numpy.random.default_rng([seed, *mood.encode()])
     target = DTYPES[dtype]
     count = math.prod(shape)
@@ -67,7 +67,7 @@ def _floats(random: Generator, dtype: numpy.dtype[Any], count: int, mood: str) -
         return numpy.full(count, -0.0).astype(dtype)
     if mood == "integers":
         return random.integers(-8, 9, count).astype(dtype)
-    # With exponents this far apart, the last bits show the order of a sum; terms also cancel now and then.
+    # With exponents from -8 to 8, the last bits of a sum show the order of its terms; some terms also cancel.
     values = numpy.ldexp(random.uniform(-1, 1, count), random.integers(-8, 9, count)).astype(dtype)
     if mood == "specials":
         chosen = random.random(count) < 0.25
@@ -76,17 +76,17 @@ def _floats(random: Generator, dtype: numpy.dtype[Any], count: int, mood: str) -
 
 
 def telling_data(dtype: str, shape: tuple[int, ...]) -> Array:
-    """Returns numbers above 0 whose neighbours differ, as many as the type has; True and False at random."""
+    """Returns the numbers 1 to 16, with different neighbours; for booleans, True and False at random."""
     count = math.prod(shape)
     if kind_of(dtype) == "bool":
         return fill(dtype, shape, "coins", 1)
-    # Every type has 1 to 16 exactly. Steps of 7 in a table of 16 do not repeat with a small extent.
+    # Every type holds 1 to 16 exactly. Steps of 7 modulo 16 do not repeat with the period of a small extent.
     numbers = 1 + (numpy.arange(count) * 7 + numpy.arange(count) // 16) % 16
     return numbers.astype(DTYPES[dtype]).reshape(shape)
 
 
 def specials(dtype: numpy.dtype[Any]) -> Array:
-    """Returns zeros, infinities and NaN where the type has them, subnormals, least and largest normals, of both signs."""
+    """Returns special values of a type, of both signs: zero, infinity, NaN, and the least and largest numbers."""
     limits: Any = ml_dtypes.finfo(dtype)
     with numpy.errstate(all="ignore"):
         values = [0.0, limits.smallest_subnormal, limits.smallest_normal, limits.max, 1.0]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators' definitions in plain NumPy: nothing here runs patchfold or another system.
+"""The operators' definitions in plain NumPy. This file runs neither patchfold nor another system.
 
-Images are (N, C, image..) and columns (N, C, taps, positions..); the dialects say how theirs differ from that.
+Images are (N, C, image..) and columns (N, C, taps, positions..). The dialects reorder axes to and from this form.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HALVES = ("float16", "bfloat16")
 
 
 def meetings(w: Window) -> Iterator[tuple[int, tuple[Array, ...], tuple[Array, ...]]]:
-    """Yields each tap with the positions at which it meets a pixel, and these pixels, as indices of (N, C, axis..) arrays.
+    """Yields each tap with its positions inside of the image, and their pixels, as indices of (N, C, axis..) arrays.
 
     coordinate = position * stride + tap * dilation - pad_begin
     """
@@ -47,7 +47,7 @@ def extract(image: Array, w: Window) -> Array:
 
 
 def contributions(data: Array, w: Window) -> tuple[Array, Array]:
-    """Returns the terms of every pixel of a fold, (taps, N, C, image..) by ascending tap, and a mask of existing terms."""
+    """Returns a fold's terms for every pixel, (taps, N, C, image..) by ascending tap, and a mask of existing terms."""
     columns = data.reshape(prod(w.batch), w.channels, prod(w.kernel), *w.positions)
     terms = numpy.zeros((prod(w.kernel), prod(w.batch), w.channels, *w.image), data.dtype)
     there = numpy.zeros(terms.shape, bool)
@@ -58,8 +58,8 @@ def contributions(data: Array, w: Window) -> tuple[Array, Array]:
 
 
 def combine(data: Array, w: Window) -> Array:
-    """Returns (batch.., C, image..) of the columns of a fold. Terms are added to +0 in ascending order of the taps; float16
-    and bfloat16 in float32, rounded once.
+    """Returns a fold's image, (batch.., C, image..). Adds terms to +0 in ascending order of the taps. Adds float16 and
+    bfloat16 in float32, and rounds the sum once.
     """
     terms, there = contributions(data, w)
     total = numpy.zeros(terms.shape[1:], numpy.float32 if data.dtype.name in HALVES else data.dtype)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Helpers of the strategies: drawing, settings, and changes that make a valid setting invalid."""
+"""Helpers of the Hypothesis strategies: random choices, settings, and changes that make a valid setting invalid."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def number(draw: Draw, low: int, high: int) -> int:
 
 
 def chance(draw: Draw, percent: int) -> bool:
-    """Returns True by this chance, drawn from the upper end, so that Hypothesis shrinks rare features away."""
+    """Returns True with the chance in percent. Large numbers give True, so that Hypothesis shrinks rare features away."""
     return number(draw, 0, 99) >= 100 - percent
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Attributes of an operator and the shape of its data; fault names the invalid part, if any."""
+    """The attributes of an operator, and the shape of its data; `fault` names the invalid part, if any."""
 
     attributes: dict[str, Any]
     shape: tuple[int, ...]
@@ -38,8 +38,9 @@ class Setting:
 
 @dataclass(frozen=True)
 class Fault:
-    """Kinds: entry (an attribute's entry gets the value), length (a list gets one more or one less), extent (an axis of
-    the data grows by the value), rank (the data gains or loses a leading axis), replace (the attribute gets the value)."""
+    """A change that makes a setting invalid. Kinds: entry (an attribute's entry gets the value), length (a list gets one
+    entry more or less), extent (an axis of the data grows by the value), rank (the data gains or loses a leading axis),
+    replace (the attribute gets the value)."""
 
     kind: str
     name: str = ""
@@ -49,7 +50,7 @@ class Fault:
         return f"{self.kind} {self.name} {self.value}".replace("  ", " ")
 
     def apply(self, draw: Draw, setting: Setting) -> Setting | None:
-        """Returns the invalid setting, or None where the fault does not apply."""
+        """Returns the invalid setting, or None if the fault does not apply."""
         attributes, shape = dict(setting.attributes), setting.shape
         if self.kind == "rank":
             if self.value < 0 and not shape:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Facts of an operator for the comparison: how to draw its problems, and the conditions that they must show."""
+"""Facts of an operator for the comparison: how to draw problems, and the features that the problems must have."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from windows import Window
 
 @dataclass(frozen=True)
 class Facts:
-    """`draw` makes a valid setting, and each of `faults` makes it invalid. Over a whole run the problems of an operator must
-    show what `shows` lists; features.py says when a problem shows it. `formula` computes the result of a valid problem
-    without patchfold. `window` reads the window of an operator that slides a kernel; None for the others. `always` are
-    settings that every run has, since random ones rarely show what they show."""
+    """The facts of an operator. `draw` makes a valid setting, and each of `faults` makes a setting invalid. The problems of
+    a whole run must have all features in `shows`, by features.py. `formula` computes the result of a valid problem without
+    patchfold. `window` reads the window of an operator that slides a kernel; None for other operators. `always` are
+    settings for every run, whose features random settings rarely have."""
 
     draw: Callable[[Draw, str], Setting]
     faults: list[Fault]
@@ -30,7 +30,7 @@ def axes(*ranks: int, what: str = "axes") -> set[str]:
     return {f"{rank} {what}" for rank in ranks}
 
 
-# Conditions that operators of several dialects must show.
+# Features that problems of operators of several dialects must cover.
 WINDOW = {
     "holes", "stride > kernel", "stride > image", "kernel = extent", "stride leaves a rest", "overlaps", "one position",
     "extent > 64",

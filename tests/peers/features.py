@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The features of problems, which tell what a run covered and must have covered."""
+"""The features of problems. A run must cover the features that its operators require."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ COMMON = {"empty data", "NaN", "Inf", "-0.0", "extreme integers"}
 
 
 def required(op: str, dtypes: set[str]) -> set[str]:
-    """Returns the features that an operator's problems must have in all, over these element types."""
+    """Returns the features that the problems of an operator, over all given element types, must cover."""
     needed = facts_of(op).shows | COMMON
     kinds = {kind_of(dtype) for dtype in dtypes}
     if "integer" not in kinds:

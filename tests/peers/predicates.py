@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conditions that the table names. Each returns whether a problem, valid or not, is of its kind."""
+"""The conditions in the table of expected results. Each function says if a problem, valid or not, meets a condition."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Predicate = Callable[[Problem], bool]
 
 
 def _window(problem: Problem) -> Window | None:
-    """Returns the window of a problem, or None where its attributes do not make one."""
+    """Returns the window of a problem, or None if its attributes make no window."""
     if facts_of(problem.op).window is None:
         return None
     try:
@@ -39,7 +39,7 @@ def _entries(problem: Problem, *names: str) -> list[int]:
 
 
 def not_two_axes(problem: Problem) -> bool:
-    """Returns whether a window has another number of spatial axes than two."""
+    """Returns whether the problem has a window whose number of spatial axes is not two."""
     w = _window(problem)
     return w is not None and len(w.image) != 2
 
@@ -49,7 +49,7 @@ def channels_first(problem: Problem) -> bool:
 
 
 def many_blocked_axes(problem: Problem) -> bool:
-    """Returns whether more than four axes are blocked, without leading and trailing axes of block 1 and no pads."""
+    """Returns whether more than four axes are blocked; leading and trailing axes of block 1 without pads do not count."""
     blocks = list(problem.attributes["block_shape"])
     pads = [any(pair) for pair in problem.attributes.get("paddings", problem.attributes.get("crops", ()))]
     plain = [block == 1 and not pad for block, pad in zip(blocks, pads, strict=False)]
@@ -61,8 +61,8 @@ def many_blocked_axes(problem: Problem) -> bool:
 
 
 def _pixels(w: Window, extents: tuple[int, ...]) -> set[tuple[int, ...]]:
-    """Returns (row of the columns, position.., channel, pixel..) of every element that meets the image, if rows are channel,
-    tap.. with these extents.
+    """Returns (row of the columns, position.., channel, pixel..) of every element inside of the image, if a row's number is
+    read as the index (channel, tap..) of an array with the given extents.
     """
     found = set()
     for row in range(w.channels * prod(w.kernel)):
@@ -79,8 +79,8 @@ def _pixels(w: Window, extents: tuple[int, ...]) -> set[tuple[int, ...]]:
 
 
 def taps_decoded_with_dilation(problem: Problem) -> bool:
-    """Returns whether a fold's columns meet other pixels when rows are decoded with the extents of the dilated kernel. This
-    matters with another number of axes than two.
+    """Returns whether a fold adds columns to other pixels if a row's number is split by the extents of the dilated kernel.
+    Always False for two spatial axes.
     """
     w = _window(problem)
     if w is None or len(w.image) == 2 or 0 in (*w.batch, *w.positions) or w.effective == w.kernel:
@@ -169,7 +169,7 @@ def pads_around_nothing(problem: Problem) -> bool:
 
 
 def no_columns(problem: Problem) -> bool:
-    """Returns whether there are no columns for an image that has pixels: the result is zeros."""
+    """Returns whether the image has pixels but there are no columns, so that the result is zeros."""
     return problem.data.shape[-1:] == (0,) and 0 not in (*problem.data.shape[:-1], *problem.attributes["output_size"])
 
 
@@ -190,7 +190,7 @@ def lengths_differ(problem: Problem) -> bool:
 
 
 def empty_and_indivisible(problem: Problem) -> bool:
-    """Returns whether data is empty, and its extents, or channels, are no multiples of the block."""
+    """Returns whether data is empty, and its extents or channels are not multiples of the block."""
     shape = problem.data.shape
     if problem.op == "onnx.Col2Im-18":
         taps = prod(problem.attributes["block_shape"])

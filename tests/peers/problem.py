@@ -25,14 +25,14 @@ DTYPES: dict[str, numpy.dtype[Any]] = {
 
 
 class Refusal(Exception):
-    """The system refuses this problem; str() is its own message."""
+    """Raised if the system refuses a problem; str() is the system's message."""
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """An operator of the table, its data and its attributes by the names of the table.
+    """An operator of the table, with its data, and its attributes by their names in the table.
 
-    dtype is a key of DTYPES, and data.dtype is DTYPES[dtype]. seed and mood say how the data was drawn.
+    dtype is a key of DTYPES, and data.dtype is DTYPES[dtype]. The data was drawn by `seed` and `mood`.
     """
 
     op: str
@@ -63,7 +63,7 @@ Answer: TypeAlias = "Array | Refusal"
 
 
 def answers(run: Callable[[Problem], Array], problems: Iterable[Problem]) -> list[Answer]:
-    """Returns run()'s answers to the problems in turn, with refusals as values, like a system's run_many()."""
+    """Returns the results of run() for each problem, with refusals as values, like a system's run_many()."""
     results: list[Answer] = []
     for problem in problems:
         try:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hypothesis strategies for problems of every dialect operator.
 
-Hypothesis draws the geometry, whether and how it is made invalid, and a seed; the elements come from a NumPy generator
-with that seed. A case is one distinct combination of shape, attributes and data.
+Hypothesis draws the geometry, a fault if the problem is to be invalid, and a seed. NumPy's generator makes the elements
+from the seed. A case is one distinct combination of shape, attributes and data.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def draw_setting(draw: Draw, op: str) -> Setting:
 def groups(draw: Draw, op: str, dtype: str, size: int) -> list[Problem]:
     """Returns problems with equal attributes and shape, and different data."""
     setting = draw_setting(draw, op)
-    # Hypothesis often draws a number again: with the setting mixed in, the data still differs.
+    # Hypothesis often draws equal numbers. The setting is mixed into the seed, so that the data still differs.
     seed = zlib.crc32(f"{number(draw, 0, 2**32 - 1)} {setting}".encode())
     moods = moods_of(dtype)
     first = number(draw, 0, len(moods) - 1)
@@ -43,7 +43,7 @@ def groups(draw: Draw, op: str, dtype: str, size: int) -> list[Problem]:
 
 
 def always(op: str, dtype: str) -> list[Problem]:
-    """Returns problems of the settings that every run has, with ordinary data."""
+    """Returns problems with the settings of every run (Facts.always), and ordinary data."""
     mood = moods_of(dtype)[0]
     return [
         Problem(op, dtype, fill(dtype, setting.shape, mood, number), setting.attributes, number, mood)
@@ -52,7 +52,7 @@ def always(op: str, dtype: str) -> list[Problem]:
 
 
 def batches(op: str, dtype: str, size: int, settings: int) -> Any:
-    """Returns groups of several settings, one after the other."""
+    """Returns a strategy of groups with several settings, one after the other."""
     if settings == 1:
         return groups(op, dtype, size)
     lists = st.lists(groups(op, dtype, size), min_size=1, max_size=2 * settings)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records small problems with what a system answered, for the tests that run without the systems.
+"""Records small problems with the answers of a system, for tests that run without the systems.
 
 usage: record.py SYSTEM...      writes tests/python/vectors/SYSTEM.jsonl
 
 A line is {op, dtype, vectors}. A vector is {attributes, shape, data, result_shape, result} with the bytes in base64, or
-{attributes, shape, refused} with the system's own words where it takes no such problem. What patchfold answers plays no
-part: recorded is each answer that the table expects to be equal, and of the others those that the definition gives. The
-first line says which version answered. Kept are a few problems of each type, and those that show something not shown before.
+{attributes, shape, refused} with the system's message if it refuses the problem. patchfold's results are not used. An
+answer is recorded if the table expects equal bits, or if it equals the definition. The first line names the system's
+version. Kept are a few problems of each type, and problems with a feature that no kept problem has.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from dialects import definition
 
 FOLDER = Path(__file__).resolve().parent.parent / "python" / "vectors"
 MOST_BYTES = 400
-REFUSALS = 3  # of each operator
-OF_A_TYPE, LEAST_ELEMENTS = 2, 6  # of each operator and type: this many vectors with at least this many elements
-EXAMPLES = 400  # of each operator
+REFUSALS = 3  # refused problems of each operator
+OF_A_TYPE, LEAST_ELEMENTS = 2, 6  # for each operator and type, the number of vectors, and the least number of elements
+EXAMPLES = 400  # problems that are tried for each operator
 
 
 def text_of(values: Array) -> str:
@@ -47,7 +47,7 @@ class Recorder:
         self.seen: set[str] = set()
         self.refusals = 0
         self.of_type: Counter[str] = Counter()
-        self.vectors: list[dict[str, Any]] = []  # of one operator and type
+        self.vectors: list[dict[str, Any]] = []  # the vectors of one operator and type
         self.lines: list[dict[str, Any]] = []
 
     def consider(self, problem: Problem) -> None:

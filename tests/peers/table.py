@@ -20,8 +20,8 @@ VERDICTS = ("equal", "bounded", "narrows", "refuses", "wrong")
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a cell: the verdict for all of its problems, or only for one kind (where). A wrong result is wrong for each
-    of them, or depends on the memory's old content or on the processor (by_chance).
+    """A row of a cell: the verdict for all problems of the cell, or for problems that meet a condition (where). Results
+    with the verdict `wrong` are wrong for all these problems or, with by_chance, depend on old memory or the processor.
     """
 
     verdict: str
@@ -37,7 +37,7 @@ class Row:
 
 @dataclass(frozen=True)
 class OneSided:
-    """Problems that only one side refuses, and why. By nobody: the system must not get them."""
+    """Problems that one side alone refuses, and the reason. With `by` "nobody", the system must not get the problems."""
 
     by: str
     where: str
@@ -54,7 +54,7 @@ class Table:
     uncovered: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
 
     def rows(self, system: str, op: str, dtype: str) -> list[Row]:
-        """Returns the exceptions, then the row for all other problems; KeyError where the table lacks the cell."""
+        """Returns the rows with conditions, then the row for other problems. Raises KeyError if the table lacks the cell."""
         rows = self.cells[system, op, dtype]
         return sorted(rows, key=lambda row: not row.where)
 
@@ -63,11 +63,11 @@ class Table:
 
 
 class Fault(ValueError):
-    """The table contradicts itself."""
+    """Raised if the table contradicts itself."""
 
 
 def read(folder: Path = FOLDER) -> Table:
-    """Reads a file for each system, with its name and rows below operators, and the file of groups of types."""
+    """Reads the folder: a file of rows for each system, and types.toml with groups of types."""
     content: dict[str, Any] = {"cell": [], "refusal": [], "uncovered": []}
     for path in sorted(folder.glob("*.toml")):
         part = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of torch and arrays of JAX as inputs and outputs of the neutral functions."""
+"""Tests of torch's tensors and JAX's arrays as inputs and outputs of the neutral functions."""
 
 import jax
 import jax.numpy as jnp
@@ -22,7 +22,7 @@ JAX_FLOAT8 = [jnp.float8_e4m3fn, jnp.float8_e4m3fnuz, jnp.float8_e5m2, jnp.float
 
 
 def random_bytes(count: int) -> np.ndarray:
-    return np.random.default_rng(3).integers(0, 2, count, np.uint8)  # 0 and 1 are sound booleans
+    return np.random.default_rng(3).integers(0, 2, count, np.uint8)  # 0 and 1 are the valid booleans
 
 
 @pytest.mark.parametrize("dtype", TORCH_NUMBERS + TORCH_FLOAT8, ids=str)
@@ -172,7 +172,7 @@ def test_jax_tracers_are_refused() -> None:
 
 
 def test_ml_dtypes_arrays_keep_their_type() -> None:
-    """Checks that results of 16-bit and 8-bit floats are arrays of that type, never 0-d arrays of objects."""
+    """Checks that results of 16-bit and 8-bit floats are arrays of the same type, never 0-d arrays of objects."""
     for dtype in (ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2):
         y = patchfold.unfold(np.ones((1, 1, 3, 3), dtype), 2)
         assert y.dtype == dtype

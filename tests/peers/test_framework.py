@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the comparison itself: a system that is patchfold, sound or with a fault."""
+"""Tests the comparison itself, with patchfold as the other system, unchanged or with a fault."""
 
 from __future__ import annotations
 

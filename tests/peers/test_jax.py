@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.jax: the results of the neutral operators under every transform, and derivatives."""
+"""Tests of patchfold.jax: results equal to the neutral operators under every transform, and derivatives."""
 
 import functools
 import inspect
@@ -21,7 +21,7 @@ from patchfold.jax import _calls  # noqa: E402
 
 RANDOM = np.random.default_rng(18)
 
-# (function, shape of x, arguments): every operator, both layouts, pads of every kind.
+# (function, shape of x, arguments) for every operator, both layouts, and pads of every kind.
 CALLS: list[tuple[str, tuple[int, ...], dict[str, Any]]] = [
     ("unfold", (2, 3, 7, 6), {"kernel_size": (3, 2), "stride": (2, 1), "padding": [(1, 2), (0, 1)]}),
     ("unfold", (3, 9), {"kernel_size": (4,), "dilation": 2, "padding": "same", "stride": 2}),
@@ -254,7 +254,7 @@ def test_run_takes_every_operator_and_has_its_gradient(spec):
 
 
 def attributes_of(spec: Any, words: list[str]) -> dict[str, Any]:
-    """Returns the arguments of an example, as Python writes them."""
+    """Returns the arguments of an example as Python's values."""
     kinds = {argument.name: argument.kind for argument in spec.arguments}
     attributes: dict[str, Any] = {}
     for word in words:
@@ -323,7 +323,7 @@ def test_kernel_sizes_cannot_be_traced():
 
 @every_call
 def test_the_way_of_other_devices_gives_the_same(name, shape, arguments):
-    """Runs the path of other devices on the processor: through the host, as lowered for every other platform."""
+    """Runs the code for other devices, which copies through the host, on the processor."""
     ours, neutral = pair(name, arguments)
     x = jnp.asarray(data(shape))
     (equation,) = jax.make_jaxpr(ours)(x).eqns

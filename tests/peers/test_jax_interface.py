@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The target that patchfold registers with XLA: its refusals, and the layout of the interface."""
+"""Tests of the target that patchfold registers with XLA: refused calls, and the layout of the interface."""
 
 import re
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models written by patchfold.models.portable, in ONNX Runtime and OpenVINO, beside the original models."""
+"""Compares models written by patchfold.models.portable with the original models, in ONNX Runtime and OpenVINO."""
 
 import re
 import subprocess
@@ -33,7 +33,7 @@ def in_onnxruntime(model: onnx.ModelProto, x: Floats) -> Any:
 
 def in_openvino(model: onnx.ModelProto, x: Floats) -> Any:
     core = openvino.Core()
-    # Sums in float32, as in the model.
+    # OpenVINO computes in float32, like the model.
     compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     return compiled({"x": x})[0]
 
@@ -56,7 +56,7 @@ def test_every_model_computes_the_same(case: Case, run: Any, target: str) -> Non
 
 
 def extracting(padding: str) -> onnx.ModelProto:
-    """Returns TensorFlow's ExtractImagePatches as tf2onnx exports it."""
+    """Returns TensorFlow's ExtractImagePatches in the form that tf2onnx exports."""
     settings = {"k": (1, 3, 2, 1), "s": (1, 2, 4, 1), "r": (1, 2, 1, 1)}
     constants = {name: np.array(values, np.int32) for name, values in settings.items()}
     extract = onnx.helper.make_node("ExtractImagePatches", list("xksrp"), ["y"], domain="ai.onnx.contrib")

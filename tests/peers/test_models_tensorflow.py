@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.models.inspect on SavedModels and .tflite files: the zoo of ONNX models, written in TensorFlow."""
+"""Tests of patchfold.models.inspect on SavedModels and .tflite files: the models of model_zoo.py in TensorFlow."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Written(tf.Module):
         x = tf.transpose(x, [0, *range(2, rank + 2), 1])
         filters = np.moveaxis(weights, (0, 1), (-1, -2))
         stride = attributes.get("strides", [1] * rank)
-        if rank == 1:  # TensorFlow has two axes and three
+        if rank == 1:  # TensorFlow has convolutions of two and three axes only
             x, filters = x[:, None], filters[None]
             y = tf.nn.conv2d(x, filters, [1, 1, *stride, 1], "VALID", dilations=[1, 1, *attributes["dilations"], 1])[:, 0]
         elif rank == 2:
@@ -81,7 +81,7 @@ class Written(tf.Module):
         return tf.transpose(y, [0, rank + 1, *range(1, rank + 1)])
 
     def DepthToSpace(self, given: Any, settings: Any, attributes: Any) -> Any:
-        """Returns depth_to_space in mode CRD; TensorFlow has the other order."""
+        """Returns depth_to_space in mode CRD, by reordering channels, since TensorFlow's function has mode DCR."""
         n, c, h, w = given[0].shape
         b = attributes["blocksize"]
         x = tf.reshape(given[0], [n, c // b**2, b, b, h, w])
@@ -94,7 +94,7 @@ class Written(tf.Module):
         return tf.reshape(x, [n, c * b * b, h // b, w // b])
 
 
-# TensorFlow has no Col2Im; its sums are gradients, which inspect does not report.
+# Without Col2Im, which TensorFlow lacks; inspect does not report sums in gradients.
 HAD = [case for case in CASES if case.name != "Col2Im itself"]
 
 
@@ -134,7 +134,7 @@ def test_saved_model_holds_what_the_onnx_model_holds(case: Case, tmp_path: Path)
 
 @pytest.mark.parametrize("case", HAD, ids=lambda case: case.name)
 def test_tflite_file_holds_what_the_onnx_model_holds(case: Case, tmp_path: Path) -> None:
-    # LiteRT itself lacks transpositions of more than six axes and convolutions of three.
+    # flex, since LiteRT itself lacks transpositions of more than six axes and convolutions of three.
     check(lite(Written(case).run, case.shape, tmp_path / "m.tflite", flex=True), case)
 
 
@@ -264,7 +264,7 @@ def test_models_without_signatures_are_read(tmp_path: Path) -> None:
 
 
 def change(path: Path, how: Any) -> Path:
-    """Writes the SavedModel with a change of its graph."""
+    """Writes a copy of the SavedModel with a changed graph."""
     from tensorflow.core.protobuf import saved_model_pb2
 
     model = saved_model_pb2.SavedModel()

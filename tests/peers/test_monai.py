@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.monai beside MONAI: every argument, equal results within the tolerance of float32."""
+"""Compares patchfold.monai with MONAI for every argument, within the tolerance of float32."""
 
 import itertools
 
@@ -22,7 +22,7 @@ def volume(*shape, dtype=torch.float32):
 
 
 def network(x):
-    """Returns sums that depend on an element's place in its window."""
+    """Returns values that depend on an element's place in its window."""
     return torch.cat([torch.sin(x.cumsum(-1)), x.roll(1, -1) + x.mean((1, 2, 3), keepdim=True)], 1)
 
 
@@ -75,7 +75,7 @@ def test_maps_of_weights():
     weights = volume(16, 16)
     for given in (weights, weights[None, None]):
         assert_same(*both(volume(1, 1, 40, 30), (16, 16), 4, network, 0.5, roi_weight_map=given))
-    weights[:8] = 0  # where only these elements meet, there is no mean
+    weights[:8] = 0  # elements that only weights of 0 cover have no mean
     expected, result = both(volume(1, 1, 40, 30), (16, 16), 4, network, 0, roi_weight_map=weights)
     assert result.isnan().any()
     assert_same(expected, result)
@@ -86,7 +86,7 @@ ZOOMS = [(16, (40, 37), 2), (16, (40, 37), 4), (12, (41, 37), 3), (16, (41, 10),
 
 @pytest.mark.parametrize(("roi", "image", "zoom"), ZOOMS)
 def test_several_outputs_of_other_extents(roi, image, zoom):
-    """Compares two outputs at a time: MONAI resizes the weights of a third from those of the second."""
+    """Compares networks of two outputs. With three, MONAI would compute the third output's weights from the second's."""
     for net in (lambda x: (-x, x[..., ::zoom, ::zoom] + 1), lambda x: (-x, x.repeat_interleave(zoom, -1) * x.mean())):
         x = volume(1, 1, *image)
         expected, result = both(x, roi, 1, lambda w, net=net: dict(zip("ab", net(w), strict=True)), 0.5, "gaussian")
@@ -101,7 +101,7 @@ def test_several_outputs_of_other_extents(roi, image, zoom):
 
 
 def test_places_that_are_no_whole_numbers():
-    """Uses a distance of windows, 10 * 0.7, that times 1/2 is no whole number; MONAI rounds every place down."""
+    """Checks windows at a distance of 7 whose results have half the size: MONAI rounds places in the result down."""
     assert_same(*both(volume(2, 1, 40, 40), 10, 3, lambda x: x[..., ::2, ::2], 0.3, "gaussian"))
 
 
@@ -142,7 +142,7 @@ def test_process_fn():
 
 
 def test_weights_of_process_fn_count_for_their_windows():
-    """Unlike here, MONAI divides all windows by the weights of the first ones."""
+    """Checks weights that change between windows. MONAI divides all windows by the weights of the first windows."""
     numbers = itertools.count(1)
 
     def weigh(results, windows, weights):
@@ -173,7 +173,7 @@ def test_types(dtype):
 
 
 def test_integers():
-    """MONAI gives results the type of inputs, and fails to divide integers only after the whole inference."""
+    """Checks results for integer inputs. MONAI fails there, since it gives results the type of the inputs."""
     x = (volume(1, 1, 40, 30) * 255).to(torch.uint8)
     with pytest.raises(RuntimeError):
         theirs(x, (16, 16), 4, lambda w: w / 255, 0.5)
@@ -219,7 +219,7 @@ def test_inferers_have_the_arguments_and_results_of_monai():
 
 
 class Store:
-    """A store that keeps assigned values, like zarr's arrays."""
+    """A store whose slices can be assigned, like zarr's arrays."""
 
     def __init__(self, shape, dtype):
         self.held = np.full(shape, np.nan, dtype)

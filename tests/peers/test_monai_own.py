@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MONAI's own tests of sliding_window_inference, with patchfold.monai in its place.
+"""Runs MONAI's own tests of sliding_window_inference on patchfold.monai.
 
-The tests are those of MONAI's source package on PyPI, unchanged. PATCHFOLD_MONAI_SDIST names its file;
-scripts/checks/torch_tests fetches it.
+The tests come unchanged from MONAI's source package on PyPI. PATCHFOLD_MONAI_SDIST names the package's file, which
+scripts/checks/torch_tests fetches.
 """
 
 import os
@@ -37,7 +37,7 @@ def helpers() -> types.ModuleType:
 
 
 def their_tests() -> dict[str, type]:
-    """Returns the file's test classes, after its import of our names in place of MONAI's."""
+    """Returns the test classes of the file, in which patchfold's functions replace MONAI's."""
     with tarfile.open(SDIST) as archive:
         member = archive.extractfile(f"{Path(SDIST).name.removesuffix('.tar.gz')}/{PATH}")
         assert member is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX's own node tests through patchfold.onnx.backend, run by ONNX's own runner, and cases that these lack."""
+"""Runs ONNX's own node tests on patchfold.onnx.backend by ONNX's own runner, and further cases."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from onnx.checker import ValidationError
 from onnx.reference import ReferenceEvaluator
 from patchfold.onnx import backend
 
-# ONNX's generator of cases and its reference overflow on purpose.
+# ONNX's generator of cases and ONNX's reference overflow on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:onnx")
 
 OURS = {"Col2Im", "DepthToSpace", "SpaceToDepth"}
 
-# Every case of onnx 1.23.2 whose model has only our operators.
+# Every case of onnx 1.23.2 whose model has only operators of patchfold.
 CASES = [
     "test_col2im",
     "test_col2im_5d",
@@ -40,7 +40,7 @@ CASES = [
     "test_spacetodepth_example",
 ]
 
-# The functions of these cases, written in other operators.
+# The variants of these cases in which ONNX writes the operator as other operators.
 EXPANDED = [f"{name}_expanded" for name in CASES if "col2im" not in name]
 
 

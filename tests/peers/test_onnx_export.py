@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models with patchfold.torch, exported by both of torch's exporters to ONNX's own operators, run by ONNX Runtime."""
+"""Exports models with patchfold.torch by both of torch's exporters to ONNX's own operators, and runs ONNX Runtime."""
 
 import warnings
 
@@ -13,7 +13,7 @@ import patchfold.torch  # noqa: E402
 
 
 class Model(torch.nn.Module):
-    """Every function and module, one to three axes, pads that differ between the axes."""
+    """A model with every function and module, on one to three axes, with pads that differ between axes."""
 
     def __init__(self):
         super().__init__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every call of docs/porting.md, in its system and in patchfold, on the same data."""
+"""Runs every call of docs/porting.md, in its system and in patchfold, on the same data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from patchfold._orders.elsewhere import PUT_BACK, ROWS  # noqa: E402
 
 
 class OnnxNodes(dict[str, Any]):
-    """Nodes of ONNX by name, run by ONNX's reference implementation."""
+    """Functions for ONNX's operators, by name, which run ONNX's reference implementation."""
 
     def __missing__(self, kind: str) -> Any:
         if not onnx.defs.has(kind):
@@ -59,12 +59,12 @@ def in_openvino(make: Any) -> Any:
 
 
 def by_columns(x: Any) -> Any:
-    """Returns the elements in MATLAB's order: downwards first."""
+    """Returns the elements in MATLAB's order, column after column."""
     return x.T.reshape(-1)
 
 
 def im2col(x: Any, block: tuple[int, int], kind: str) -> Any:
-    """Returns MATLAB's im2col by its definition: a column for each block, blocks and elements downwards first."""
+    """Returns MATLAB's im2col by its definition: a column for each block, with blocks and elements in MATLAB's order."""
     m, n = block
     if kind == "distinct":
         x = np.pad(x, [(0, -x.shape[0] % m), (0, -x.shape[1] % n)])
@@ -85,7 +85,7 @@ def col2im(x: Any, block: tuple[int, int], size: tuple[int, int], kind: str) -> 
 
 
 def space_to_depth(x: Any, block: tuple[int, int]) -> Any:
-    """Returns MATLAB's spaceToDepth of (H, W, C) by its definition: channels of one offset lie together."""
+    """Returns MATLAB's spaceToDepth of (H, W, C) by its definition: all channels of an offset are neighbours."""
     (m, n), (h, w, c) = block, x.shape
     result = np.zeros((h // m, w // n, c * m * n), x.dtype)
     for a, b in itertools.product(range(m), range(n)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of TensorFlow as inputs and outputs of the neutral functions."""
+"""Tests of TensorFlow's tensors as inputs and outputs of the neutral functions."""
 
 import numpy as np
 import patchfold
@@ -15,7 +15,7 @@ FLOAT8 = [tf.dtypes.experimental.float8_e4m3fn, tf.dtypes.experimental.float8_e5
 
 
 def tensor(dtype: tf.DType, shape: tuple[int, ...]) -> tf.Tensor:
-    """Returns 0 and 1, as bits that are sound in every type."""
+    """Returns a tensor of random bits 0 and 1, which are valid in every type."""
     size = np.dtype(dtype.as_numpy_dtype).itemsize
     data = np.random.default_rng(3).integers(0, 2, int(np.prod(shape)) * size, np.uint8)
     return tf.constant(data.view(dtype.as_numpy_dtype).reshape(shape))
@@ -40,7 +40,7 @@ def test_numbers_are_summed(dtype: tf.DType) -> None:
 
 @pytest.mark.parametrize("dtype", FLOAT8, ids=lambda dtype: dtype.name)
 def test_float8_is_moved_by_the_library_alone(dtype: tf.DType, monkeypatch: pytest.MonkeyPatch) -> None:
-    """TensorFlow does not lend float8 through DLPack; as NumPy arrays it is accepted."""
+    """Checks that the library's operator takes float8 tensors, and that functions in Python refuse them."""
     x = tf.cast(tf.reshape(tf.range(16.0), (1, 1, 4, 4)), dtype)
     result = patchfold.unfold(x, 2)
     assert result.dtype == dtype and np.array_equal(result.numpy(), patchfold.unfold(x.numpy(), 2))

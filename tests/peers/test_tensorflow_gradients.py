@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of TensorFlow through every operator: tapes, tf.function, and derivatives of any order."""
+"""Tests of every operator on TensorFlow's tensors: tapes, tf.function, and derivatives of any order."""
 
 import numpy as np
 import patchfold
@@ -53,7 +53,7 @@ every_call = pytest.mark.parametrize(
 
 @pytest.fixture(params=["library", "python"], autouse=True)
 def way(request, monkeypatch):
-    """Runs tests with the library's operator, and with Python's functions, for a package without the library."""
+    """Runs each test with the library's operator, and with Python's functions, which replace a missing library."""
     if request.param == "python":
         monkeypatch.setattr(_tensors, "_loaded", lambda: None)
     return request.param
@@ -142,7 +142,7 @@ def test_graphs_of_any_batch():
 
 
 def test_a_keras_like_layer_learns():
-    """Trains a usual model by a tape: a layer between two others."""
+    """Trains a model by a tape, with an operator of patchfold between two layers."""
     weights = tf.Variable(tf.ones((12, 1)) / 12)
     x = tf.constant(RANDOM.random((4, 4, 4, 3)), tf.float32)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operator that the package's library adds to TensorFlow: its use, saved models, threads, and wrong calls."""
+"""Tests of the operator that the package's library adds to TensorFlow: use, saved models, threads, wrong calls."""
 
 import subprocess
 import sys

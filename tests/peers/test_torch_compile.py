@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.torch under torch.compile, torch.export and TorchScript: equal values, one graph for many shapes."""
+"""Tests of patchfold.torch in torch.compile, torch.export and TorchScript: equal values, one graph for many shapes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ from torch._dynamo.testing import CompileCounterWithBackend  # noqa: E402
 from torch.fx.experimental import symbolic_shapes  # noqa: E402
 
 Model = Callable[[Any, Any], Any]
-"""(module with the functions, input) -> result"""
+"""Functions of (module with patchfold.torch's or torch's functions, input) that return a result."""
 
 
 def round_trip(f: Any, x: Any) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.torch.contiguous beside Tensor.contiguous: values, strides, derivatives, graphs."""
+"""Compares patchfold.torch.contiguous with Tensor.contiguous: values, strides, derivatives, graphs."""
 
 import random
 from typing import Any

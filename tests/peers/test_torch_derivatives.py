@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of patchfold.torch: checked numerically, under torch.func, and against torch's functions."""
+"""Tests of patchfold.torch's derivatives: numerically, in torch.func, and against torch's functions."""
 
 import random
 from collections.abc import Callable
@@ -15,7 +15,7 @@ import torch.nn.functional as theirs  # noqa: E402
 from torch.autograd import forward_ad, gradcheck, gradgradcheck  # noqa: E402
 
 Call = Callable[[Any, Any], Any]
-"""(module with the functions, input) -> result"""
+"""Functions of (module with patchfold.torch's or torch's functions, input) that return a result."""
 
 CASES: dict[str, tuple[Call, tuple[int, ...]]] = {
     "fold": (lambda f, x: f.fold(x, (4, 5), (2, 3), (1, 2), (1, 0), (2, 1)), (2, 12, 3)),
@@ -44,14 +44,14 @@ def test_numerical_derivatives(name: str, dtype: Any) -> None:
     input = leaf(sizes, dtype)
     options: dict[str, Any] = {"fast_mode": True, "check_batched_grad": True}
     assert gradcheck(lambda x: call(ours, x), input, check_forward_ad=True, check_batched_forward_grad=True, **options)
-    # The operators are linear: without the square the second derivative would always be 0.
+    # The square makes second derivatives other than 0, since the operators are linear.
     squared = lambda x: call(ours, x) * call(ours, x)  # noqa: E731
     assert gradgradcheck(squared, input, check_fwd_over_rev=True, check_rev_over_rev=True, **options)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.complex128], ids=str)
 def test_exact_jacobians(dtype: Any) -> None:
-    """Compares every entry of the Jacobian, not a random projection."""
+    """Compares every entry of the Jacobian; other tests compare a random projection."""
     columns, image = leaf((4, 4), dtype), leaf((1, 3, 3), dtype)
     assert gradcheck(lambda x: ours.fold(x, 3, 2), columns, check_forward_ad=True)
     assert gradgradcheck(lambda x: ours.fold(x, 3, 2) ** 2, columns)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small calls bypass torch's dispatcher, but only where it has no decision to make."""
+"""Tests that small calls bypass torch's dispatcher, but only if no mode, subclass or transform needs it."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ from torch.overrides import TorchFunctionMode  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 Call = Callable[[Any, Any], Any]
-"""(module with the functions, input) -> result"""
+"""Functions of (module with patchfold.torch's or torch's functions, input) that return a result."""
 
 CALLS: dict[str, tuple[Call, tuple[int, ...]]] = {
     "unfold": (lambda f, x: f.unfold(x, 3, padding=1), (1, 3, 8, 8)),
@@ -45,7 +45,7 @@ def operator(name: str) -> str:
 
 
 class Dispatched:
-    """Counts the calls in a block that go through the kernels of the dispatcher."""
+    """Counts the calls in a `with` block that go through the kernels of the dispatcher."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.count = 0
@@ -189,7 +189,7 @@ def test_arguments_of_other_kinds(kind: Any, recorded: bool) -> None:
 
 
 class Recorded(TorchDispatchMode):  # type: ignore[misc]
-    """Keeps the names of the called operators."""
+    """A mode that records the names of the called operators."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -410,7 +410,7 @@ def test_neutral_operators_read_the_memory_of_tensors() -> None:
     with torch.inference_mode():
         assert torch.equal(patchfold.unfold(x.clone(), 3), expected)
     assert patchfold.unfold(torch.empty(0, 3, 6, 7), 3).shape == (0, 27, 20)
-    # Tensors without memory go to the operator that torch sees.
+    # Tensors without memory go through the dispatcher.
     zeros = torch._efficientzerotensor((2, 3, 6, 7))
     assert torch.equal(patchfold.unfold(zeros, 3), torch.zeros(2, 27, 20))
     functional = patchfold.unfold(torch._to_functional_tensor(x), 3)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.torch for tensors on other devices, and within TorchScript.
+"""Tests of patchfold.torch with tensors on other devices, and within TorchScript.
 
-There is no other device here. Tests of torch's part use fake tensors, which have a device and no memory; the kernel of such
-devices runs on the processor, where its two copies copy nothing.
+The tests need no other device. Fake tensors, which have a device and no memory, test the calls of torch. The kernel for
+other devices runs on the processor, where its copies to and from the device do nothing.
 """
 
 import io

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.torch as a replacement of torch's functions, and its modules."""
+"""Tests of patchfold.torch as a replacement of torch's functions, and of its modules."""
 
 import copy
 import io

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.models.inspect on programs of torch.export: the operators of the zoo of ONNX models, written in torch."""
+"""Tests of patchfold.models.inspect on programs of torch.export: the models of model_zoo.py, written in torch."""
 
 import io
 import json
@@ -95,7 +95,7 @@ class Written(torch.nn.Module):
         return F.pixel_shuffle(given[0], attributes["blocksize"])
 
     def SpaceToDepth(self, given, settings, attributes, node):
-        """torch has the other order, so this puts blocks first by hand."""
+        """Returns depth_to_space with blocks first, by reordering channels, since pixel_shuffle has channels first."""
         n, c, h, w = given[0].shape
         b = attributes["blocksize"]
         x = given[0].reshape(n, c, h // b, b, w // b, b).permute(0, 3, 5, 1, 2, 4)
@@ -129,12 +129,12 @@ def test_program_holds_what_the_onnx_model_holds(case, decomposed, tmp_path):
         program = program.run_decompositions()
     report = inspect(saved(program, tmp_path / "m.pt2"), timed=False)
     sums = case.name == "Col2Im itself"
-    if case.operator is None or (sums and decomposed):  # torch's decomposed fold is a sum, which has no name
+    if case.operator is None or (sums and decomposed):  # inspect names no sums, such as torch's decomposed fold
         assert report.findings == ()
         return
     (finding,) = report.findings
     expected = dict(case.arguments)
-    if sums:  # torch pads both ends alike, and here crops instead.
+    if sums:  # torch pads both ends alike, so the case crops the result.
         expected = {"output_size": (7, 8), "kernel_size": (2, 2)}
     if "block" in expected:
         expected["block"] = same(expected["block"], 2)
@@ -143,7 +143,7 @@ def test_program_holds_what_the_onnx_model_holds(case, decomposed, tmp_path):
 
 
 class Own(torch.nn.Module):
-    """patchfold's own operators of torch, which an export keeps."""
+    """A module that calls patchfold's own operators of torch, which an export keeps."""
 
     def forward(self, x):
         columns = patchfold.torch.unfold(x, (3, 3), padding=1)
@@ -152,7 +152,7 @@ class Own(torch.nn.Module):
 
 
 class Theirs(torch.nn.Module):
-    """The operators of torch itself."""
+    """A module that calls the operators of torch itself."""
 
     def forward(self, x):
         columns = F.unfold(x, (3, 3), padding=1)
@@ -339,7 +339,7 @@ OTHERS = [0, -1, 1 << 40, 1 << 70, 1.5, None, True, "x", [], {}, [1]]
 
 
 def exchanged(text, draw):
-    """Returns JSON with a few values replaced by others, or by values from elsewhere in it."""
+    """Returns JSON in which a few values are replaced by new values, or by other values of the same JSON."""
     tree = json.loads(text)
     places = []
 
@@ -357,7 +357,7 @@ def exchanged(text, draw):
 
 @pytest.mark.parametrize("seed", range(120))
 def test_damaged_files_are_read_or_refused(seed, sound, tmp_path):
-    """Changes bytes of the archive, bytes of its content, or values of the program."""
+    """Tests archives with changed bytes, with changed bytes of a file, or with changed values of the program."""
     draw = random.Random(seed)
     data = bytearray(sound)
     if seed % 3:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every operator of the table for tensors that torch records, transforms, traces and compiles."""
+"""Tests of every operator of the table on tensors that torch records, transforms, traces and compiles."""
 
 import subprocess
 import sys

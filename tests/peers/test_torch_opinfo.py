@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch's own samples of its operators, and its tests of nn.Fold and the like: ours against theirs, counted.
+"""Compares patchfold with torch on torch's own samples of its operators, and on its tests of nn.Fold and nn.Unfold.
 
-torch 2.15 has OpInfos for unfold and the pixel shuffles, none for fold, and error inputs for none of them. fold runs on the
-results of unfold's samples and on those of torch's tests of nn.Fold.
+torch 2.15 has OpInfos, without error inputs, for unfold and the pixel shuffles, but none for fold. fold runs on the
+results of unfold's samples, and on the inputs of torch's tests of nn.Fold.
 """
 
 import warnings
@@ -71,7 +71,7 @@ def test_samples(name: str, dtype: Any, record_property: Any) -> None:
 
 @pytest.mark.parametrize("name", INFOS)
 def test_error_inputs(name: str, record_property: Any) -> None:
-    """Checks that torch's error inputs are errors here. Today torch lists none, which this test states."""
+    """Checks that torch's error inputs raise errors in patchfold. Also checks that torch lists no error inputs today."""
     info = INFOS[name]
     count = 0
     if info.error_inputs_func is not None:
@@ -85,7 +85,7 @@ def test_error_inputs(name: str, record_property: Any) -> None:
 
 
 def module_cases() -> list[Any]:
-    """torch's tests of the modules: (name, module, input)."""
+    """Returns (name, module, input) of torch's tests of the modules."""
     cases = []
     later = getattr(common_nn, "get_new_module_tests", None)
     for test in [*common_nn.module_tests, *(later() if later else common_nn.new_module_tests)]:

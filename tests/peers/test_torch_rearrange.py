@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.rearrange beside einops.rearrange: random patterns, NumPy arrays and torch tensors; gradients and graphs."""
+"""Compares patchfold.rearrange with einops.rearrange: random patterns, NumPy and torch, gradients and graphs."""
 
 import random
 
@@ -31,7 +31,7 @@ def side(rng: random.Random, names: list[str], is_left: bool) -> tuple[str, list
 
 
 def random_case(rng: random.Random) -> tuple[str, tuple[int, ...], dict[str, int]]:
-    """Returns a pattern, a shape that fits it, and the sizes that it needs."""
+    """Returns a pattern, a shape that matches the pattern, and the sizes that the pattern needs."""
     extents = {name: rng.randint(1, 5) for name in "abcdef"[: rng.randint(0, 6)]}
     names = [*extents, *(["..."] if rng.random() < 0.4 else [])]
     left, groups = side(rng, rng.sample(names, len(names)), True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shape rules of patchfold.torch, static and symbolic, against the library's own; and its errors."""
+"""Compares the shape rules of patchfold.torch, static and symbolic, with the library's. Tests its errors."""
 
 import random
 from collections.abc import Callable
@@ -31,7 +31,7 @@ ARGUMENTS = {
 
 
 def spoil(rng: random.Random, numbers: list[int]) -> list[int]:
-    """Returns numbers, now and then with one out of range or unfitting, or a list of another length."""
+    """Returns numbers, sometimes with a number out of range or of the wrong type, or a list of a wrong length."""
     kind = rng.random()
     if kind < 0.1 and numbers:
         numbers[rng.randrange(len(numbers))] += rng.choice((-3, -2, -1, 1))
@@ -73,7 +73,7 @@ def random_problem(rng: random.Random, name: str) -> tuple[list[int], list[Any]]
 
 
 def library_shape(name: str, sizes: list[int], values: list[Any]) -> tuple[int, ...] | None:
-    """Returns the shape by the library's rule; None where it refuses."""
+    """Returns the shape by the library's rule; None if the library refuses the call."""
     try:
         return patchfold.output_shape(f"torch.{name}", sizes, **dict(zip(ARGUMENTS[name], values, strict=True)))
     except patchfold.InvalidValue:
@@ -83,7 +83,7 @@ def library_shape(name: str, sizes: list[int], values: list[Any]) -> tuple[int, 
 def traced_shape(name: str, sizes: Any, values: list[Any]) -> tuple[Any, ...] | None:
     try:
         return tuple(RULES[name](sizes, *values))
-    except ValueError:  # also what torch raises for a symbolic condition that does not hold
+    except ValueError:  # torch raises ValueError, too, for a symbolic condition that does not hold
         return None
 
 
@@ -165,7 +165,7 @@ def test_huge_results_are_refused_before_anything_is_allocated() -> None:
     columns = torch.zeros(1, 4, 4)
     with pytest.raises(patchfold.InvalidValue, match="2\\^60"):
         patchfold.torch.fold(columns, 2**31, 2, 2**40, 2**39, 2**30)
-    with pytest.raises(RuntimeError, match="memory"):  # a sound shape that no machine can hold
+    with pytest.raises(RuntimeError, match="memory"):  # a valid shape that no machine can hold
         patchfold.torch.fold(columns, 2**29, 2, 2**40, 2**39, 2**28)
 
 

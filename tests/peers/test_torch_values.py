@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The values of patchfold.torch: bit for bit torch's own where torch has a kernel, the formula where it has none."""
+"""Tests of the values of patchfold.torch: torch's own bits if torch has a kernel, and otherwise the formula's."""
 
 import random
 from typing import Any
@@ -15,7 +15,7 @@ import torch.nn.functional as theirs  # noqa: E402
 from formulas import fold, unfold  # noqa: E402
 
 OWN_ARITHMETIC = (torch.float32, torch.float64, torch.complex64, torch.complex128, torch.bool)
-"""Types that torch sums in themselves."""
+"""The types whose sums torch computes in the type itself."""
 HALVES = (torch.float16, torch.bfloat16)
 INTEGERS = (torch.uint8, torch.int8, torch.uint16, torch.int16, torch.uint32, torch.int32, torch.uint64, torch.int64)
 FLOAT8 = (torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2, torch.float8_e5m2fnuz)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.torchio against TorchIO: the same patches, and volumes within the tolerance of float32."""
+"""Compares patchfold.torchio with TorchIO: equal patches, and volumes within the tolerance of float32."""
 
 import itertools
 
@@ -30,7 +30,7 @@ def subject(shape=SHAPE):
 
 
 def network(x):
-    """Returns sums that depend on a voxel's place in its patch."""
+    """Returns values that depend on a voxel's place in its patch."""
     return torch.cat([x.cumsum(-1) + x.roll(1, 2), x], 1)
 
 
@@ -71,7 +71,7 @@ def test_patches_are_those_of_torchio(padding):
 
 
 def test_a_sampler_yields_its_patches_in_order():
-    """TorchIO's pads a second time here."""
+    """Checks a padded subject, which TorchIO's sampler would pad a second time."""
     for padding in (None, "edge"):
         sampler = ours.GridSampler(subject(), 8, 4, padding)
         patches = list(sampler())
@@ -110,7 +110,7 @@ def test_types(mode, dtype):
 
 
 def test_small_integers_do_not_wrap():
-    """Shows small sums right, which TorchIO adds in the type of the patches."""
+    """Checks that means of uint8 are right. TorchIO adds patches in their own type, in which sums wrap."""
     whole = aggregated(OURS, subject(), 8, 4, None, "average", torch.uint8, lambda x: torch.full_like(x, 25))
     assert whole.dtype == torch.float32 and (whole == 225).all()
     assert (aggregated(OURS, subject(), 8, 4, None, "average", torch.bool) <= 1).all()
@@ -136,7 +136,7 @@ def test_batches_in_any_order_and_loaders_of_torch():
 
 
 def test_smaller_volumes():
-    """Uses a network that returns every fourth voxel, as patches of a vision transformer."""
+    """Checks a network that returns every fourth voxel, like the patches of a vision transformer."""
     given = subject((40, 40, 40))
     plain = aggregated(THEIRS, given, 20, 0, None, "crop", net=lambda x: x[..., ::4, ::4, ::4], downsampling_factor=4)
     for mode in MODES:
@@ -148,7 +148,7 @@ def test_smaller_volumes():
 
 @pytest.mark.parametrize(("mode", "padding"), list(itertools.product(MODES, [None, "edge"])), ids=str)
 def test_patches_that_never_come(mode, padding):
-    """A grid of which only the patches with something inside are worth a network."""
+    """Checks an aggregator that receives only every seventh patch of its grid."""
     volumes = []
     for classes in (THEIRS, OURS):
         sampler = classes[0](subject(), 4, 2, padding)
@@ -158,7 +158,7 @@ def test_patches_that_never_come(mode, padding):
             aggregator.add_batch(patch.t1.data[None], patch[torchio.LOCATION][None])
         volumes.append(aggregator.get_output_tensor())
     assert bool(volumes[1].isnan().any()) is (mode != "crop") and (volumes[1] != 0).any()
-    if mode == "crop":  # TorchIO also leaves what a patch that never comes would have overwritten
+    if mode == "crop":  # TorchIO also keeps voxels that a missing patch would have overwritten
         known = volumes[1] != 0
         volumes = [each[known] for each in volumes]
     torch.testing.assert_close(volumes[1], volumes[0], equal_nan=True, rtol=1e-5, atol=1e-5)

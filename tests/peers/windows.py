@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Window, random windows and pads of operators that slide a kernel, in every dialect."""
+"""Windows of operators that slide a kernel, and random windows and pads for every dialect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from drawing import Draw, chance, number
 
 Pairs = tuple[tuple[int, int], ...]
-# A problem stays small enough that thousands run in seconds, and big enough that rows are split and vectorised.
+# Problems are small enough that thousands run in seconds, and large enough that rows are split and vectorised.
 MOST_ELEMENTS = 6000
 
 
@@ -18,7 +18,7 @@ MOST_ELEMENTS = 6000
 class Rules:
     symmetric: bool = False
     dilations: tuple[int, int] = (1, 3)
-    same_pads: bool = False  # pads come from VALID or SAME, not from numbers
+    same_pads: bool = False  # the pads follow from VALID or SAME
     no_positions: bool = True
     zero_extents: bool = False
     batch_axes: int = 1
@@ -92,7 +92,7 @@ def draw_window(draw: Draw, rank: int, rules: Rules) -> Window:
 
 
 def give(draw: Draw, attributes: dict[str, Any], name: str, value: Any, default: bool) -> None:
-    """Sets an attribute, or leaves it out in half of the cases where it has its default value."""
+    """Sets an attribute. If the value is the default, leaves the attribute out in half of the cases."""
     if not (default and chance(draw, 50)):
         attributes[name] = value
 
@@ -102,7 +102,7 @@ def ones(values: tuple[int, ...]) -> bool:
 
 
 def entries_of(value: Any, rank: int) -> tuple[int, ...]:
-    """Returns one entry for each axis; a number stands for equal entries."""
+    """Returns one entry for each axis; a single number is used for all axes."""
     return tuple(value) if isinstance(value, (tuple, list)) else (value,) * rank
 
 
@@ -119,7 +119,7 @@ def pads_of_rule(
 
 
 def _same(image: int, effective: int, stride: int, lower: bool, clamp: bool) -> tuple[int, int]:
-    """SAME: ceil(image / stride) positions; the odd cell lies at the end, or at the beginning (lower)."""
+    """Returns the pads of SAME, for ceil(image / stride) positions. An odd pad lies at the end or, with lower, in front."""
     total = (-(-image // stride) - 1) * stride + effective - image
     total = max(total, 0) if clamp else total
     begin = (total + lower) // 2 if total >= 0 else -(-total // 2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of the operators, with calls that follow from each row of the operator table and its example."""
+"""The functions of the operators, and calls made from each row of the operator table and its example."""
 
 import functools
 import importlib
@@ -16,7 +16,7 @@ Arguments = dict[str, Any]
 
 
 class Foreign:
-    """An array that has only the parts that the array API standard asks for."""
+    """An array with only the attributes that the array API standard requires."""
 
     def __init__(self, array: np.ndarray) -> None:
         self.array = array
@@ -32,7 +32,7 @@ class Foreign:
 
 
 def newest() -> list[OperatorSpec]:
-    """Returns the operators without older versions."""
+    """Returns the newest version of each operator."""
     version = {spec.name: int((re.findall(r"-(\d+)$", spec.name) or ["0"])[0]) for spec in patchfold.operators()}
     best: dict[str, OperatorSpec] = {}
     for spec in patchfold.operators():
@@ -43,7 +43,7 @@ def newest() -> list[OperatorSpec]:
 
 
 def dialect_of(spec: OperatorSpec) -> str:
-    """Returns the dialect of an operator; empty for the neutral ones."""
+    """Returns the dialect of an operator; empty for neutral operators."""
     return spec.name.rpartition(".")[0]
 
 
@@ -56,7 +56,7 @@ def function_of(spec: OperatorSpec) -> Callable[..., Any]:
     return function
 
 
-# The dialects whose functions come with the package; those of the others need a package of their name.
+# The dialects whose functions need no other package. The other dialects need the package with the dialect's name.
 DIALECTS = {
     name: importlib.import_module(f"patchfold.{name}")
     for name in dict.fromkeys(map(dialect_of, newest()))
@@ -95,13 +95,13 @@ def _example(spec: OperatorSpec) -> tuple[np.ndarray | None, Arguments]:
 
 
 def example(spec: OperatorSpec) -> tuple[tuple[np.ndarray, ...], Arguments]:
-    """Returns the data, if there is any, and the arguments of the row's example."""
+    """Returns the data, as a tuple of at most one array, and the arguments of the row's example."""
     x, arguments = _example(spec)
     return () if x is None else (x.copy(),), dict(arguments)
 
 
 def _raised(value: Any) -> Iterator[Any]:
-    """Yields lists in which one number is larger, by one or by its double."""
+    """Yields copies of a list in which one number n is replaced by n + 1 or by 2n + 2."""
     for at, entry in enumerate(value):
         for other in _raised(entry) if isinstance(entry, tuple) else (entry + 1, 2 * entry + 2):
             yield type(value)([*value[:at], other, *value[at + 1 :]])
@@ -112,7 +112,7 @@ PAIRS = [[(0, 0)] * count + [(1, 2)] for count in range(4)]
 
 
 def others(argument: ArgumentSpec, given: Any) -> list[Any]:
-    """Returns other values of the argument's kind than the given one, or the default for None. Some may be wrong."""
+    """Returns values of the argument's kind that differ from `given` (None: the default). Some values may be wrong."""
     if given is None and argument.default:
         given = value_of(argument, argument.default)
     if argument.kind == "choice":
@@ -133,7 +133,7 @@ def others(argument: ArgumentSpec, given: Any) -> list[Any]:
 
 
 def variants(spec: OperatorSpec) -> Iterator[Arguments]:
-    """Yields the example's arguments, and copies with other values for one or two of them. Some may be wrong."""
+    """Yields the example's arguments, and copies with other values of one or two arguments. Some copies may be wrong."""
     _, arguments = example(spec)
     changes = [
         {argument.name: value} for argument in spec.arguments for value in others(argument, arguments.get(argument.name))
@@ -159,5 +159,5 @@ def _right(spec: OperatorSpec) -> list[Arguments]:
 
 
 def right_calls(spec: OperatorSpec) -> list[Arguments]:
-    """Returns the example and its variants that are right without an out."""
+    """Returns the arguments of the example, and of its variants that are right without `out`."""
     return [dict(arguments) for arguments in _right(spec)]

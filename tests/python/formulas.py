@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators' formulas in plain NumPy, one statement for each tap. Layouts are handled by moving axes."""
+"""The operators' formulas in plain NumPy, with a loop over taps. Functions move axes to handle layouts."""
 
 from itertools import product
 from math import prod
@@ -24,7 +24,7 @@ def same_pads(extents, kernel, stride, dilation, *, lower: bool) -> Pads:
 
 
 def padded(x, pads: Pads, mode: str = "constant", value=0):
-    """Pads the last axes; negative pads crop what the positive ones of the other side have left."""
+    """Pads the last axes of an array. Negative pads crop, after positive pads of the other side are added."""
     grown = [(0, 0)] * (x.ndim - len(pads)) + [(max(b, 0), max(e, 0)) for b, e in pads]
     options = {"constant_values": value} if mode == "constant" else {}
     x = np.pad(x, grown, mode=mode, **options)
@@ -34,7 +34,7 @@ def padded(x, pads: Pads, mode: str = "constant", value=0):
 
 
 def taps_of(kernel, stride, dilation, counts):
-    """Each tap with the slices of the padded image that it touches at all positions."""
+    """Yields each tap with the slices of the padded image that the tap reads at all positions."""
     for tap, q in enumerate(product(*map(range, kernel))):
         starts = [i * d for i, d in zip(q, dilation, strict=True)]
         ends = [a + (n - 1) * s + 1 for a, n, s in zip(starts, counts, stride, strict=True)]
@@ -70,7 +70,7 @@ def fold(x, size, kernel, stride, dilation, pads: Pads, *, layout, order, positi
     channels = rows // prod(kernel)
     split = (channels, prod(kernel)) if order == "channel" else (prod(kernel), channels)
     taps = np.moveaxis(x.reshape(*batch, *split, *counts), len(batch) + (order == "channel"), 0)
-    # Room for every tap, wherever the pads put it.
+    # The padded image, large enough for every tap.
     reach = [(n - 1) * s + (k - 1) * d + 1 for n, s, k, d in zip(counts, stride, kernel, dilation, strict=True)]
     image = np.zeros((*batch, channels, *(max(r, 0) for r in reach)), x.dtype)
     if prod(counts):
@@ -78,14 +78,14 @@ def fold(x, size, kernel, stride, dilation, pads: Pads, *, layout, order, positi
             image[(..., *where)] += taps[tap]
     else:
         image = image[(..., *[slice(0)] * rank)]
-    # The coordinate 0 of the image lies at pad_begin.
+    # Cuts the image out of the padded image, where it begins at pad_begin.
     shown = [(-b, i + b - n) for (b, _), i, n in zip(pads, size, image.shape[-rank:], strict=True)]
     result = padded(image, shown)
     return np.moveaxis(result, -1 - rank, -1) if layout == "channels_last" else result
 
 
 def split_blocks(x, block, first: int):
-    """Splits each axis from `first` on into (count, block); returns the array, the axes of blocks and those of counts."""
+    """Splits each axis from `first` on into (count, block). Returns the array, the axes of blocks, the axes of counts."""
     shape = list(x.shape)
     cut = [(shape[first + i] // b, b) for i, b in enumerate(block)]
     rest = shape[first + len(block) :]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small ONNX models that hold an operator of the family, most of them in disguise, and the operator of each."""
+"""Small ONNX models that compute an operator of patchfold, mostly by other nodes, and the operator of each model."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 @dataclass
 class Case:
-    """A model of one input x, and its operator: the function of patchfold and its arguments; None: nothing."""
+    """A model of one input x, with the function of patchfold that it equals, or None, and the function's arguments."""
 
     name: str
     shape: tuple
@@ -39,7 +39,7 @@ def node(kind, inputs, outputs, **attributes):
 
 
 def moved(*shape_order_shape):
-    """Returns nodes and constants of Reshape, Transpose, Reshape; a None leaves one out."""
+    """Returns nodes and constants of Reshape, Transpose, Reshape; None in place of a value leaves out its node."""
     first, order, last = shape_order_shape
     nodes, constants, at = [], {}, "x"
     for number, (kind, value) in enumerate((("Reshape", first), ("Transpose", order), ("Reshape", last))):
@@ -81,7 +81,7 @@ def slices(shape, kernel, *, stride=1, dilation=1, pad=0, kernel_order=False):
 
 
 def gathered(shape, kernel, stride, pad):
-    """im2col as torch's exporters write it: Pad, a Gather along each axis, Transpose, Reshape."""
+    """Returns im2col in the form of torch's exporters: Pad, a Gather along each axis, Transpose, Reshape."""
     n, c, h, w = shape
     constants = {"pads": ints(0, 0, pad, pad, 0, 0, pad, pad)}
     extents = []
@@ -98,13 +98,13 @@ def gathered(shape, kernel, stride, pad):
 
 
 def hot(channels, *kernel):
-    """Filters with one 1 each: all elements of a patch, channels first."""
+    """Returns one filter for each element of a patch, channels first: 1 at this element and 0 elsewhere."""
     count = channels * int(np.prod(kernel))
     return np.eye(count, dtype=np.float32).reshape(count, channels, *kernel)
 
 
 def focus(order):
-    """The four pixels of each 2 x 2 block as Slices and a Concat, in an order."""
+    """Returns nodes that slice the four pixels of each 2 x 2 block and join them by Concat in the order."""
     constants, nodes = {"axes": ints(2, 3), "steps": ints(2, 2), "end": ints(10**6, 10**6)}, []
     for i, j in order:
         constants[f"b{i}{j}"] = ints(i, j)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small ONNX node tests, made here, which a test then damages. Needs the onnx package."""
+"""Makes small ONNX node tests, so that tests can damage them. Needs the onnx package."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +10,7 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 
 def tensor(data_type: int, dims: list[int], raw_data: bytes) -> TensorProto:
-    """Returns a tensor with these bytes, whether they fit or not."""
+    """Returns a tensor with the given bytes, even if their number does not match the shape."""
     return TensorProto(data_type=data_type, dims=dims, raw_data=raw_data)
 
 
@@ -58,7 +58,7 @@ def node_test(op: str, inputs: list[Any], output: Any, opset: int = 18, **attrib
 
 
 def col2im(published: float = 24) -> NodeTest:
-    """Returns ONNX's test_col2im_pads; its 24 was published as 14."""
+    """Returns ONNX's test_col2im_pads, with a 24 in place of the 14 that ONNX published by mistake."""
     columns = np.arange(1, 76, dtype=np.float32).reshape(1, 15, 5).transpose(0, 2, 1)
     image = [
         [8, 21, 24, 27, published],
@@ -71,13 +71,13 @@ def col2im(published: float = 24) -> NodeTest:
 
 
 def depth_to_space(values: Any = (1, 2, 3, 4), dtype: Any = np.float32, opset: int = 13, **more: Any) -> NodeTest:
-    """Four elements that keep their order."""
+    """Returns a test of DepthToSpace on four elements, which keep their order."""
     array = np.array(values, dtype)
     more.setdefault("blocksize", 2)
     return node_test("DepthToSpace", [array.reshape(1, 4, 1, 1)], array.reshape(1, 1, 2, 2), opset, **more)
 
 
 def space_to_depth(opset: int) -> NodeTest:
-    """Four elements that keep their order."""
+    """Returns a test of SpaceToDepth on four elements, which keep their order."""
     array = np.arange(4, dtype=np.uint8)
     return node_test("SpaceToDepth", [array.reshape(1, 1, 2, 2)], array.reshape(1, 4, 1, 1), opset, blocksize=2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns as six systems make them: their formulas element by element in NumPy, without patchfold."""
+"""Columns in the orders of six systems, made by formulas in NumPy, element by element and without patchfold."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Case(NamedTuple):
     image: Array
     columns: Array
     name: str
-    """Returns the names that the answer must have."""
+    """A part of one of the names in answer.systems."""
     order: str
-    """"" where one channel makes both the same."""
+    """The order of channels and taps: "channel" or "kernel"; "column" for MATLAB; "" if one channel makes both equal."""
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
     dilation: tuple[int, ...]
@@ -86,7 +86,7 @@ def openvino_case(rng: Any, kind: str) -> Case:
 
 
 def depth_case(rng: Any, kind: str, mode: str) -> Case:
-    """ONNX DepthToSpace by its reference: reshape, transpose, reshape; the image is its result."""
+    """Returns a case of ONNX's DepthToSpace: the columns are its input, and the image is its output."""
     block, (n, c) = int(rng.integers(2, 4)), rng.integers(1, 4, 2).tolist()
     c += 1
     h, w = (int(rng.integers(2, 6)), int(rng.integers(2, 6)))
@@ -102,7 +102,7 @@ def depth_case(rng: Any, kind: str, mode: str) -> Case:
 
 
 def matlab_case(rng: Any, kind: str) -> Case:
-    """im2col(A, [m n], ..): blocks are columns, each with its elements down the columns; blocks are counted the same way."""
+    """Returns a case of MATLAB's im2col, whose blocks, and elements of a block, run down the columns of the matrix."""
     m, n = int(rng.integers(2, 4)), int(rng.integers(2, 5))
     if rng.integers(2):
         a = image_of(rng, (m + int(rng.integers(2, 6)), n + int(rng.integers(2, 6))), kind)
@@ -129,14 +129,14 @@ MAKERS: tuple[Callable[[Any, str], Case], ...] = (
 
 
 def cases(seed: int, count: int) -> Iterator[Case]:
-    """Yields `count` cases: systems in turn, with three kinds of values in turn."""
+    """Yields `count` cases. Takes turns between the systems, and between three kinds of values."""
     rng = np.random.default_rng(seed)
     for i in range(count):
         yield MAKERS[i % len(MAKERS)](rng, ("float", "permuted", "counted")[i // len(MAKERS) % 3])
 
 
 def refused(seed: int, count: int) -> Iterator[tuple[str, Array, Array]]:
-    """Yields pairs that no operator of the family relates, with the reason."""
+    """Yields (kind of change, image, columns): columns that no operator of patchfold makes of the image."""
     rng = np.random.default_rng(seed)
     for i in range(count):
         case = MAKERS[i % len(MAKERS)](rng, "counted")
@@ -144,7 +144,7 @@ def refused(seed: int, count: int) -> Iterator[tuple[str, Array, Array]]:
         kind = ("shuffled", "swapped", "sums", "foreign", "axes")[i // len(MAKERS) % 5]
         if kind == "shuffled":
             columns = rng.permutation(columns.reshape(-1)).reshape(columns.shape)
-        elif kind == "swapped":  # two elements alone
+        elif kind == "swapped":  # exchanges two elements
             flat = columns.reshape(-1)
             a, b = rng.choice(np.flatnonzero(flat), 2, replace=False)
             while flat[a] == flat[b]:
@@ -154,7 +154,7 @@ def refused(seed: int, count: int) -> Iterator[tuple[str, Array, Array]]:
             columns = columns + np.roll(columns, 1)
         elif kind == "foreign":
             columns = rng.standard_normal(columns.shape)
-        else:  # rows of one channel in an order of their own
+        else:  # a random order along the longest axis
             axis = int(np.argmax(columns.shape))
             moved = rng.permutation(columns.shape[axis])
             while (np.diff(moved) == np.diff(moved)[0]).all():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One model of each operator for ONNX Runtime and OpenVINO, with its input and the result that its formula gives."""
+"""A model of each operator for ONNX Runtime and OpenVINO, with its input and the result of the operator's formula."""
 
 import re
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class Case:
     domain: str = "patchfold"
 
     def model(self, shape: Any = None) -> onnx.ModelProto:
-        """The model; its input has this shape, or that of x; its name is x, and that of the result is y."""
+        """Returns the model. Its input x has the given shape, or the shape of self.x; its output is y."""
         element = ELEMENT[self.x.dtype]
         node = helper.make_node(
             self.operator, ["x", *self.inputs], ["y"], name="the_node", domain=self.domain, **self.attributes
@@ -44,8 +44,8 @@ class Case:
 
 
 def data(shape: tuple[int, ...], dtype: Any = np.float32) -> Array:
-    """Bytes of any value, NaN and infinity among them where there are such. Those of float16 are quiet NaNs: runtimes may
-    compute float16 as float32, which makes others quiet."""
+    """Returns an array of random bytes, so floats include NaN and infinity. NaNs of float16 are quiet, since runtimes that
+    compute float16 as float32 make signalling NaNs quiet."""
     dtype = np.dtype(dtype)
     drawn = np.random.default_rng(len(shape)).integers(0, 256, (*shape, dtype.itemsize), np.uint8)
     if dtype.kind == "b":
@@ -57,12 +57,12 @@ def data(shape: tuple[int, ...], dtype: Any = np.float32) -> Array:
 
 
 def numbers(shape: tuple[int, ...], dtype: Any = np.float32) -> Array:
-    """Returns numbers whose sums make sense."""
+    """Returns normally distributed numbers, without NaN and infinity."""
     return (np.random.default_rng(len(shape)).standard_normal(shape) * 40).astype(dtype)
 
 
 def cases(dtype: Any = np.float32) -> list[Case]:
-    """Returns one case of each operator, and Col2Im of three axes. Swapped pads would change the results."""
+    """Returns a case of each operator, and a case of Col2Im with three axes. All pads differ, so swapped pads show."""
     flat: dict[str, Any] = {"layout": "channels_first", "order": "channel", "positions": "flat"}
     window = ((3, 2), (2, 1), (1, 2), [(1, 2), (0, 1)])  # kernel, stride, dilation, pads
     image, nhwc = data((2, 3, 8, 6), dtype), data((2, 7, 8, 3), dtype)
@@ -93,7 +93,7 @@ def cases(dtype: Any = np.float32) -> list[Case]:
 
 
 def example(word: str) -> str:
-    """Returns the example that follows this word in docs/runtimes.md."""
+    """Returns the code of the block of docs/runtimes.md that begins with "```python WORD"."""
     page = Path(__file__).parents[2] / "docs" / "runtimes.md"
     found = re.findall(rf"(?ms)^```python {word}\n(.*?)^```$", page.read_text(encoding="utf-8"))
     assert len(found) == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""apply_tiled and the ways in and out of a merger: libraries, batches, files, stores, functions, threads and memory."""
+"""Tests of apply_tiled, with arrays of other libraries, batches, files, stores, functions, threads and memory."""
 
 import gc
 import importlib.util
@@ -27,7 +27,7 @@ def fill(merger, x=X, tiling=T):
 
 
 def libraries():
-    """(array, as NumPy's) of each library that is installed. One that is installed and broken is an error."""
+    """Returns {library: (array, function to NumPy's array)} of installed libraries. A broken library is an error."""
     found = {"numpy": (X, np.asarray)}
     if importlib.util.find_spec("torch"):
         import torch
@@ -71,7 +71,7 @@ def test_functions_of_every_library_in_stacks_of_every_size(library, tail, batch
 
 
 def test_scaled_results_with_other_channels():
-    """A function that doubles the resolution and makes one channel of three."""
+    """Applies a function that doubles the resolution and adds three channels to one."""
     y = apply(lambda tile: tile.sum(0).repeat(2, 0).repeat(2, 1), scale=2)
     np.testing.assert_array_equal(y, X.sum(0).repeat(2, 0).repeat(2, 1), strict=True)
     y = apply(lambda tile: tile.sum(0).repeat(2, 0).repeat(2, 1)[1:-1, 1:-1], scale=2, offset=1, result=(30, 22), fill=0)
@@ -80,7 +80,7 @@ def test_scaled_results_with_other_channels():
 
 
 def test_valid_convolutions_have_shorter_results():
-    """A function that eats the border: what it gives lies one element further in."""
+    """Applies a function whose result lacks the first and the last element of its tile."""
     x = np.random.default_rng(0).normal(size=100)
     y = apply(lambda tile: tile[1:-1] + tile[2:], x, 16, overlap=2, offset=1, result=14, window="ones", fill=np.nan)
     np.testing.assert_array_equal(y[1:-1], x[1:-1] + x[2:])
@@ -288,7 +288,7 @@ def test_files_to_files(tmp_path):
     y = apply(np.sin, x, out=tmp_path / "y.npy")
     assert isinstance(y, np.memmap) and sorted(os.listdir(tmp_path)) == ["x.npy", "y.npy"]
     np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), np.sin(X), strict=True)
-    # Onto the input: the file is another one until it is complete.
+    # The output has the input's name. The result is written to a temporary file, which replaces the input at the end.
     apply(np.cos, x, out=str(tmp_path / "x.npy"))
     np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), np.cos(X), strict=True)
 
@@ -316,7 +316,7 @@ def test_an_unfinished_file_is_gone(tmp_path):
 
 
 class Store:
-    """A store with the methods and attributes of zarr and h5py."""
+    """A store with the methods and attributes of the arrays of zarr and h5py."""
 
     def __init__(self, array):
         self.array, self.shape, self.dtype, self.writes = array, array.shape, array.dtype, 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy arrays in and out: every element type, any layout, and what is refused."""
+"""Tests of NumPy arrays as input and output: every element type, every layout, and refused arrays."""
 
 import datetime
 import pickle
@@ -25,7 +25,7 @@ MOVED_ONLY = [
 
 
 def columns_by_index(image: np.ndarray, k: int) -> np.ndarray:
-    """Patches of a (1, 1, H, W) image, by loops over elements as bytes, for assigning numbers may change their bits."""
+    """Returns the patches of a (1, 1, H, W) image. Copies elements as bytes, since copying numbers may change their bits."""
     image = image.view(f"V{image.dtype.itemsize}")
     rows, cols = image.shape[2] - k + 1, image.shape[3] - k + 1
     result = np.empty((1, k * k, rows * cols), image.dtype)
@@ -35,7 +35,7 @@ def columns_by_index(image: np.ndarray, k: int) -> np.ndarray:
 
 
 def some(dtype: object, shape: tuple[int, ...]) -> np.ndarray:
-    """An array of any type, made of random bytes; booleans are 0 or 1."""
+    """Returns an array of random bytes in any element type; booleans are 0 or 1."""
     descr = np.dtype(dtype)
     random = np.random.default_rng(7)
     if descr == np.bool_:
@@ -261,7 +261,7 @@ def test_plans_are_made_anew_for_another_instruction_set() -> None:
             described.add(plan.describe())
     finally:
         patchfold.use_instruction_set("")
-    # The vectors of SSE, AVX2 and AVX-512 differ in size.
+    # Descriptions name the sizes of vectors, which differ between SSE, AVX2 and AVX-512.
     assert len(described) >= min(2, len(patchfold.instruction_sets())), described
 
 

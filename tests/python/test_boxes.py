@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boxes of an output: the tiles that touch them, their pieces, and merges without state."""
+"""Tests of boxes, which are parts of an output: the tiles that touch a box, their pieces, and merges of a box."""
 
 import itertools
 import pickle
@@ -169,7 +169,7 @@ def test_where_no_piece_comes_the_declared_type_is_filled():
 
 
 def test_a_box_costs_what_the_box_needs():
-    # 2^38 tiles: whatever looked at all of them, or at all tiles along an axis, would not end.
+    # The tiling has about 2^38 tiles: code that visits all tiles, or all tiles along an axis, would not end.
     huge = Tiling((2**28, 2**28), (512, 512), overlap=64)
     box = (slice(2**27, 2**27 + 100), slice(2**27, 2**27 + 100))
     ranges = huge.touching(box)
@@ -296,7 +296,7 @@ def test_a_result_type_is_a_value():
 
 
 class Recorded:
-    """A store that notes the parts that are read."""
+    """A store that records the slices that are read."""
 
     def __init__(self, array):
         self.array, self.shape, self.dtype, self.read = array, array.shape, array.dtype, []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""copy: every layout, rank and element type, beside NumPy."""
+"""Compares patchfold.copy with NumPy for every layout, rank and element type."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ DTYPES = ["?", "i1", "<u2", ">u2", "f2", "f4", ">f8", "c8", ">c16", "S5", "U3", 
 
 @st.composite
 def layouts(draw: Any) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[bool, ...]]:
-    """A shape, the order of the axes in memory, the step along each, and whether it goes backwards."""
+    """Draws a shape, the order of the axes in memory, the step along each axis, and whether the axis is reversed."""
     rank = draw(st.integers(0, 7))
     shape = tuple(draw(st.lists(st.integers(0 if draw(st.integers(0, 9)) == 0 else 1, 4), min_size=rank, max_size=rank)))
     order = tuple(draw(st.permutations(range(rank))))
@@ -23,7 +23,7 @@ def layouts(draw: Any) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...
 
 
 def placed(layout: Any, shape: tuple[int, ...], dtype: Any, bytes_of: Any) -> np.ndarray:
-    """An array of this shape in that layout, and of any bytes."""
+    """Returns an array with the shape, the layout and the bytes of `bytes_of`."""
     _, order, steps, backwards = layout
     room = [shape[axis] * steps[axis] for axis in order]
     size = np.dtype(dtype).itemsize * int(np.prod(room, dtype=int))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays on other devices, without one: stub producers of DLPack say that they lie on a GPU, and copy when asked to."""
+"""Tests of arrays on a GPU, without a GPU: stubs of DLPack claim to lie on a GPU, and copy when asked to."""
 
 import numpy as np
 import patchfold
@@ -8,7 +8,7 @@ from patchfold._arrays import devices
 
 
 class Stub:
-    """An array of NumPy that claims to be on device type 2, which is CUDA's. ``knows``: the parameters of __dlpack__."""
+    """An array of NumPy that claims to lie on CUDA's device type, 2. ``knows``: the parameters of __dlpack__."""
 
     def __init__(self, array, knows=("max_version", "dl_device", "copy")):
         self.array, self.knows, self.asked = array, knows, []
@@ -25,7 +25,7 @@ class Stub:
 
 
 class OldStub(Stub):
-    """A stub like CuPy's arrays before they knew dl_device."""
+    """A stub like the arrays of old versions of CuPy, whose __dlpack__ has no parameter dl_device."""
 
     def __init__(self, array):
         super().__init__(array, knows=())
@@ -67,7 +67,7 @@ def test_a_merger_takes_what_comes_back():
 
 
 class Network:
-    """A function that moves tiles to a stub of a GPU, and leaves its results there."""
+    """A network that moves tiles to a stub of a GPU, and returns results on this stub."""
 
     def __init__(self, stub):
         self.stub, self.results = stub, []
@@ -84,7 +84,7 @@ def test_results_on_a_gpu_are_taken_where_they_are(stub):
     y = patchfold.apply_tiled(network, x, (16, 16), overlap=4, progress=False)
     assert np.array_equal(y, np.sqrt(x))
     if stub is Stub:
-        assert all(len(result.asked) == 1 for result in network.results)  # one copy for each
+        assert all(len(result.asked) == 1 for result in network.results)  # one copy of each result
 
 
 def test_stacks_on_a_gpu_are_copied_tile_by_tile():

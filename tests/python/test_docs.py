@@ -119,7 +119,7 @@ def test_functions_work_without_docstrings():
 
 @pytest.mark.parametrize("row", [row for row in ROWS if "reshape" not in row.theirs], ids=lambda row: row.theirs[:40])
 def test_docstrings_name_the_calls_of_other_systems(row):
-    """The calls that docs/porting.md has, which are calls of one operator there."""
+    """Checks that a docstring names each call of docs/porting.md that is one call of another system."""
     ours = row.ours[row.ours.index("patchfold.") :].partition("(")[0].removeprefix("patchfold.")
     assert row.theirs.partition("(")[0].rpartition(".")[2] in sections_of(getattr(patchfold, ours))["Elsewhere"]
 
@@ -273,7 +273,7 @@ def test_the_index_names_functions_that_exist():
 
 
 def test_every_function_is_named_on_the_page():
-    """Functions of a dialect may be named on the page of the operators instead."""
+    """Checks that the page names every function. Functions of a dialect may be on the page of operators instead."""
     spans = " ".join(re.findall(r"`([^`\n]+)`", PAGE.read_text(encoding="utf-8")))
     operators = re.findall(r"^### (.+)$", OPERATORS.read_text(encoding="utf-8"), re.MULTILINE)
     for name, function in FUNCTIONS.items():

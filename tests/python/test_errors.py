@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wrong calls: the exact message and class for every function, every argument and every way to get it wrong.
+"""Tests of wrong calls: the exact message and class of the error, for every function, argument and mistake.
 
-A message is "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED". Half of the table is made here: each kind of
-argument has its wrong values, each array its wrong arrays. What depends on shapes stands in the folder `wrong_calls`.
+A message is "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED". This file makes half of the wrong calls: each kind
+of argument has wrong values, each array has wrong arrays. Calls that depend on shapes are in the folder `wrong_calls`.
 """
 
 import inspect
@@ -21,7 +21,7 @@ from patchfold import InvalidType, InvalidValue
 
 
 class Frame:
-    """An object that NumPy makes an array of, like data frames, images and lazy arrays."""
+    """An object that NumPy can convert to an array, like data frames, images and lazy arrays."""
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.zeros((1, 1, 4, 4))
@@ -50,7 +50,7 @@ NAMES = {
 
 
 def shaped_rows() -> list[tuple[str, str]]:
-    """(call, class and message) from the folder: two lines each."""
+    """Returns (call, class and message) of each pair of lines in the files of `wrong_calls`."""
     rows = []
     for path in sorted(Path(__file__).with_name("wrong_calls").glob("*.txt")):
         lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
@@ -59,7 +59,7 @@ def shaped_rows() -> list[tuple[str, str]]:
 
 
 def classes_of_codes() -> dict[str, str]:
-    """{"rank": "InvalidValue", ..}: what docs/errors.md says, which is made of the library's catalogue."""
+    """Returns {"rank": "InvalidValue", ..} from docs/errors.md, which the library's catalogue of errors writes."""
     page = (Path(__file__).parents[2] / "docs" / "errors.md").read_text(encoding="utf-8")
     sections = re.findall(r"(?ms)^## (\w+)$(.*?)(?=^## |\Z)", page)
     return {code: re.findall(r"(?m)^\| `ErrorCode::\w+` \| [^|]* \| `?([^|`]*)`? \|", text)[0] for code, text in sections}
@@ -90,7 +90,7 @@ PADDING = (
 )
 HUGE = 2**70
 RANGE = f"must fit into 64 bits; given {HUGE}, expected between -2**63 and 2**63 - 1"
-# kind of argument: the rule about its type, values that break it, what is expected where it is required and None
+# For each kind of argument: the rule about its type, values that break the rule, and the expected value in the message.
 TYPES: dict[str, tuple[str, list[Any], str]] = {
     "integer": ("must be an integer", ["2", 2.0, True, (2, 3), b"2"], "an integer"),
     "integers": ("must be a sequence of integers", ["22", 2.5, True, 2, [2.0, 1], [True, 1], {1, 2}], "a list of integers"),
@@ -111,7 +111,7 @@ TYPES: dict[str, tuple[str, list[Any], str]] = {
 
 
 def wrong_arrays(spec) -> Iterator[Row]:
-    """Data that is not an array, and arrays whose elements the operator does not take."""
+    """Yields calls with data that is no array, and with arrays whose elements the operator refuses."""
     (x,), _ = example(spec)
     name = next(iter(inspect.signature(function_of(spec)).parameters))
     no_array = f"{spec.name}: {name}: must be an array: NumPy's, torch's, or any with __dlpack__; given "
@@ -197,7 +197,7 @@ def wrong_outputs(spec) -> Iterator[Row]:
 
 
 def wrong_types(spec, argument) -> Iterator[Row]:
-    """Values of another type than the argument's, by its kind."""
+    """Yields calls with values of another type than the type of the argument's kind."""
     place = f"{spec.name}: {argument.name}: "
     if argument.kind == "choice":
         words = "must be one of " + ", ".join(f"'{word}'" for word in argument.choices)
@@ -219,7 +219,7 @@ def wrong_types(spec, argument) -> Iterator[Row]:
 
 
 def wrong_values(spec, argument) -> Iterator[Row]:
-    """Numbers beyond 64 bits, and for the neutral operators, whose lists have one entry for each spatial axis, the range."""
+    """Yields calls with numbers beyond 64 bits and, for lists of spatial axes of neutral operators, out of range."""
     place = f"{spec.name}: {argument.name}: "
     nested = {"integers": [1, HUGE], "pairs": [[0, HUGE], [0, 0]]}
     if argument.kind in ("integer", "axes", "padding", "integers", "pairs"):
@@ -232,7 +232,7 @@ def wrong_values(spec, argument) -> Iterator[Row]:
         message = f"{place}must be at least {least} on every axis; given {value}"
         change = {argument.name: value}
         if spec.name == "reorder" and not isinstance(value, tuple):
-            change["positions"] = "grid"  # flat columns do not tell how many axes a number stands for
+            change["positions"] = "grid"  # flat columns do not show how many axes one number is for
         yield Row(f"{argument.name}={value}", spec, (X,), change, InvalidValue, message)
 
 
@@ -342,14 +342,14 @@ def test_every_argument_has_wrong_values():
 
 @pytest.mark.parametrize("module", [patchfold, *DIALECTS.values()], ids=lambda module: module.__name__)
 def test_a_module_with_wrong_calls_has_some_for_each_of_its_functions(module):
-    """Checks the modules with wrong calls; a dialect may have none, since the table's rows make wrong calls of it."""
+    """Checks that wrong calls cover every function outside of the dialects, whose wrong calls this file makes."""
     met = {found for call, _ in SHAPED for found in re.findall(r"(\w+\.\w+)\(", call)}
     name = module.__name__.rpartition(".")[2]
     functions = {
         f"{name}.{function}"
         for function, value in vars(module).items()
         if inspect.isfunction(value) and not function.startswith("_")
-        if function not in ("operators", "apply_tiled", "extension", "library")  # the last two take nothing
+        if function not in ("operators", "apply_tiled", "extension", "library")  # extension and library take no arguments
     }
     assert functions <= met or (module is not patchfold and not functions & met)
     folder = Path(__file__).with_name("wrong_calls")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Explanations as text and as pictures, in a terminal and in a notebook."""
+"""Tests of explanations as text and as pictures, in a terminal and in a notebook."""
 
 import re
 import sys
@@ -35,7 +35,7 @@ def example(spec: patchfold.OperatorSpec) -> tuple[tuple[int, ...], dict[str, An
 
 
 def checked(svg: str) -> ElementTree.Element:
-    """Returns the picture's root; it must be valid XML, name itself, and read nothing from elsewhere."""
+    """Returns the picture's root. Checks that the picture is valid XML, has a title, and loads no other file."""
     root = ElementTree.fromstring(svg)
     assert root.tag == SVG + "svg" and root.get("role") == "img"
     title, desc = root.find(SVG + "title"), root.find(SVG + "desc")

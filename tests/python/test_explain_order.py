@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""explain_order: six systems' columns by their formulas, arrays that are no columns, and the limits of an answer."""
+"""Tests of explain_order: columns by formulas of six systems, arrays that are no columns, and limits of an answer."""
 
 import time
 import tracemalloc
@@ -11,7 +11,7 @@ from order_formulas import cases, refused
 
 
 def test_names_the_order_of_six_systems() -> None:
-    """Every one of 600 random cases: system, order and geometry."""
+    """Checks system, order and geometry of the answers for 600 random cases."""
     systems = set()
     for number, case in enumerate(cases(seed=20261123, count=600)):
         answer = patchfold.explain_order(case.image, case.columns)
@@ -36,7 +36,7 @@ def test_refuses_what_no_operator_makes() -> None:
 
 
 def test_answers_can_be_typed() -> None:
-    """Types the calls of the answers, which must give the columns."""
+    """Evaluates the calls in the answers, and checks that they give the columns."""
     rng = np.random.default_rng(3)
     image = rng.permutation(2 * 3 * 8 * 9).reshape(2, 3, 8, 9)
     last = np.ascontiguousarray(image.transpose(0, 2, 3, 1))
@@ -85,7 +85,7 @@ def test_says_when_values_leave_it_open() -> None:
     rng = np.random.default_rng(0)
     zeros = patchfold.explain_order(np.zeros((1, 2, 4, 4)), np.zeros((1, 8, 9)))
     assert not zeros and "Too few elements of image differ" in str(zeros)
-    # Both channels hold the same but for a few elements, which the first patches do not show.
+    # Both channels are equal, so the order of channels and taps is ambiguous.
     image = np.zeros((1, 2, 6, 6))
     image[0, 0] = image[0, 1] = rng.standard_normal((6, 6))
     answer = patchfold.explain_order(image, patchfold.unfold(image, 2))
@@ -98,7 +98,7 @@ def test_says_when_values_leave_it_open() -> None:
 
 
 def test_few_elements_that_differ_are_enough() -> None:
-    """Images in which a tenth to a third of the elements differ from all others, so that few neighbours are known."""
+    """Checks images in which few elements differ from all others."""
     rng = np.random.default_rng(20)
     for share in (0.4, 0.6, 1.0):
         for order in ("channel", "kernel"):

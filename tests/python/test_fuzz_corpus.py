@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The inputs that the fuzzer of Python's arguments has kept, and some of chance, without the fuzzer."""
+"""Runs the kept inputs of the fuzzer of Python's arguments, and some random inputs, without the fuzzer."""
 
 import subprocess
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of examples/gallery write the pictures of docs/."""
+"""Checks that the programs of examples/gallery write the pictures of docs/."""
 
 import base64
 import html

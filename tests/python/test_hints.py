@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every message that proposes another call is followed: what it proposes is typed, and must run.
+"""Checks that every call that a message proposes runs.
 
-The calls are those of the folder `wrong_calls`, of wrong_tiles.txt, and some of tiles whose results have other sizes.
+The wrong calls come from the folder `wrong_calls`, from wrong_tiles.txt, and from tables of this file.
 """
 
 import ast
@@ -21,7 +21,7 @@ SETTING = re.compile(rf"(?<![\w.(])(\w+)=({LITERAL})")
 # Changes of the array that messages propose, and new names of arguments.
 ARRAYS = re.compile(r"(\w+)(\.reshape\([\d, ]+\)|\.swapaxes\(\d+, \d+\)|\[None\]|\[\.\.\., None\])")
 CALLS = re.compile(r"numpy\.\w+\((?:[^()]|\([^()]*\))*\)")
-KEPT = re.compile(rf"{CALLS.pattern}|{LITERAL}")  # commas within them separate nothing
+KEPT = re.compile(rf"{CALLS.pattern}|{LITERAL}")  # commas within these texts separate no proposals
 OTHER_NAME = re.compile(r"did you mean (\w+)\?")
 AND = re.compile(r",? and (?:merge with )?")
 OR = re.compile(r", (?!and )(?:or )?| or ")
@@ -44,7 +44,7 @@ TILES = {
     "patchfold": patchfold,
     "np": np,
 }
-# Calls whose results or arrays have other sizes, and what their messages must propose.
+# Calls whose results or arrays have other sizes, and the proposals of their messages; "": none.
 SIZES = {
     "patchfold.apply_tiled(crop, CHW, (512, 512), overlap=8)": "offset=4 and result=504, and merge with fill=0",
     "patchfold.apply_tiled(crop, HW, (20, 20), overlap=8)": "offset=4 and result=12, and merge with fill=0",
@@ -60,7 +60,7 @@ SIZES = {
     "patchfold.apply_tiled(same, MANY, (64, 250), overlap=8)": 'tail="shift_or_pad", tail="pad" or tail="partial"',
     "patchfold.apply_tiled(same, CHW.transpose(1, 2, 0), (64, 64), overlap=8)": "axes=(0, 1)",
 }
-# Calls whose messages propose a call that fails.
+# Calls with wrong shapes, and the proposals of their messages; "": none.
 SHAPES = {
     "patchfold.unfold(np.zeros((5, 5)), 7)": "",
     "patchfold.unfold(np.zeros((5, 5)), 3)": "x.reshape(1, 5, 5) and kernel_size=(3, 3)",
@@ -95,7 +95,7 @@ SHAPES = {
 
 
 def run(call, names):
-    """Returns the result of a call, read to its end."""
+    """Returns the result of a call; an iterator is read to its end."""
     result = eval(compile(ast.fix_missing_locations(ast.Expression(call)), "call", "eval"), names)
     return list(result) if inspect.isgenerator(result) else result
 
@@ -110,7 +110,7 @@ def refused(call, names):
 
 
 def proposals(error):
-    """Returns each call that a message proposes, as a list of changes."""
+    """Returns the calls that a message proposes. Each call is a list of changes of the wrong call."""
     given = [error.expected.partition(": ")[2] or error.expected, error.hint] if isinstance(error, patchfold.Error) else []
     found = []
     for text in given:
@@ -131,7 +131,7 @@ def proposals(error):
 
 
 def changed(call, changes, error, names):
-    """Returns a call with changes, as a reader of the message types it."""
+    """Returns a call with the changes that the message proposes."""
     tree = ast.parse(call, mode="eval").body
     function = eval(compile(ast.Expression(tree.func), "function", "eval"), dict(names))
     parameters = list(inspect.signature(function).parameters)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects that lie, never end, interrupt, or only say that they are arrays."""
+"""Tests of objects that lie, never end, raise interrupts, or falsely claim to be arrays."""
 
 import numbers
 import signal
@@ -209,7 +209,7 @@ def test_what_only_says_that_it_is_something_else_is_refused(kind, call):
 
 
 class Text(str):
-    """Equal to everything, and in no dictionary."""
+    """A text that equals every object and cannot be hashed."""
 
     def __eq__(self, other: object) -> bool:
         return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large results lie on large pages, for which the system is asked before they are written."""
+"""Checks that large pages are requested for large results before the results are written."""
 
 import mmap
 import re
@@ -18,7 +18,7 @@ ENABLED = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 MEGABYTE = 2**20
 LARGE_PAGE = 2 * MEGABYTE
 LARGE = 32 * MEGABYTE
-"""From here on malloc asks the system for new memory each time."""
+"""A size for which malloc asks the system for new memory each time."""
 
 
 def is_advised(address: int) -> bool:

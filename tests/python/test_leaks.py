@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No call keeps a reference or a block of memory: every function, right and wrong, again and again."""
+"""Checks that no call, right or wrong, keeps a reference or a block of memory, by many calls of every function."""
 
 import gc
 import sys
@@ -34,7 +34,7 @@ def abandoned() -> None:
 
 
 def tables() -> list[Callable[[], Any]]:
-    """Every operator by its function, by name and by a plan."""
+    """Returns calls of every operator: by its function, by its name and by a plan."""
     found: list[Callable[[], Any]] = []
     for spec in HERE:
         data, given = example(spec)
@@ -104,7 +104,7 @@ def blocks(*, collect: bool) -> int:
 
 @pytest.mark.parametrize("calls", [RIGHT, wrong()], ids=["right", "wrong"])
 def test_no_blocks_are_kept(calls):
-    """Caches and free lists take blocks for a while; what is kept by one call in ten is seen every time."""
+    """Repeats calls until they keep few blocks, since caches take blocks at first. A leak is seen in every repetition."""
     times = 60
     for number, call in enumerate(calls):
         assert any(blocks_kept(call, times, collect=i > 2) < times // 10 for i in range(30)), f"call {number} of the list"

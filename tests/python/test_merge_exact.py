@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cut and merged arrays are equal bit for bit: every type, layout, order, window, memory, thread count, instruction set."""
+"""Checks that cut and merged arrays have equal bits for every type, layout, order, window, memory, thread count and set."""
 
 from functools import partial
 
@@ -20,7 +20,7 @@ REDUCES = ("mean", "max", "min", "first", "last", "center")
 
 @pytest.fixture(autouse=True)
 def machine():
-    """Restores threads and instruction set."""
+    """Restores the number of threads and the instruction set after the test."""
     yield
     patchfold.set_num_threads(0)
     patchfold.use_instruction_set("")
@@ -52,7 +52,7 @@ LAYOUTS = ("row-major", "column-major", "negative", "every second", "unaligned")
 
 @st.composite
 def merges(draw):
-    """(tiling, type, arguments of Merger)."""
+    """Draws (tiling, type, arguments of Merger)."""
     rank = draw(st.integers(1, 4))
     tiled = draw(st.integers(1, min(3, rank)))
     axes = tuple(sorted(draw(st.permutations(range(rank)))[:tiled]))
@@ -138,7 +138,7 @@ def test_results_do_not_depend_on_order_threads_instructions_memory_or_the_way_o
 @pytest.mark.parametrize("channels", [(), (1,), (5,), (2, 3), (0,)])
 @pytest.mark.parametrize("axes", [None, (-2, -1), (0, 1), (-3, -2)])
 def test_results_with_other_channels(channels, axes):
-    """A tiling of a picture takes results with more or fewer axes: axes that count from the end stay there."""
+    """Checks results with more or fewer axes than the picture. Negative axes count from the end of the result's axes."""
     rank = 2 + len(channels)
     if axes == (-3, -2) and rank < 3:
         return
@@ -170,7 +170,7 @@ def test_arrays_without_elements():
 
 
 def test_a_large_merge_in_threads():
-    """Enough for every strategy: rows that are copied, blended, and sent past the cache."""
+    """Merges arrays that are large enough for every strategy: copied rows, blended rows, and rows written past the cache."""
     rng = np.random.default_rng(1)
     x = rng.integers(0, 255, (3, 2000, 1500)).astype(np.float32)
     tiling = patchfold.Tiling(x.shape, (512, 512), overlap=64)

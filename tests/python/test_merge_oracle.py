@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merges of independent random tiles against exact arithmetic: bounds for means, and exact results for the rest."""
+"""Compares merges of random tiles with exact arithmetic: bounds for means, and exact results for the other reductions."""
 
 import math
 from fractions import Fraction
@@ -24,9 +24,9 @@ TYPES = [
 
 @st.composite
 def layouts(draw):
-    """(tiling, axes of the model): one to three tiled axes, at most about 300 elements, often with three or more tiles at a
-    place, sometimes scaled, with offsets and results of their own."""
-    random = draw(st.randoms(use_true_random=True))  # spread evenly, where Hypothesis prefers what is small
+    """Draws (tiling, axes of the model): one to three tiled axes, at most about 300 elements, often with three or more tiles
+    over an element, and sometimes with a scale, offsets and sizes of results."""
+    random = draw(st.randoms(use_true_random=True))  # uniform, while Hypothesis prefers small values
     tiled = random.randint(1, 3)
     most = {1: 40, 2: 12, 3: 6}[tiled]
     tail = random.choice(["shift", "pad", "partial", "drop"])
@@ -50,7 +50,7 @@ def layouts(draw):
 
 @st.composite
 def windows(draw, axes):
-    """(argument, weight of a place in a whole result, exact)."""
+    """Draws (window argument, function from a place in a tile's result to its exact weight)."""
     kind = draw(st.sampled_from([*WINDOWS, "sigma", "lists", "array", "zeros"]))
     extents = [axis.result for axis in axes]
     rng = np.random.default_rng(draw(st.integers(0, 99)))
@@ -72,7 +72,7 @@ def windows(draw, axes):
 
 
 def samples(window, n):
-    """The library's samples of a window, bit for bit, which must be those of its formula but for the last bits."""
+    """Returns the library's samples of a window, and checks that they equal the formula's except for the last bits."""
     tiling = patchfold.Tiling((n,), (n,), overlap=0)
     merger = patchfold.Merger(tiling, window=window, reduce="sum")
     merger.add(0, np.ones(n))  # a sum of one tile of ones has the weights
@@ -104,7 +104,7 @@ def outcome(tiling, tiles, order=None, threads=1, **arguments):
 
 
 def masked(data, tiling):
-    """Returns a mask, or none."""
+    """Returns a random mask of tiles, or None."""
     if not data.draw(st.booleans()):
         return None
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
@@ -198,7 +198,7 @@ def test_64_bit_integers_are_exact(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 9999)))
     if data.draw(st.booleans()):
         tiles = [random_numbers(rng, tile.result_shape, dtype) for tile in tiling]
-    else:  # many halves
+    else:  # small numbers, whose means are often halves
         tiles = [rng.integers(0 if dtype == np.uint64 else -3, 4, tile.result_shape).astype(dtype) for tile in tiling]
     y = outcome(tiling, tiles, rng.permutation(len(tiling)), window="ones", reduce=reduce, mask=mask, fill=5)
     model = Merge(axes, tiles, mask=mask)
@@ -247,7 +247,7 @@ def test_samples_of_windows(window, n):
 
 
 def test_a_gaussian_has_the_width_that_is_asked_for():
-    """exp(-2) two deviations from the middle, whatever the deviation."""
+    """Checks that a sample two deviations from the middle is exp(-2)."""
     for deviation in (1, 3, 10):
         n = 101
         found = samples(("gaussian", deviation / n), n)
@@ -257,14 +257,14 @@ def test_a_gaussian_has_the_width_that_is_asked_for():
 
 @pytest.mark.parametrize("sigma", [0.125, 0.4])
 def test_a_mean_with_a_gaussian_is_that_of_its_width(sigma):
-    """Two tiles of 4 that overlap by 2, of zeros and of ones: what comes is the second weight's part of both."""
+    """Merges a tile of zeros and a tile of ones. The result is the second tile's weight, divided by the sum of weights."""
     y = outcome(patchfold.Tiling((6,), (4,), stride=2), [np.zeros(4), np.ones(4)], window=("gaussian", sigma))
     near, far = (math.exp(-((d / 4 / sigma) ** 2) / 2) for d in (0.5, 1.5))
     np.testing.assert_allclose(y, [0, 0, far / (near + far), near / (near + far), 1, 1], rtol=1e-12)
 
 
 def negative_case():
-    """Two axes, four tiles at most places, no two alike."""
+    """Returns a merge on two axes, in which four different tiles cover most elements."""
     axes = [Axis(11, 6, 3, "shift"), Axis(9, 4, 2, "shift")]
     tiling = patchfold.Tiling((11, 9), (6, 4), stride=(3, 2))
     rng = np.random.default_rng(5)
@@ -290,7 +290,7 @@ def test_the_oracle_notices_a_dropped_tile():
     mask[5] = False
     y = outcome(tiling, tiles, window="hann", mask=mask, fill=0)
     wrong = faults(y, Merge(axes, tiles, weights=weight_of(lists)), "mean", y.dtype, None)
-    assert len(wrong) == 6 * 4  # each of its elements
+    assert len(wrong) == 6 * 4  # each element of the dropped tile
 
 
 def test_the_oracle_notices_two_swapped_weights():

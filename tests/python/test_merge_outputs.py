@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outputs of a merger, threads, and memory: waiting, borrowed and copied tiles."""
+"""Tests of a merger's outputs, threads and memory: waiting, borrowed and copied tiles."""
 
 import os
 import subprocess
@@ -151,7 +151,7 @@ def test_a_sink_must_not_call_its_merger():
 def test_the_lock_of_the_interpreter_is_free_meanwhile():
     tiling = patchfold.Tiling((6000, 3000), (6000, 2000), stride=(6000, 1000))
     tiles = [np.full(tile.result_shape, float(tile.index)) for tile in tiling]
-    for _ in range(100):  # a machine that is busy may not let the other thread run in time; a lock that is held never does
+    for _ in range(100):  # repeated, since a busy machine may run the other thread too late
         merger = patchfold.Merger(tiling, window="linear")
         merger.add(0, tiles[0])
         times, stop = [], threading.Event()
@@ -227,7 +227,7 @@ def test_memory_limit():
     merger = patchfold.Merger(T, memory_limit=need)
     refused = 0
     for index in range(len(T)):
-        for early in range(index + 2, len(T), 3):  # whatever comes early, the next in order has room
+        for early in range(index + 2, len(T), 3):  # tiles that come early must leave room for the next tile in order
             try:
                 merger.add(early, T.cut(X, early))
             except MemoryError as error:
@@ -243,7 +243,7 @@ def test_memory_limit():
     np.testing.assert_array_equal(merger.finish(), X)
 
 
-# In kilobytes. getrusage would count the peak of the process that started this one, too.
+# peak() returns kilobytes. getrusage would count the peak of the parent process, too.
 PEAK = """
 def peak():
     return int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0])
@@ -259,7 +259,7 @@ def run_alone(code):
 
 
 def test_rows_that_leave_need_little_memory():
-    """100 MiB through a function, a picture that is never in memory as a whole."""
+    """Merges a picture of 100 MiB to a function, and checks that the whole picture is never in memory."""
     grown = run_alone("""
 patchfold.set_num_threads(2)
 tiling = patchfold.Tiling((51200, 512), (512, 512), overlap=64)

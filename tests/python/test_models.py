@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.models.inspect: operators in models, under any disguise, and the errors of bad models."""
+"""Tests of patchfold.models.inspect: operators in models, also written as other nodes, and errors of bad models."""
 
 import json
 import os
@@ -43,12 +43,12 @@ def test_operator_is_found_whatever_it_is_made_of(case):
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.name != "Col2Im itself"], ids=lambda case: case.name)
 def test_explain_order_names_what_inspect_finds(case):
-    """But sums (Col2Im itself) and what a convolution computes: these are no numbers of the image."""
+    """Checks that explain_order finds the operator of each model. Sums are left out: they are no elements of the image."""
     x = np.arange(1, 1 + np.prod(case.shape), dtype=np.float32).reshape(case.shape)
     (y,) = ReferenceEvaluator(case.model()).run(None, {"x": x})
     answer = patchfold.explain_order(x, y)
     if case.operator is None:
-        assert not answer or answer.operator in ("rearrange", "unfold"), answer  # It names what moves without blocks, too.
+        assert not answer or answer.operator in ("rearrange", "unfold"), answer  # It also names moves without blocks.
         return
     assert answer.operator in (case.operator, "rearrange" if case.operator == "blocks" else "", "patchify"), answer
     if ", its axes rearranged to " not in answer.call:
@@ -56,7 +56,7 @@ def test_explain_order_names_what_inspect_finds(case):
 
 
 def cut(axes, order):
-    """A map that splits axes of a source, which counts upwards, and puts their parts in an order."""
+    """Returns a shape, and the array 0, 1, 2, .. of this shape with axes split into parts, in the order of `order`."""
     source = tuple(int(np.prod(parts)) for parts in axes)
     return source, whole(source).reshape([part for parts in axes for part in parts]).transpose(order)
 
@@ -104,7 +104,7 @@ def test_tokens_with_merge_blocks_have_a_name(shape, arguments, text):
 
 
 def drawn(draw):
-    """A random operator of patchfold, a shape and arguments that fit."""
+    """Returns a random operator of patchfold, with a shape and arguments that it accepts."""
     layout = draw.choice(["channels_first", "channels_last"])
     rank = draw.randint(1, 3)
     block = tuple(draw.randint(2, 3) for _ in range(rank))
@@ -147,7 +147,7 @@ def test_named_map_is_the_operator_it_came_from(seed):
 
 @pytest.mark.parametrize("seed", range(150))
 def test_inspect_and_explain_order_agree_on_blocks(seed):
-    """Axes cut in two at random, their parts in any order, merged at random: both name the map, or neither."""
+    """Splits axes, permutes the parts and joins some. inspect and explain_order must name the map, or neither."""
     draw = random.Random(seed)
     axes = [[draw.randint(2, 3)] for _ in range(draw.randint(0, 2))]
     axes += [[draw.randint(2, 3), draw.randint(2, 3)] for _ in range(draw.randint(2, 3))]
@@ -167,7 +167,7 @@ def test_inspect_and_explain_order_agree_on_blocks(seed):
     if name is not None:
         assert answer.operator in (name.operator, "rearrange"), (name, answer)
         assert name.operator != "blocks" or answer.operator == "rearrange"
-    else:  # No axis has parts of two, or less than two are cut: heads of attention, transpositions.
+    else:  # No axis joins parts of two axes, or fewer than two axes are split: heads of attention, transpositions.
         digits = next(maps(indices, source)).digits
         parts = [digit.axis for axis in digits for digit in axis]
         merges = any(len({digit.axis for digit in axis}) > 1 for axis in digits)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.models.inspect on OpenVINO's IR, without OpenVINO: its findings, and the errors of bad files."""
+"""Tests of patchfold.models.inspect on OpenVINO's IR, without OpenVINO: its findings, and the errors of bad files."""
 
 import random
 from xml.sax.saxutils import quoteattr
@@ -12,7 +12,7 @@ TYPES = {np.dtype("int64"): "i64", np.dtype("float32"): "f32"}
 
 
 class Writer:
-    """Writes an IR: layers in the order in which they are added, and their constants."""
+    """A writer of IR files, with layers in the order in which they are added, and their constants."""
 
     def __init__(self):
         self.layers, self.edges, self.data = [], [], b""
@@ -54,7 +54,7 @@ def ints(*values):
 
 
 def shuffle(writer, x):
-    """Pixel shuffle of 1x12x4x5 as Reshape, Transpose, Reshape."""
+    """Adds the pixel shuffle of 1x12x4x5 as Reshape, Transpose, Reshape."""
     blocks = writer.layer("Reshape", [x, writer.constant(ints(1, 3, 2, 2, 4, 5))], (1, 3, 2, 2, 4, 5), special_zero="false")
     order = writer.constant(ints(0, 1, 4, 2, 5, 3))
     moved = writer.layer("Transpose", [blocks, order], (1, 3, 4, 2, 5, 2))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.models.portable: equal results with other nodes."""
+"""Tests of patchfold.models.portable: the new model has other nodes and equal results."""
 
 import random
 import subprocess
@@ -36,7 +36,7 @@ def bits(x):
 
 
 def col2im(draw):
-    """A random Col2Im, as a case; its columns hold -0, Inf and NaN."""
+    """Returns a case with a random Col2Im, whose columns hold -0, Inf and NaN."""
     rank = draw.choice([1, 2, 2, 3])
     kernel = [draw.randint(1, 3) for _ in range(rank)]
     stride = [k if draw.random() < 0.4 else draw.randint(1, 4) for k in kernel]
@@ -70,14 +70,14 @@ def test_every_model_computes_the_same(case):
 
 
 FEW_AXES = {"coreml": 5, "litert": 5, "nnapi": 4}
-# Cases that need more than four axes: pictures of three spatial axes, and taps on an axis of their own.
+# Cases that need more than four axes: pictures with three spatial axes, and columns with separate axes for taps.
 STAYS_WIDE = {"pixel unshuffle in 3-D", "im2col as a convolution in 3-D", *(
     f"im2col {kind}" for kind in ("of slices", "of slices, stride 2", "of slices, dilated", "of slices, one channel",
     "as torch exports it", "as torch exports it, even kernel"))}  # fmt: skip
 
 
 def most_axes(model):
-    """The most axes of a tensor in a model."""
+    """Returns the largest number of axes of a tensor in a model."""
     inferred = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
     values = [*inferred.input, *inferred.value_info, *inferred.output]
     return max(len(value.type.tensor_type.shape.dim) for value in values)
@@ -134,7 +134,7 @@ def test_any_order_of_blocks_is_written_with_few_axes(seed, target):
 
 
 def swin(batch):
-    """Shifted windows of attention, which no single map names: two slices joined, then windows, with channels first."""
+    """Returns shifted windows of attention, which no single operator makes: two joined slices are cut into windows."""
     cut = {"one": ints(1), "end": ints(9), "zero": ints(0), "two": ints(2)}
     nodes = [
         node("Slice", "x one end two", "a"), node("Slice", "x zero one two", "b"), node("Concat", "a b", "r", axis=2),
@@ -156,7 +156,7 @@ def test_shifted_windows_are_written_with_few_axes(batch, target):
 
 
 def attention():
-    """A sum of tensors of six axes, which cannot be written with fewer without knowing what a sum is."""
+    """Returns a sum of tensors of six axes, which portable() keeps, since it does not know sums."""
     nodes = [node("Reshape", "x first", "w"), node("Add", "w w", "d"), node("Reshape", "d last", "y")]
     constants = {"first": ints(1, 2, 2, 2, 2, 2), "last": ints(1, 32)}
     return Case("attention", (1, 4, 8), nodes, None, constants=constants)
@@ -214,7 +214,7 @@ def test_open_batches_are_written_for_few_axes(name):
 
 
 def extracting(shape, ksizes, strides, rates, padding, **options):
-    """TensorFlow's ExtractImagePatches as tf2onnx leaves it."""
+    """Returns TensorFlow's ExtractImagePatches in the form that tf2onnx writes."""
     settings = {"k": ksizes, "s": strides, "r": rates}
     constants = {key: np.array([1, *values, 1], np.int32) for key, values in settings.items()}
     extract = helper.make_node("ExtractImagePatches", list("xksrp"), ["y"], domain="ai.onnx.contrib")
@@ -225,7 +225,7 @@ def extracting(shape, ksizes, strides, rates, padding, **options):
 
 
 def with_attributes(shape, **attributes):
-    """Returns the node with its settings as attributes, where they do not belong."""
+    """Returns ExtractImagePatches with settings as attributes, although the operator takes them as inputs."""
     extract = helper.make_node("ExtractImagePatches", ["x"], ["y"], domain="ai.onnx.contrib", **attributes)
     model = Case("patches", shape, [extract], None).model()
     model.opset_import.append(helper.make_opsetid("ai.onnx.contrib", 1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m patchfold.onnx``: passing and failing tests, output and exit code."""
+"""Tests of ``python -m patchfold.onnx``: passing and failing node tests, output and exit code."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ from patchfold.onnx.__main__ import main
 
 
 class Run:
-    """main() in a folder of its own; what it printed and returned."""
+    """Runs main() in a separate folder; returns its exit code and output."""
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.folder, self.capsys = folder, capsys
@@ -84,7 +84,7 @@ def test_several_folders_are_named(run: Run) -> None:
 
 @pytest.mark.parametrize(("dtype", "step"), [(np.float16, 2048), (ml_dtypes.bfloat16, 256)])
 def test_half_precision_sums_may_be_rounded_at_every_step(run: Run, dtype: Any, step: int) -> None:
-    """step + 1 + 1 is step if each addition is rounded, and step + 2 if the sum is."""
+    """Accepts both results of step + 1 + 1: step if each addition is rounded, and step + 2 if only the sum is rounded."""
 
     def add_sum(name: str, expected: float) -> None:
         columns = np.zeros((1, 3, 3), dtype)
@@ -215,7 +215,7 @@ def test_data_sets_come_in_the_order_of_their_numbers(run: Run) -> None:
 
 @pytest.mark.parametrize("listed", [True, False])
 def test_constants_of_the_model_have_no_file(run: Run, listed: bool) -> None:
-    """Old models list them among the inputs too; files are counted without them, in the order of the graph."""
+    """Checks that input files skip constants, even if the model, like old models, lists constants among its inputs."""
     test = col2im()
     constant = numpy_helper.from_array(np.array([5, 5]), "image_shape")
     test.model.graph.initializer.append(constant)

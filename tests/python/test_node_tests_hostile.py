@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Node tests with false content: each gives an error that names the file, or is read; there is no other exception."""
+"""Tests of node tests with damaged content. Each is read, or gives an error that names the file, and nothing else."""
 
 import os
 import shutil

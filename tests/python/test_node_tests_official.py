@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX's own node tests of our operators pass, and copies with a false expectation fail.
+"""Checks that ONNX's own node tests of patchfold's operators pass, and that copies with a false expectation fail.
 
-The installed onnx package generates eleven. Nine more are files that ONNX wrote and that its package 1.18.0 carried; they
-are kept in vectors/onnx-node-tests.jsonl.
+The installed onnx package generates eleven tests. Nine more tests, which the onnx package 1.18.0 contained as files, are
+kept in vectors/onnx-node-tests.jsonl.
 """
 
 import base64
@@ -25,11 +25,11 @@ OPERATORS = {"Col2Im", "DepthToSpace", "SpaceToDepth"}
 
 
 def generated() -> list[Any]:
-    """Importing the modules of our operators makes their tests; load_model_tests() would make those of all operators."""
+    """Returns the tests of patchfold's operators. Importing a module makes its tests; load_model_tests() would make all."""
     package = importlib.import_module("onnx.backend.test.case.node")
     for operator in OPERATORS:
         importlib.import_module(f"{package.__name__}.{operator.lower()}")
-    # Models that spell an operator out in others hold none of ours.
+    # Leaves out models in which ONNX writes the operator as other operators.
     return [case for case in package._NodeTestCases if {node.op_type for node in case.model.graph.node} & OPERATORS]
 
 
@@ -37,7 +37,7 @@ CASES = generated()
 
 
 def carried() -> dict[str, dict[str, bytes]]:
-    """The files of each test, by their paths in its folder."""
+    """Returns {test: {path in the test's folder: content}}."""
     path = Path(__file__).with_name("vectors") / "onnx-node-tests.jsonl"
     _, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     return {line["name"]: {name: base64.b64decode(text) for name, text in line["files"].items()} for line in lines}
@@ -52,7 +52,7 @@ def test_there_are_eleven_and_nine() -> None:
 
 
 def check(folder: Path, data_sets: int) -> None:
-    """The test in the folder passes, and fails once its first expectation has another last element."""
+    """Checks that the test in the folder passes, and that it fails after its first expected output is changed."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         assert main([str(folder)]) == 0

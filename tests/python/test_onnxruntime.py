@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX Runtime with patchfold's operators: each of them, every element type, open shapes, threads, and what is refused."""
+"""Tests of ONNX Runtime with patchfold's operators: every operator and element type, open shapes, threads, and errors."""
 
 import os
 import re

@@ -6,12 +6,12 @@ from typing import Any
 
 import patchfold.onnxruntime
 
-# Runtimes stay where they are as long as the process.
+# Keeps the stand-ins in memory until the process ends.
 ALIVE: list[Any] = []
 
 
 class Runtime:
-    """An ONNX Runtime of our own making, which counts what the library asks of it, and fails where it is told to."""
+    """A stand-in for ONNX Runtime that counts the library's calls, and fails in a given call."""
 
     def __init__(self, first: int, version: int = 17):
         self.next, self.version = first, version

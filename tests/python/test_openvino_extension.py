@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenVINO with patchfold's extension: each operator from OpenVINO's own files and from ONNX, and what is refused."""
+"""Tests of OpenVINO with patchfold's extension: each operator in files of OpenVINO and of ONNX, and refused models."""
 
 import os
 import re
@@ -21,14 +21,14 @@ openvino = pytest.importorskip("openvino")
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The library, compiled once for these tests."""
+    """Yields the path of the extension, compiled once for these tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATCHFOLD_CACHE", os.environ.get("PATCHFOLD_CACHE") or str(tmp_path_factory.mktemp("cache")))
         yield patchfold.openvino.extension()
 
 
 def compiled(library: str | None, model: Any, threads: int = 2) -> Any:
-    """A model of OpenVINO's, an ONNX model or a file, compiled with the extension or without."""
+    """Compiles a model of OpenVINO, an ONNX model or a file, with the extension or without it."""
     core = openvino.Core()
     if library is not None:
         core.add_extension(library)
@@ -44,7 +44,7 @@ def kinds(made: Any) -> set[str]:
 
 
 def of_openvino(case: Case, shape: Any) -> Any:
-    """The operator of OpenVINO that a case is, as its file has it; None where it has none."""
+    """Returns a model with OpenVINO's own operator for a case; None if OpenVINO has no such operator."""
     make = openvino.opset15
     x = make.parameter(shape, openvino.Type(case.x.dtype), name="x")
     inputs = [make.constant(np.array(values, np.int64)) for values in case.inputs.values()]
@@ -64,7 +64,7 @@ def of_openvino(case: Case, shape: Any) -> Any:
 
 
 def patches(dtype: Any) -> tuple[Any, Array]:
-    """ExtractImagePatches of OpenVINO, and its input."""
+    """Returns a model with OpenVINO's ExtractImagePatches, and its input."""
     x = data((2, 3, 9, 8), dtype)
     make = openvino.opset15
     parameter = make.parameter(x.shape, openvino.Type(x.dtype), name="x")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every function of an operator: against the operator of its name in the table, and against its formula."""
+"""Compares every function with the operator of its name in the table, and with the operator's formula."""
 
 import ast
 import importlib.util
@@ -81,7 +81,7 @@ def same(one, other):
 
 
 def filled(spec, data, arguments):
-    """Returns an array of the result's shape to add to; None where the arguments make no result."""
+    """Returns an array of the result's shape, for `out`; None if the arguments are wrong."""
     try:
         shape = patchfold.output_shape(spec.name, data[0].shape if data else (), **arguments)
     except patchfold.Error:
@@ -115,7 +115,7 @@ def test_a_function_is_the_operator_of_its_name(spec):
 
 @pytest.mark.parametrize("spec", HERE, ids=lambda spec: spec.name)
 def test_no_two_arguments_can_be_mixed_up_unseen(spec):
-    """Some variant of the example has another outcome if two arguments get each other's value, or one of them none."""
+    """Checks that exchanging two arguments, or leaving one out, changes the outcome of a variant of the example."""
     data, _ = example(spec)
     calls = []
     for arguments in variants(spec):
@@ -147,7 +147,7 @@ def test_out_is_filled_and_returned_in_any_layout(spec):
 
 @st.composite
 def windows(draw):
-    """A geometry, small enough that every corner of it is met."""
+    """Draws the geometry of small windows, so that all special cases are met."""
     rank = draw(st.integers(1, 3))
 
     def lists(low, high):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sources of scripts/wheels: pinned, under licences that allow it, and equal here and on a forge."""
+"""Checks the sources of scripts/wheels: fixed versions, permissive licences, and equal sources here and on a forge."""
 
 import ast
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chunks put together are the columns of unfold, and no chunk is larger than allowed; gathered patches are slices."""
+"""Checks that joined chunks equal unfold's columns, that chunks are not too large, and that gathered patches are slices."""
 
 import ml_dtypes
 import numpy as np
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 
 def assemble(chunks, shape, dtype):
-    """Puts chunks where they say that they belong; fails where two overlap, or something is left out."""
+    """Returns the columns that the chunks give. Fails if chunks overlap or leave elements out."""
     columns = np.zeros(shape, dtype)
     written = np.zeros(shape, int)
     for batch, positions, part in chunks:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A call whose plan is kept is not taken for another one."""
+"""Checks that the kept plan of a call is not used for a different call."""
 
 import numpy as np
 import patchfold
@@ -7,7 +7,7 @@ import pytest
 
 
 def values_that_look_alike() -> list[object]:
-    """Numbers whose bits, types or forms are those of another number."""
+    """Returns padding values, some of which have equal bits, equal types or equal numbers."""
     bits_of_one = 4607182418800017408  # as a double
     numbers = (0, -0.0, 1, True, 1.0, bits_of_one, np.True_, np.int64(1), np.float32(1), -1, 256, 257, 1e300)
     return [*numbers, np.array(1), np.array(1, np.int8), np.array(2)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rearrange: random patterns, element by element from what the pattern says; wrong ones are in wrong_calls."""
+"""Compares rearrange with the meaning of random patterns, element by element. Wrong patterns are in wrong_calls."""
 
 import itertools
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ class Case(NamedTuple):
     right: list[list[str]]
     extents: dict[str, int]
     rest: tuple[int, ...]
-    """The extents of the axes that the ellipsis stands for."""
+    """The extents of the axes that the ellipsis represents."""
     sizes: dict[str, int]
 
     def pattern(self) -> str:
@@ -78,7 +78,7 @@ def shape_of(case: Case, groups: list[list[str]]) -> tuple[int, ...]:
 
 
 def place_of(case: Case, groups: list[list[str]], index: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
-    """Where the element with these indices of the names lies."""
+    """Returns the index, in the groups of a side, of the element with the given index of each name."""
     place: list[int] = []
     for group in groups:
         if group == [REST]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Means of fold, and reconstruct."""
+"""Tests of fold's means, and of reconstruct."""
 
 import numpy as np
 import patchfold
@@ -18,7 +18,7 @@ WINDOWS = [
 
 
 def noise(kind: str, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
-    """Elements of arbitrary bits, NaNs among them."""
+    """Returns elements of random bits, including NaNs."""
     count = int(np.prod(shape)) * np.dtype(kind).itemsize
     return np.random.default_rng(seed).integers(0, 256, count, np.uint8).view(kind).reshape(shape)
 

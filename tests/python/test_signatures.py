@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keyword arguments that stand in one place: types, signatures and errors are those of functions that write them out."""
+"""Tests of shared keyword arguments: types, signatures and errors are equal to written-out keyword arguments."""
 
 import inspect
 import typing

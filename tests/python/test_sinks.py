@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stores that are written in whole chunks or shards, declared results, and limits of threads."""
+"""Tests of stores that are written in whole chunks or shards, declared results, and limits of threads."""
 
 import threading
 
@@ -14,7 +14,7 @@ T = Tiling(X.shape, (64, 64), overlap=16)
 
 
 class Store:
-    """An array that notes which rows are written."""
+    """An array that records the rows that are written."""
 
     def __init__(self, shape, dtype, **attributes):
         self.array = np.zeros(shape, dtype)
@@ -108,7 +108,7 @@ def test_masks_gaps_and_memory_limits_of_merges_in_chunks():
 
 
 class Store2:
-    """A store of chunks that keeps what is assigned."""
+    """A store with chunks that records every assignment."""
 
     def __init__(self, shape, chunks, bands):
         self.shape, self.chunks, self.bands = shape, chunks, bands
@@ -131,7 +131,7 @@ def test_declared_results_are_checked_before_the_first_tile(tmp_path):
         Merger(T, results="float32")
     assert list(tmp_path.iterdir()) == []
     with Merger(T, out=tmp_path / "y.npy", results=facts) as merger:
-        assert len(list(tmp_path.iterdir())) == 1  # the file, under another name, with room for all
+        assert len(list(tmp_path.iterdir())) == 1  # a temporary file that has the full size
         for i, tile in enumerate(T.split(X)):
             merger.add(i, tile)
     assert np.array_equal(np.load(tmp_path / "y.npy"), X)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The source archive for pip: complete, small, and the same bytes whenever it is made."""
+"""Checks that the source archive for pip is complete, small, and has the same bytes in every build."""
 
 import os
 import subprocess

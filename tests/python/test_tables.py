@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python's own copies of the library's tables agree with the tables."""
+"""Checks that Python's copies of the library's tables equal the tables."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls from many threads at once, in forked processes, and while the interpreter ends."""
+"""Tests of calls from many threads at once, in forked processes, and while the interpreter ends."""
 
 import os
 import subprocess
@@ -12,14 +12,14 @@ import numpy as np
 import patchfold
 import pytest
 
-SECONDS = 100  # far more than any of these processes needs; what hangs needs longer
+SECONDS = 100  # far more than any of these processes needs
 
 ROOT = Path(patchfold.__file__).parents[1]
 
 
 @pytest.fixture
 def run_alone(tmp_path):
-    """Runs code in a process of its own, from a file, which the processes that it spawns read again."""
+    """Returns a function that runs code in a new process. The code is in a file, since spawned processes read it again."""
 
     def run(code):
         script = tmp_path / "script.py"
@@ -37,7 +37,7 @@ def run_alone(tmp_path):
 
 
 def cases():
-    """Calls without arguments that run every kind of kernel, small and shared; each gives an array."""
+    """Returns functions without arguments that run every kind of kernel, on one thread and on several, and return arrays."""
     random = np.random.default_rng(3)
     x = random.random((2, 8, 96, 96)).astype(np.float32)
     small = random.random((1, 2, 6, 6)).astype(np.float32)
@@ -140,9 +140,9 @@ def test_a_list_that_another_thread_changes_is_one_value_or_the_other():
 
 
 def test_the_interpreter_runs_on_while_kernels_run():
-    """Another thread, woken just before a large call, runs before the call has ended.
+    """Checks that a thread that is woken just before a large call runs before the call ends.
 
-    Threads take turns only where one gives the lock away, so with the lock held it could only run afterwards.
+    With a switch interval of 60 s, the thread can run only if the call releases the interpreter's lock.
     """
     x = np.zeros((1, 16, 1024, 1024), np.float32)
     out = patchfold.unfold(x, 3)
@@ -150,7 +150,7 @@ def test_the_interpreter_runs_on_while_kernels_run():
     sys.setswitchinterval(60)
     try:
         assert any(ran_during(lambda: patchfold.unfold(x, 3, out=out)) for _ in range(5))
-        if getattr(sys, "_is_gil_enabled", lambda: True)():  # what holds the lock is told apart
+        if getattr(sys, "_is_gil_enabled", lambda: True)():  # the test notices a call that keeps the lock
             assert not ran_during(lambda: sum(range(1_000_000)))
     finally:
         sys.setswitchinterval(interval)
@@ -259,7 +259,7 @@ if __name__ == "__main__":
     )
 
 
-# Endless work of a daemon thread; `began` is called after each round.
+# Endless work for daemon threads, which calls `began` in each round.
 DAEMONS = {
     "calls": """
 def work(began):
@@ -296,7 +296,7 @@ def work(began):
 
 @pytest.mark.parametrize("what", DAEMONS)
 def test_the_interpreter_ends_while_daemon_threads_call(run_alone, what):
-    """Before CPython 3.14 such threads were unwound through frames that cannot be, which aborted the process."""
+    """Ends the interpreter while daemon threads call the library, which must not abort the process (before CPython 3.14)."""
     for _ in range(3):
         run_alone(
             COMPUTE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wrong calls of Tiling, Merger and apply_tiled: class and exact message of each, from wrong_tiles.txt.
+"""Tests of wrong calls of Tiling, Merger and apply_tiled: class and exact message of each call in wrong_tiles.txt.
 
 A message is "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED".
 """
@@ -30,7 +30,7 @@ def merger(tiles=(), tiling=(3, 20, 30), tile=(8, 8), overlap=2, **arguments):
 
 
 class Store:
-    """A store with a shape that takes and gives slices."""
+    """A store with a shape, whose slices can be read and written."""
 
     dtype = np.dtype(np.float32)
 
@@ -84,7 +84,7 @@ def test_message(call, expected):
     "value", [object(), 1 + 2j, "text", b"bytes", [], {}, [None], [[1], [2, 3]], 2**70, -(2**70), np.nan]
 )
 def test_every_argument_refuses_everything_else(function, valid, value):
-    """Never a message of the binding, and never a crash. Some of the values are right for some of the arguments."""
+    """Checks that wrong values cause patchfold's errors, never nanobind's. Some values are right for some arguments."""
     for name in inspect.signature(function).parameters:
         if name == "progress":
             continue
@@ -108,7 +108,7 @@ def test_every_argument_refuses_everything_else(function, valid, value):
     ],
 )
 def test_json_costs_no_more_than_its_length(entry, value):
-    """A few numbers make many tiles, and a short text stands for a number of endless digits."""
+    """Checks that short JSON, such as a number with a huge exponent, is refused before it needs much time or memory."""
     tiling = patchfold.Tiling((2**30, 2**20), (1, 1), overlap=0)
     entries = json.loads(tiling.to_json(tiles=False)) | {entry: value}
     with pytest.raises(InvalidValue, match=f"tiling: {entry}: "):
@@ -121,7 +121,7 @@ def test_an_error_of_a_tile_leaves_the_merger_as_it_was():
     for wrong in (np.zeros((3, 8, 9), np.float32), np.zeros((8,), np.float32), [1], None, np.ma.zeros((3, 8, 8))):
         with pytest.raises(patchfold.Error, match=r"merge: tile 0 at position \(0, 0\): "):
             m.add(0, wrong)
-    for index, tile in enumerate(t.split(X.astype(np.int16))):  # no type was settled by what was refused
+    for index, tile in enumerate(t.split(X.astype(np.int16))):  # refused tiles have not set the element type
         with pytest.raises(patchfold.Error):
             m.add(index, tile[..., 1:])
         m.add(index, tile)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tilings: every number against a model of its own, tiles against numpy.pad, JSON and pickles, and tiles in all memory."""
+"""Compares tilings with a model, and tiles with numpy.pad. Tests JSON, pickles, and tiles in every memory layout."""
 
 import copy
 import json
@@ -22,7 +22,7 @@ TYPES = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "c8", "c16", "S3", "U2",
 
 
 def words_of(kind):
-    """The words of a type, each as the library's own, which other systems' words stand for."""
+    """Returns the words of a type in Python, with the library's own word in place of another system's word."""
     inner = [get_args(each) or (each,) for each in get_args(kind)]
     return tuple(dict.fromkeys(_core.word_here(word) for words in inner for word in words))
 
@@ -33,7 +33,7 @@ def test_types_list_the_words_of_the_library():
 
 @st.composite
 def problems(draw, most=12, scaled=True):
-    """(shape, tile, arguments, axes of the model), valid or not."""
+    """Draws (shape, tile, arguments, axes of the model), valid or not."""
     rank = draw(st.integers(1, 3))
     tiled = draw(st.integers(1, rank))
     axes = sorted(draw(st.permutations(range(rank)))[:tiled])
@@ -139,7 +139,7 @@ def test_split_is_numpy_pad_and_slices(problem, kind, mode):
     whole = [(0, 0)] * len(shape)
     for axis, one in zip(t.axes, model, strict=True):
         whole[axis] = (0, max([start + extent - shape[axis] for start, _, extent in one.tiles] + [0]))
-    if mode == "constant":  # numpy.pad makes "0" of 0 where elements are strings; here it is what zeros() holds
+    if mode == "constant":  # for strings, numpy.pad pads with "0", but patchfold with the empty string of zeros()
         padded = np.zeros([extent + more for extent, (_, more) in zip(shape, whole, strict=True)], x.dtype)
         padded[tuple(map(slice, shape))] = x
     else:
@@ -155,7 +155,7 @@ def test_split_is_numpy_pad_and_slices(problem, kind, mode):
 
 
 def random_bits(shape, kind, seed=0):
-    """Elements of any bits that the type may have."""
+    """Returns random elements, with all bits that the type allows."""
     dtype = np.dtype(kind)
     rng = np.random.default_rng(seed)
     if dtype.kind == "b":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchify and unpatchify against numpy's reshape and transpose, written out for each order."""
+"""Compares patchify and unpatchify with NumPy's reshape and transpose, written out for each order."""
 
 import itertools
 from typing import Any
@@ -32,7 +32,7 @@ def expected_of(x: np.ndarray, p: int, q: int, order: str) -> np.ndarray:
 
 
 def qwen_of(x: np.ndarray, tp: int, p: int, m: int) -> np.ndarray:
-    """(.., T, C, H, W), by reshape and transpose alone."""
+    """Returns tokens of (.., T, C, H, W) in Qwen's order, by reshape and transpose alone."""
     *batch, frames, c, height, width = x.shape
     n = int(np.prod(batch))
     grid = (frames // tp, height // p, width // p)
@@ -92,7 +92,7 @@ def test_one_number_means_what_the_model_means() -> None:
     video = numbers((4, 3, 12, 24))
     assert same_bits(patchfold.patchify(video, 3, order="qwen"), qwen_of(video, 2, 3, 2))
     assert same_bits(patchfold.unpatchify(qwen_of(video, 2, 3, 2), (4, 12, 24), 3, order="qwen"), video)
-    # A picture is shown for as many frames as a patch has.
+    # A picture is repeated for all frames of a patch.
     picture = np.broadcast_to(video[0], (2, 3, 12, 24))
     assert same_bits(patchfold.patchify(picture, 3, order="qwen"), qwen_of(np.ascontiguousarray(picture), 2, 3, 2))
     assert same_bits(patchfold.patchify(video, 3), expected_of(video, 3, 3, "vit"))

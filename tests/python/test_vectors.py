@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers recorded from other systems (tests/peers/record.py), replayed without them."""
+"""Compares results with results of other systems that tests/peers/record.py has recorded. Does not need these systems."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def array_of(text: str, dtype: numpy.dtype[Any], shape: list[int]) -> numpy.ndar
 
 
 def parts_of(values: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
-    """The real and imaginary parts of complex numbers, other numbers as they are."""
+    """Returns the real and imaginary parts of complex numbers, and other numbers unchanged."""
     if values.dtype.kind != "c":
         return values
     return numpy.ascontiguousarray(values).reshape(-1).view(f"f{values.dtype.itemsize // 2}")

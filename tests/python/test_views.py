@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Views hold what the operators give, share the memory of their array, and are refused where they cannot."""
+"""Checks that views equal the operators' results and share the array's memory, and that impossible views are refused."""
 
 import ml_dtypes
 import numpy as np
@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 
 def reshaped_to(view, like):
-    """The view with the axes of the patch joined, as the operator has them."""
+    """Returns the elements of the view in the shape of the operator's result."""
     return view.reshape(like.shape)
 
 
 def variants(x):
-    """Yields the elements in memory of every kind."""
+    """Returns the elements in arrays of every memory layout, by the layout's name."""
     wide = np.zeros((*x.shape, 2), x.dtype)
     wide[..., 1] = x
     frozen = x.copy()

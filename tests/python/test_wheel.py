@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel by itself: what is inside, and that it runs in an empty environment without compilers.
+"""Tests of the wheel: its content, and that it runs in an empty environment without compilers.
 
 Needs PATCHFOLD_WHEEL, the wheel's path, which scripts/checks/python_tests and scripts/wheels set; without it these tests are
-skipped. A wheel for any Linux (manylinux) holds all its libraries; one that was built for this machine loads the system's.
+skipped. A wheel for any Linux (manylinux) holds all its libraries; a wheel built for this machine loads the system's.
 """
 
 import json
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not WHEEL, reason="PATCHFOLD_WHEEL names no whee
 FOR_ANY_LINUX = "manylinux" in WHEEL
 PHOTO = Path(__file__).resolve().parents[2] / "examples" / "photo.png"
 RUNTIME = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
-# The names of a library's file.
+# The file names of each library.
 FILES = {
     "oneTBB": "libtbb",
     "libpng": "libpng",
@@ -61,7 +61,7 @@ def description(folder: Path) -> Path:
 
 
 def parts(folder: Path) -> dict[str, dict[str, str]]:
-    """The packages of the list of parts, by how the wheel is related to them."""
+    """Returns the packages in the wheel's SPDX list of parts, {relation to the wheel: {name: package}}."""
     document = json.loads((description(folder) / "sboms" / "patchfold.spdx.json").read_text(encoding="utf-8"))
     assert document["spdxVersion"] == "SPDX-2.3" and document["dataLicense"] == "CC0-1.0"
     packages = {package["SPDXID"]: package for package in document["packages"]}
@@ -78,7 +78,7 @@ def test_holds_the_package(unpacked: Path) -> None:
     for name in ["__init__.py", "py.typed", "_core.pyi", "jax/__init__.py", "onnx/__main__.py", "torch/__init__.py"]:
         assert (package / name).is_file(), name
     assert len(list(package.glob("_core.*.so"))) == 1
-    # Libraries for ONNX Runtime and TensorFlow, and the source of OpenVINO's, which is compiled beside OpenVINO.
+    # Libraries for ONNX Runtime and TensorFlow, and the source of the library for OpenVINO, which users compile.
     libraries = sorted(path.name.partition(".so")[0] for path in (package / "lib").glob("*.so*"))
     assert libraries == ["libpatchfold", "libpatchfold_onnxruntime", "libpatchfold_tensorflow"]
     source = package / "lib" / "source"
@@ -169,7 +169,7 @@ def test_python_m_patchfold_finds_the_program_of_a_target_folder(tmp_path: Path)
     run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", tmp_path / "there", WHEEL)
     environment = {"PATH": str(tmp_path), "PYTHONPATH": str(tmp_path / "there")}
     code = "from patchfold.__main__ import places; print(next(place.resolve() for place in places() if place.is_file()))"
-    # numpy lies in the environment of the tests, where another patchfold is: PYTHONPATH comes first.
+    # numpy comes from the tests' environment, which has another patchfold: PYTHONPATH, with the wheel, takes precedence.
     found = run(sys.executable, "-c", code, env=environment, cwd=tmp_path).strip()
     assert found == str((tmp_path / "there" / "bin" / "patchfold").resolve())
 
@@ -187,7 +187,7 @@ def test_the_program_is_no_script(unpacked: Path) -> None:
         assert stat.S_IMODE(entry.external_attr >> 16) & 0o111 == 0o111
         assert wheel.read(entry)[:4] == b"\x7fELF"
         assert not [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
-    # Python alone takes 10 to 20 ms to start, and 100 or more with NumPy.
+    # The start of Python takes 10 to 20 ms, and with NumPy 100 ms or more.
     assert min(seconds_of_processor_time(lambda: run(program(unpacked), "--version")) for _ in range(5)) < 0.05
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words, names and directions that people bring from other systems: padding modes, spelled orders, operators, inverses."""
+"""Tests of words and names of other systems: padding modes, written-out orders, operators, and inverse operators."""
 
 import itertools
 
@@ -29,7 +29,7 @@ def test_padding_modes_of_torch_and_tensorflow(theirs, ours):
     assert np.array_equal(patchfold.run("unfold", x, kernel_size=(3, 2), padding=(2, 1), padding_mode=theirs), want)
     chunks = list(patchfold.iter_unfold(x, (3, 2), padding=(2, 1), padding_mode=theirs, max_bytes=500))
     assert len(chunks) > 1 and np.array_equal(np.concatenate([chunk.columns[0] for chunk in chunks], axis=-1), want)
-    if ours != "wrap":  # wrap reads the other end, as no tile can
+    if ours != "wrap":  # tilings have no wrap, which reads the array's other end
         one, other = (patchfold.Tiling((7,), (4,), overlap=0, tail="pad", padding_mode=word) for word in (theirs, ours))
         assert one == other and np.array_equal(one.cut(x[0, 0], 1), other.cut(x[0, 0], 1))
 
@@ -127,7 +127,7 @@ WINDOWS = list(itertools.product([(2, 2), (3, 1)], [(1, 1), (2, 3)], [(1, 1), (2
 @pytest.mark.parametrize("padding", ["VALID", "SAME"])
 @pytest.mark.parametrize(("kernel", "stride", "rate"), WINDOWS)
 def test_patches_put_back(kernel, stride, rate, padding):
-    """The mean gives back what patches cover, and the sum is the adjoint: <unfold x, p> = <x, fold p>."""
+    """Checks that the mean restores covered elements, and that the sum is the adjoint: <unfold x, p> = <x, fold p>."""
     rng = np.random.default_rng(0)
     x = rng.integers(1, 100, (2, 7, 9, 3))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiles and merges again, element by element in exact arithmetic; shares nothing with the library."""
+"""A model of tilings and merges, element by element in exact arithmetic. Shares no code with the library."""
 
 import math
 from fractions import Fraction
@@ -12,22 +12,22 @@ WINDOWS = ("ones", "linear", "hann", "cosine", "gaussian")
 TAILS = ("shift", "pad", "partial", "drop", "error")
 
 
-FINITE = (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2fnuz)  # they saturate
+FINITE = (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2fnuz)  # no infinity
 
 
 class Refused(Exception):
-    """The layout is not valid."""
+    """Raised if the layout is not valid."""
 
 
 def spans(extent, tile, stride, tail):
-    """(start, end, extent of the tile) of each tile along an axis; the end is that of what is read."""
+    """Returns (start, end, extent) of each tile along an axis; `end` is the end of the elements that the tile reads."""
     found = []
     start = 0
     while start + tile <= extent:
         found.append((start, start + tile, tile))
         start += stride
     reached = found[-1][1] if found else 0
-    if reached < extent and start < extent:  # else the rest is a gap
+    if reached < extent and start < extent:  # otherwise no element is left, or the elements left lie in a gap
         if tail == "error" or (tail == "shift" and tile > extent):
             raise Refused
         if tail == "shift":
@@ -40,7 +40,7 @@ def spans(extent, tile, stride, tail):
 
 
 class Axis:
-    """One tiled axis: tiles, and where their results lie."""
+    """A tiled axis: the tiles, and the places of their results in the output."""
 
     def __init__(self, extent, tile, stride, tail, scale=Fraction(1), offset=0, result=None):
         self.tiles = spans(extent, tile, stride, tail)
@@ -56,23 +56,23 @@ class Axis:
         self.stride, self.scale = stride, scale
 
     def writes(self):
-        """Returns (begin, end) of the output for each tile."""
+        """Returns the range (begin, end) of the output that each tile writes."""
         pairs = zip(self.starts, self.results, strict=True)
         return [(min(max(s, 0), self.output), max(min(max(s, 0), self.output), min(s + r, self.output))) for s, r in pairs]
 
     def covering(self, y):
-        """Returns the tiles that give element y."""
+        """Returns the tiles whose results cover element y."""
         return [k for k, (s, r) in enumerate(zip(self.starts, self.results, strict=True)) if s <= y < s + r]
 
     def nearest(self, y):
-        """Returns the tile of element y whose middle is nearest; of two, the lower."""
+        """Returns the tile whose middle is nearest to element y; of two such tiles, the first."""
         covering = self.covering(y)
         middles = {k: self.starts[k] + Fraction(self.result, 2) for k in covering}
         return min(covering, key=lambda k: (abs(y + Fraction(1, 2) - middles[k]), k)) if covering else None
 
 
 def weights_of(window, n, sigma=0.125):
-    """Returns the float64 samples of a window, straight from the formulas."""
+    """Returns the float64 samples of a window, computed by its formula."""
 
     def at(i):
         t = (i + 0.5) / n
@@ -90,13 +90,13 @@ def weights_of(window, n, sigma=0.125):
 
 
 class Format:
-    """A floating-point format: numbers are rounded to nearest even."""
+    """A floating-point format. round() rounds to the nearest number, and of two equally near numbers to the even one."""
 
     def __init__(self, precision, lowest, largest, infinite):
         self.precision, self.lowest, self.largest, self.infinite = precision, lowest, Fraction(largest), infinite
 
     def round(self, x):
-        """The number of the format, as a Fraction; or None for what overflows to infinity."""
+        """Returns the nearest number of the format, as a Fraction; None if the number overflows to infinity."""
         if x == 0:
             return Fraction(0)
         exponent = math.floor(math.log2(abs(x.numerator))) - math.floor(math.log2(x.denominator))
@@ -117,7 +117,7 @@ def _float_format(dtype):
 
 
 class Integers:
-    """Integers saturate; bool is 0 and 1."""
+    """An integer format, in which round() saturates; the integers of bool are 0 and 1."""
 
     def __init__(self, dtype):
         self.low, self.high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
@@ -132,17 +132,17 @@ def format_of(dtype):
 
 
 class Merge:
-    """The expected merge, for results of tiles with the tiled axes only."""
+    """The expected merge. Results of tiles have no axes beside the tiled axes."""
 
     def __init__(self, axes, tiles, *, weights=None, mask=None):
-        """tiles: arrays by index, row-major over the axes; weights: a function of (positions in a whole result)."""
+        """Takes the tiles' results in row-major order. `weights` maps a place in a whole result to its weight."""
         self.axes, self.tiles = axes, tiles
         self.weights = weights or (lambda at: Fraction(1))
         self.mask = mask
         self.grid = [len(axis.tiles) for axis in axes]
 
     def terms(self, at):
-        """(index, place in the grid, value, weight) of each contribution to an element of the output, ascending."""
+        """Returns (index, place in the grid, value, weight) of each contribution to an element of the output, ascending."""
         found = []
         for place in product(*(axis.covering(y) for axis, y in zip(self.axes, at, strict=True))):
             index = 0
@@ -157,7 +157,7 @@ class Merge:
         return found
 
     def selected(self, at, reduce):
-        """Returns the contribution that first, last or center takes."""
+        """Returns the value that the reduction first, last or center takes for an element of the output."""
         terms = self.terms(at)
         if reduce != "center":
             return terms[0 if reduce == "first" else -1][2]
@@ -170,7 +170,7 @@ def exact(value):
 
 
 def mean_bounds(terms, *, is_sum=False):
-    """Returns the interval of the number whose rounding is the result."""
+    """Returns the lower and the upper bound of the number that is rounded to the result."""
     total = Fraction(1) if is_sum else sum(weight for *_, weight in terms)
     value = sum(exact(x) * weight for *_, x, weight in terms) / total
     size = sum(abs(exact(x)) * weight for *_, x, weight in terms) / total

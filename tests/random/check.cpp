@@ -38,7 +38,7 @@ DType index_type(Random& random, IndexTypes allowed) {
   return random.chance(50) ? DType::int32 : DType::int64;
 }
 
-/// Returns the arguments with the lists that are inputs of the operator replaced by tensors, the form in models.
+/// Returns the arguments, with tensors in place of lists that models pass as inputs.
 std::vector<Argument> with_index_tensors(Random& random, const OperatorSpec& spec, std::vector<Argument> arguments) {
   const bool same = spec.index_types == IndexTypes::same_int32_or_int64 || spec.index_types == IndexTypes::same_integral;
   const DType common = index_type(random, spec.index_types);
@@ -110,7 +110,7 @@ class OddFloats {
 
  private:
   std::uint64_t control_;
-  std::uint64_t odd_ = 0;  ///< what of it the processor has: the one that Valgrind emulates has nothing
+  std::uint64_t odd_ = 0;  ///< the bits that the processor supports: none on Valgrind's processor
   std::fenv_t saved_;
 };
 

@@ -9,8 +9,8 @@
 
 namespace patchfold::testing {
 
-/// Returns nothing if every run agrees with the reference, otherwise the fault. Adds the features of the case to the problem's
-/// features.
+/// Returns nothing if every run agrees with the reference, otherwise the fault. Adds the features that the runs have shown to the
+/// problem's features.
 std::optional<std::string> check(Problem& problem, bool sums, Random& random);
 
 reference::Arguments reference_arguments(const std::vector<Argument>& arguments);

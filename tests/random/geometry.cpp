@@ -90,7 +90,7 @@ Axis random_axis(Random& random, int rank, bool last, bool longest, const Rules&
   if (far) axis.dilation = std::int64_t{1} << 33;
   const std::int64_t effective = (axis.kernel - 1) * axis.dilation + 1;
   axis.stride = far ? random.between(1, 3) : random_stride(random, axis.kernel, effective);
-  if (far) {  // taps so far apart that one of them at most lies within the image
+  if (far) {  // at most one tap lies within the image
     const std::int64_t reach = effective - 1;
     const std::int64_t begin = rules.symmetric_pads ? reach / 2 : axis.dilation * random.between(0, axis.kernel - 1);
     axis.pads = {begin, rules.symmetric_pads ? begin : reach - begin + random.between(0, 2)};

@@ -70,7 +70,7 @@ void check(const ProblemText& text, Random& random) {
   Numbers expected = geometry.accumulate ? output : Numbers(output.size());
   std::vector<int> written(output.size());
   std::vector<Wide> sums(geometry.means ? output.size() : 0);
-  std::vector<std::size_t> elsewhere;  // elements that a padding mode reads from elsewhere; only the reference knows them
+  std::vector<std::size_t> elsewhere;  // elements that a padding mode makes; only the reference knows their sources
   for_each_tap(geometry, [&](std::int64_t columns, std::int64_t image) {
     const auto column = static_cast<std::size_t>(columns), pixel = static_cast<std::size_t>(image);
     if (geometry.extracts()) {

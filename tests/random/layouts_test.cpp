@@ -50,7 +50,7 @@ constexpr std::string_view strategies[] = {"", "strided", "parts", "bands", "sum
 
 Arrangement arranged(std::string_view layout, const Dims& shape, std::size_t element_size) {
   const int rank = shape.size(), w = rank - 1, h = rank - 2;
-  std::vector<int> order;  // axes, the one with the longest stride first
+  std::vector<int> order;  // the axes, by falling stride
   for (int axis = 0; axis < rank; ++axis) order.push_back(axis);
   if (layout == "swapped") std::swap(order.end()[-1], order.end()[-2]);
   if (layout == "channels last") std::rotate(order.begin() + 1, order.begin() + 2, order.end());

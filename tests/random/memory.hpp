@@ -28,7 +28,7 @@ struct Arrangement {
 /// Returns a contiguous, permuted, gapped or mirrored layout; a source may also broadcast. Adds a feature such as "src permuted".
 Arrangement random_arrangement(Random& random, const Dims& shape, std::size_t element_size, bool source, Features& features);
 
-/// Copy contiguous elements to their places in the arrangement, and back.
+/// These functions copy contiguous elements to their places in the arrangement, and back.
 void scatter(const Arrangement& arrangement, std::span<const std::byte> elements, std::span<std::byte> range);
 std::vector<std::byte> gather(const Arrangement& arrangement, std::span<const std::byte> range);
 

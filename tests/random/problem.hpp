@@ -50,7 +50,7 @@ struct Subject {
   bool sums = false;
   int lowest_rank = 1;  ///< spatial axes
   int highest_rank = 6;
-  Names features{};  ///< beside those that every operator must show
+  Names features{};  ///< the features that its problems must have, beside the features for every operator
 };
 
 /// Returns a generator for every operator.
@@ -60,7 +60,7 @@ std::vector<Subject> window_subjects();
 std::vector<Subject> block_subjects();
 /// Returns generators from the table's rows for operators that are not among `known`.
 std::vector<Subject> subjects_from_table(std::span<const Subject> known);
-/// The feature of problems that are the example of a row, because every change of the example was refused.
+/// The feature of unchanged examples: a problem is its row's example if every change of the example was refused.
 inline constexpr std::string_view unchanged_example = "unchanged example";
 
 }  // namespace patchfold::testing

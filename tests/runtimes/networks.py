@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two small networks of torch with seeded weights whose operators are those of the family."""
+"""Two small networks of torch, with seeded weights, that use unfold, fold and pixel shuffles."""
 
 from collections.abc import Callable
 
@@ -9,8 +9,8 @@ from torch.nn import functional as F
 
 
 class SoftSplit(nn.Module):
-    """Attention between overlapping patches, as networks for video inpainting have it: a soft split cuts features into
-    patches that overlap, and a soft composition adds them up again."""
+    """Attention between overlapping patches, as in networks for video inpainting: a soft split cuts features into
+    overlapping patches, and a soft composition adds the patches up again."""
 
     def __init__(self, channels: int = 32, width: int = 64, size: tuple[int, int] = (60, 108)):
         super().__init__()
@@ -34,7 +34,7 @@ class SoftSplit(nn.Module):
 
 
 class SuperResolution(nn.Module):
-    """Upscales by 4 with pixel shuffle."""
+    """A network that upscales by 4 with pixel shuffles."""
 
     def __init__(self, channels: int = 32):
         super().__init__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Both libraries with wrong inputs: models that no exporter writes, empty tensors, and other ranks."""
+"""Tests of both runtimes' libraries with wrong inputs: models that no exporter writes, empty tensors, other ranks."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +18,7 @@ from runtime_models import Case, cases, numbers  # isort: skip
 
 
 def network(kind: str, version: str, inputs: list[tuple[str, tuple[int, ...]]], **attributes: str) -> str:
-    """Returns an OpenVINO file with one node, all of whose inputs are the model's: (element type, shape) of each."""
+    """Returns an OpenVINO file with one node, whose inputs, given as (element type, shape), are inputs of the model."""
     precisions = {"f32": "FP32", "i64": "I64"}
     ports, layers, edges = "", "", ""
     for number, (element, shape) in enumerate(inputs):
@@ -70,7 +70,7 @@ def test_pairs_have_two_numbers_each(shape: tuple[int, ...]) -> None:
     assert run(made((2, 2)), [x, np.array([2, 2]), pads]).shape == (4, 2, 2, 1)
     with pytest.raises(Exception, match=r"SpaceToBatchND: paddings: must have the shape \(M, 2\) .*given \["):
         run(made(shape), [x, np.array([2, 2]), pads.reshape(-1)])
-    # For an open shape, the actual shape of a run is checked.
+    # If a shape is open in the model, each run checks the actual shape.
     with pytest.raises(Exception, match=r"SpaceToBatchND: paddings: must have the shape \(M, 2\) .*given \[2,3\]"):
         run(made((-1, -1), -1), [x, np.array([2, 2, 1]), np.zeros((2, 3), np.int64)])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two networks with seeded weights in both runtimes: equal results with patchfold's library and without."""
+"""Tests that two networks give equal results in both runtimes, with patchfold's library and without it."""
 
 import io
 from typing import Any
@@ -21,7 +21,7 @@ def test_networks_compute_the_same(name: str, run: Any) -> None:
     model = onnx.load_model_from_string(file.getvalue())
     assert left_over(model) == 0
     theirs, ours = (run(model, [x.numpy()], with_library)[0] for with_library in (False, True))
-    # The runtime computes the rest of the network; its convolutions and products may sum in another order in another graph.
+    # In the changed graph, the runtime's own convolutions and products may sum in another order.
     np.testing.assert_allclose(ours, theirs, rtol=2e-4, atol=2e-4 * float(np.abs(theirs).max()))
     with torch.no_grad():
         expected = module(x).numpy()

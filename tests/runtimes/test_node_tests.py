@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX's own node tests of the operators of the family, in both runtimes with patchfold's library."""
+"""Runs ONNX's own node tests of patchfold's operators in both runtimes with patchfold's library."""
 
 import re
 from typing import Any
@@ -11,7 +11,7 @@ from onnx.onnx_pb import TypeProto
 from systems import Array, compiled, in_onnxruntime, runs_here, same_bits
 
 FAMILY = re.compile(r"test_(col2im|depthtospace|spacetodepth)")
-# Cases without the operator's expansion to other nodes, which holds no operator of the family.
+# Leaves out cases in which ONNX writes the operator as other operators.
 TESTS = [case for case in load_model_tests(kind="node") if FAMILY.match(case.name) and not case.name.endswith("_expanded")]
 
 
@@ -26,7 +26,7 @@ def test_there_are_node_tests_of_all_operators() -> None:
 @pytest.mark.parametrize("case", TESTS, ids=lambda case: case.name)
 def test_onnxruntime_passes(case: Any) -> None:
     for inputs, expected in case.data_sets:
-        # Inputs that give shapes are inputs in both models.
+        # Inputs with shapes, such as image_shape, are inputs in both models.
         assert same_bits(in_onnxruntime(case.model, arrays(inputs), True)[0], arrays(expected)[0])
 
 

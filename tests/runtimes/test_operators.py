@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models of one operator, of every element type, with static and open shapes, written by onnx, OpenVINO, torch's two
-exporters and TensorFlow: run with patchfold's library and without it, and compared bit for bit."""
+"""Compares the bits of models of one operator with patchfold's library and without it. The models have every element type,
+and static and open shapes. onnx, OpenVINO, torch's two exporters and TensorFlow write them."""
 
 import io
 import re
@@ -23,12 +23,12 @@ ONNX_TYPES = [
 ]
 OPENVINO_TYPES = ["float32", "float16", "int8", "int16", "int32", "uint8", "uint16", "uint32", "bool"]
 STANDARD = ("Col2Im", "DepthToSpace", "SpaceToDepth")
-# Messages of ONNX Runtime and OpenVINO where they have no kernel for a node or a type.
+# The messages of ONNX Runtime and OpenVINO if they have no kernel for a node or a type.
 LACKING = "NOT_IMPLEMENTED|find an implementation|not supported|Unsupported|doesn't support|not implemented|INVALID_GRAPH"
 
 
 def without(run: Any, *arguments: Any) -> Array | None:
-    """Returns the result of the runtime alone; None where it lacks the operator, its type or its rank."""
+    """Returns the result without the library; None if the runtime lacks the operator, its type or its rank."""
     try:
         result: Array = run(*arguments, False)[0]
     except Exception as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of tiles that workers import, and helpers of the tests."""
+"""Functions of tiles, in a module that workers can import, and helpers of the tests."""
 
 import os
 import time
@@ -10,7 +10,7 @@ import zarr
 
 
 def blur(tile):
-    """Blurs a tile with its neighbours, so that tiles disagree where they overlap."""
+    """Returns the mean of each element and its neighbours, so that overlapping tiles differ near their ends."""
     padded = np.pad(tile, [(0, 0)] * (tile.ndim - 2) + [(1, 1), (1, 1)])
     total = padded[..., :-2, 1:-1] + padded[..., 2:, 1:-1] + padded[..., 1:-1, :-2] + padded[..., 1:-1, 2:]
     return (total * np.float32(0.25)).astype(np.float32)
@@ -35,7 +35,7 @@ def deadly(tile):
 
 
 def load(folder):
-    """Returns a model whose loading leaves a trace."""
+    """Returns a model, and makes a file in the folder, so that tests can count calls."""
     (Path(folder) / f"loaded-{os.getpid()}-{time.monotonic_ns()}").touch()
     return blur
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.dask.apply_tiled has the bits of patchfold.apply_tiled, for every source and every kind of result."""
+"""Tests that patchfold.dask.apply_tiled gives the bits of patchfold.apply_tiled, for every source and kind of result."""
 
 import itertools
 import math
@@ -92,7 +92,7 @@ def test_a_task_for_each_tile_and_one_for_each_chunk():
 
 
 def test_pieces_travel_and_not_tiles():
-    """Checks that tasks of chunks receive as many elements as the tiles give, and that no task gives out a view."""
+    """Checks that a chunk's task receives only the needed pieces of tiles, as copies that keep no whole tile in memory."""
     source = dask.array.from_array(X, chunks=-1)
     y = apply_tiled(blur, source, TILE, overlap=OVERLAP, chunks=(64, 64))
     graph = {key: task for layer in y.dask.layers.values() for key, task in layer.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers of distributed, some of which die; and the command line."""
+"""Tests of workers of dask.distributed, some of which are killed, and of the command line."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators on dask arrays have the bits of the operators on whole arrays."""
+"""Tests that operators on dask arrays give the bits of the operators on whole arrays."""
 
 import dask.array
 import numpy as np
@@ -10,7 +10,7 @@ from patchfold import InvalidType, InvalidValue
 
 
 def cut(x, rng):
-    """Returns a dask array with chunks of any extents."""
+    """Returns a dask array with chunks of random extents."""
     return dask.array.from_array(x, chunks=tuple(int(rng.integers(1, max(extent, 1) + 1)) for extent in x.shape))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Interrupted runs go on, finished runs say so, and no incomplete store looks complete."""
+"""Tests that interrupted runs can be continued, and that an incomplete store is marked as unfinished."""
 
 import errno
 import json
@@ -29,7 +29,7 @@ def run(fn=blur, out=None, source=X, overlap=OVERLAP, **settings):
 
 
 class Ended(Exception):
-    """An exception that ends a run."""
+    """Raised to end a run."""
 
 
 def ended_after(chunks):
@@ -162,7 +162,7 @@ def test_a_store_that_cannot_hold_the_result_is_refused_before_work(tmp_path):
 
 
 class Full(LocalStore):
-    """A disk without room for more than some files of chunks."""
+    """A store on a disk that becomes full after `room` files of chunks."""
 
     room = 5
 
@@ -201,7 +201,7 @@ def test_functions_that_cannot_be_recognised_need_a_token(tmp_path):
 
 
 def test_a_class_of_a_script_is_recognised_again(tmp_path):
-    """The class's pickle has random parts."""
+    """Checks that a class of a script gets an equal token in every run, although its pickle differs."""
     script = tmp_path / "script.py"
     script.write_text(
         "from dask.base import tokenize\nfrom patchfold.dask import once\n"

@@ -10,7 +10,7 @@ namespace patchfold::testing {
 
 struct Held {
   std::int64_t resident = 0;   ///< bytes, after free memory went back to the system
-  std::int64_t allocated = 0;  ///< bytes that nobody has freed
+  std::int64_t allocated = 0;  ///< allocated bytes that are not freed
 };
 
 /// Makes the C library return free memory to the system. Without this call the C library keeps up to 64 MiB for each arena, which

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that begin together.
+// Runs a function in several threads that begin together.
 #pragma once
 
 #include <exception>
@@ -12,7 +12,7 @@
 
 namespace patchfold::testing {
 
-/// Calls f(i) in `count` threads at once. f returns nothing or a fault; returns a fault of any f.
+/// Calls f(i) in `count` threads at once. f returns nothing or a fault. Returns one of the faults, if any.
 template <class F>
 std::optional<std::string> at_once(int count, F f) {
   std::latch start(count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans that are made and destroyed while others run, and memory that threads keep.
+// Tests plans that are made and destroyed while other plans run, and memory that threads keep.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -102,7 +102,7 @@ TEST(Handles, OfTheCInterfaceAreSharedAndDestroyedByAnyThread) {
       if (pf_plan_create("unfold", attributes, 2, &input, 1, &output, &own) != PF_OK) return pf_last_error();
       pf_plan_destroy(own);
     }
-    if (--users == 0) pf_plan_destroy(plan);  // the last one to leave
+    if (--users == 0) pf_plan_destroy(plan);  // the last user
     return std::nullopt;
   });
   EXPECT_EQ(wrong, std::nullopt);

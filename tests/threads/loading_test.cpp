@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shared library, loaded and unloaded by a program that is not linked to it.
+// Tests the shared library in a program that is not linked to it, but loads and unloads it.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ class Library {
 };
 #define FIND(library, function) (library).find(static_cast<decltype(&function)>(nullptr), #function)
 
-/// Makes a large call, and one that fails.
+/// Makes a large call, and a call that fails.
 std::optional<std::string> call(const Library& library) {
   const std::int64_t image_shape[] = {1, 8, 64, 64}, columns_shape[] = {1, 8, 4096};
   std::vector<float> image(8 * 64 * 64, 2.0f), columns(image.size());
@@ -52,7 +52,7 @@ TEST(SharedLibrary, IsLoadedUsedAndLetGoAgainAndAgain) {
 }
 
 TEST(SharedLibrary, IsLoadedAndLetGoByThreadsThatGoOn) {
-  // A thread's last error and scratch memory are freed at its end, long after it unloaded the library.
+  // The end of a thread frees its last error and scratch memory, long after the thread unloaded the library.
   const auto wrong = at_once(4, [](int) -> std::optional<std::string> {
     for (int n = 0; n < 10; ++n) {
       const Library library;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mergers that several threads feed, and that are destroyed in the middle.
+// Tests mergers to which several threads add tiles, and mergers that are destroyed before their end.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -30,7 +30,7 @@ struct Cut {
   ConstTensorView tile(std::int64_t index) const { return view(tiles[static_cast<std::size_t>(index)].data(), {32, 32}); }
 };
 
-/// A sink that keeps the rows and notes whether two threads called it at once.
+/// A sink that keeps the rows, and records if two threads call it at once.
 struct Rows : RowSink {
   std::vector<float> values{};
   std::atomic<bool> inside{false};
@@ -43,7 +43,7 @@ struct Rows : RowSink {
   }
 };
 
-/// Lets each of four threads add every fourth tile; owners count their releases.
+/// Lets each of four threads add every fourth tile. The owners of the tiles count the releases in `released`.
 std::optional<std::string> add_all(Merger& merger, const Cut& cut, std::atomic<int>& released, std::int64_t last) {
   return testing::at_once(4, [&](int i) -> std::optional<std::string> {
     for (std::int64_t k = i; k < last; k += 4) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One plan, run from several threads at once.
+// Tests one plan that several threads run at once.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -16,8 +16,8 @@ namespace {
 constexpr int threads = 4;
 constexpr int runs = 6;
 
-/// Lets every thread run the plan on its own source and on the first one, with executors of all kinds, and destinations that begin
-/// anywhere within a line.
+/// Lets every thread run the plan on its own source and on the first thread's source, with executors of all kinds, and with
+/// destinations that begin anywhere within a cache line.
 std::optional<std::string> run_from_all(const Work& work) {
   PlainThreads shared(3);
   return at_once(threads, [&](int i) -> std::optional<std::string> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that are forked, and processes that end, while threads run.
+// Tests processes that are forked, and processes that end, while threads run.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@
 namespace patchfold::testing {
 namespace {
 
-/// Seconds, far more than a child needs on a busy machine; a child that waits for a missing thread needs longer.
+/// The seconds after which a child is killed: far more than it needs on a busy machine, unless it waits for a missing thread.
 constexpr unsigned deadline = 60;
 
 const Work& small_work() {
@@ -101,7 +101,7 @@ TEST(Fork, WITHOUT_SANITIZERS(WhileOtherThreadsRunLargeCalls)) {
 }
 
 TEST(Fork, WITHOUT_SANITIZERS(FromSeveralThreadsAtOnce)) {
-  // A child that is forked while another thread makes them would wait for that thread.
+  // Makes the static objects first: a child that is forked while another thread makes them would wait for this thread.
   small_work();
   large_work();
   const auto wrong = at_once(4, [](int i) -> std::optional<std::string> {
@@ -118,7 +118,7 @@ TEST(Fork, LeavesAChildOneThreadOnlyIfItsParentSharedWork) {
   set_num_threads(3);
   const int of_parent = get_num_threads();
   const auto threads = [] { return get_num_threads(); };
-  if (of_parent > 1) {  // other tests of this process may have shared work
+  if (of_parent > 1) {  // other tests of this process may have started threads
     ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
     EXPECT_EXIT(
         {
@@ -135,7 +135,7 @@ TEST(Fork, LeavesAChildOneThreadOnlyIfItsParentSharedWork) {
   set_num_threads(0);
 }
 
-/// Starts threads that call without end; returns when each has made all its calls once.
+/// Starts threads that make calls without end. Returns when each thread has made all calls once.
 void start_callers() {
   static std::atomic<int> ready{0};
   for (int i = 0; i < 4; ++i)
@@ -154,7 +154,7 @@ void start_callers() {
   while (ready < 4) std::this_thread::yield();
 }
 
-/// A static object destroyed last of all: the library's own were made after it.
+/// A static object that is destroyed after the library's static objects, since these are made later.
 struct LastWords {
   ~LastWords() {
     if (armed && compute() != 0) std::_Exit(11);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings of the process that change while other threads run.
+// Tests settings of the process that change while other threads run.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace patchfold::testing {
 namespace {
 
-/// Problems whose kernels depend on the instruction set; large enough to be shared, except the last one.
+/// Problems whose kernels depend on the instruction set. All but the last are large enough to be shared between threads.
 const char* const problems[] = {
     "fold f32 1x144x4096 output_size=64,64 kernel_size=3 padding=1",
     "fold f16 1x144x4096 output_size=64,64 kernel_size=3 padding=1 accumulate=true",
@@ -71,7 +71,7 @@ TEST(NumberOfThreads, MayChangeWhileOthersRun) {
   EXPECT_EQ(wrong, std::nullopt);
 }
 
-// oneTBB warns once in a process if more threads than processors are requested.
+// oneTBB itself would print a warning, once in a process, if more threads than processors are requested.
 TEST(NumberOfThreads, AboveThatOfProcessorsPrintsNothing) {
   const Work work(parse_problem(problems[0]), 1);
   set_num_threads(4096);

@@ -191,7 +191,7 @@ TEST(KernelBlend, NormalisedWeightsAreThoseOfAPlainLoop) {
   });
 }
 
-/// Tests means of 8-bit elements with weights that add up to 1, which use sums of float32 where these are exact enough.
+/// Tests means of 8-bit elements with weights that add up to 1, whose sums are float32 if float32 is exact enough.
 template <class T>
 void check_mean(DType dtype, const std::string& set, Dice& dice) {
   const auto terms_count = static_cast<std::size_t>(dice.chance(2) ? dice.between(250, 260) : dice.between(1, 9));

@@ -27,7 +27,7 @@ std::vector<std::byte> random_bytes(std::size_t count, unsigned seed) {
   return bytes;
 }
 
-/// Writes a number whose sums are exact, so that one loop serves every type.
+/// Writes a small integer in the element type. Sums of such numbers are exact in every type.
 template <class T>
 void put_number(std::byte* at, DType dtype, int number) {
   T value{};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page in a headless Chromium, from the disk and without a network."""
+"""Opens the page in a headless Chromium, from the disk and without a network."""
 
 import json
 import os
@@ -16,13 +16,13 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def link(state):
-    """Returns the address of the page with a state."""
+    """Returns the page's address with a link to a state."""
     carried = f"#{urllib.parse.quote(json.dumps(state))}" if state else ""
     return PAGE.as_uri() + carried
 
 
 class Driver:
-    """A visitor of the page that notes errors."""
+    """Drives the page like a visitor, and records errors."""
 
     def __init__(self, page: Page):
         self.page = page
@@ -62,7 +62,7 @@ class Driver:
         return self.page.locator(f".tensor.{side} td[data-index='{index}']")
 
     def marked(self, side, name):
-        """Returns the numbers of the elements that carry a mark."""
+        """Returns the numbers of the elements that have a mark."""
         found = self.page.eval_on_selector_all(f".tensor.{side} td.{name}", "cells => cells.map(cell => cell.dataset.index)")
         return sorted(int(each) for each in found if each is not None)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The expected page for a state, by the formulas of include/patchfold/operators.hpp in NumPy, and random states.
 
-Every operator is a table of numbers: for each element of the columns (or blocks) the number of the image's element that it
-copies, or -1. Nothing here is shared with the page.
+Every operator is a table of numbers: for each element of the columns (or blocks), the table has the number of the image's
+element that is copied, or -1. This file shares no code with the page.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Problem:
 
 
 class Refused(Exception):
-    """The operator refuses the state."""
+    """Raised if the operator refuses the state."""
 
 
 def require(condition: bool, why: str) -> None:
@@ -118,7 +118,7 @@ def padded(numbers: Table, pads: list[tuple[int, int]], mode: str) -> Table:
 
 
 def last(table: Table, layout: str) -> Table:
-    """Returns the table with channels at the end, where the layout says so."""
+    """Returns the table, with channels as the last axis if the layout is channels_last."""
     return np.moveaxis(table, 1, -1) if layout == "channels_last" else table
 
 
@@ -166,7 +166,7 @@ def blocks_table(state: State, image: Table, pads: list[tuple[int, int]]) -> Tab
 
 
 def summed(state: State, table: Table, values: Values, image: Table) -> Values:
-    """Returns the sums or means for each pixel. Numbers are so small that every sum is exact, in any order."""
+    """Returns the sums or means for each pixel. Numbers are small, so that every sum is exact in any order."""
     dtype = values.dtype
     wide = np.float32 if dtype == np.float16 else dtype
     mean = state["dialect"] == "patchfold" and state["reduce"] == "mean"
@@ -210,7 +210,7 @@ def expected(state: State) -> Problem:
 
     if state["operator"] not in BACKWARDS:
         source = numbers(laid.shape)
-        by_number = np.zeros(image.size + 1, dtype)  # the last number is that of the pads
+        by_number = np.zeros(image.size + 1, dtype)  # the last entry is the sum of the pads
         by_number[laid.ravel()] = source.ravel()
         return Problem(source, by_number[table])
     source = numbers(table.shape)
@@ -219,7 +219,7 @@ def expected(state: State) -> Problem:
 
 
 def draw(random_: random.Random, operator: str, dialect: str) -> State:
-    """Returns a state, as a link may carry it. The operator may refuse it."""
+    """Returns a random state of the kind that links carry. The operator may refuse the state."""
     two = {"torch": 2, "keras": 2}.get(dialect, 0) if random_.random() < 0.8 else 0
     axes = two or random_.choice((1, 2, 2, 2, 3, 3))
     blocks = operator not in PATCHES

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The modules of the page, run by node alone."""
+"""Runs the modules of the page in node, without a browser."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs Python programs in one process and keeps what each left in `result`.
+"""Runs Python programs in one process, and stores the variable `result` of each program.
 
-usage: run_snippets.py PROGRAMS.json RESULTS.npz    (programs: {"name": "text"}; a program that fails leaves its error)
+usage: run_snippets.py PROGRAMS.json RESULTS.npz    (programs: {"name": "text"}; of a failed program, the error is stored)
 """
 
 import contextlib

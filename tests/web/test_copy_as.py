@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every "copy as" of the page, run: each program leaves what the definition says, bit for bit, for random states.
+"""Runs every program of "copy as" for random states, and compares the bits of its result with the definition.
 
 Needs the page, node, a C and a C++ compiler, a Python with patchfold and the systems of tests/peers/requirements.txt
-(PATCHFOLD_PEERS_PYTHON; left out: build/peers-venv), and the library and the program `patchfold` in PATCHFOLD_BUILD (left
-out: build/release). PATCHFOLD_SEED gives other states, PATCHFOLD_CASES another number for each operator of each dialect.
+(PATCHFOLD_PEERS_PYTHON; default: build/peers-venv), and the library and the program `patchfold` in PATCHFOLD_BUILD (default:
+build/release). PATCHFOLD_SEED selects other states; PATCHFOLD_CASES is the number of states for each operator of a dialect.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ SYSTEMS = {
 }
 OURS = ["patchfold in Python", "patchfold in C++", "patchfold in C", "patchfold on the command line"]
 Entry = dict[str, str]
-# Calls that once went wrong, or nearly.
+# States whose programs were wrong once, or are easy to get wrong.
 LAID_LAST = {"layout": "channels_last", "order": "kernel", "positions": "grid"}
 SAME = {"operator": "extract_patches", "padding_rule": "same_upper"}
 PECULIAR: list[State] = [
-    # pads of one axis alone
+    # pads of one axis only
     {"shape": [1, 2, 6, 2], "kernel": [1, 3], "padding": [[0, 0], [0, 1]], "padding_mode": "reflect"},
     {"shape": [1, 1, 7], "kernel": [2], "stride": [3], "padding": [[2, 0]], "padding_mode": "edge", **LAID_LAST},
-    # holes
+    # a stride above the kernel
     {"operator": "fold", "shape": [1, 1, 9, 9], "stride": [5, 5], "padding": [[0, 0], [0, 0]], "reduce": "mean"},
     {"operator": "fold", "shape": [2, 2, 8, 7], "dilation": [2, 2], "padding": [[2, 1], [0, 2]], **LAID_LAST},
     {"operator": "fold", "shape": [1, 2, 4, 5, 3], "kernel": [2, 3, 2], "dilation": [2, 1, 1], "padding": [[1, 0]] * 3},
-    # starts inside the volume
+    # the first patch begins inside of the volume
     {**SAME, "dialect": "tensorflow", "shape": [1, 1, 4, 7, 9], "kernel": [1, 2, 1], "stride": [3, 4, 5]},
-    # the odd element at the beginning
+    # of an odd number of pads, one more at the beginning
     {**SAME, "dialect": "openvino", "shape": [1, 3, 6, 7], "kernel": [4, 2], "padding_rule": "same_lower", "stride": [1, 2]},
     {
         "operator": "space_to_batch",
@@ -143,7 +143,7 @@ def printed(output: str, wanted: Values) -> Values:
 
 
 def compiled(system: str, taken: Any, folder: Path) -> None:
-    """Compiles and runs all programs of a language as one: each main is a function of its own."""
+    """Compiles and runs all programs of a language as one program, in which each `main` becomes a function."""
     c = system.endswith("in C")
     chosen = [
         (index, state, problem, entries[system])
@@ -243,7 +243,7 @@ def test_the_page_copies_a_program(visit: Any, context: Any) -> None:
 
 
 def test_the_page_offers_the_programs(visit: Any) -> None:
-    """Checks that the page copies the text of copyAs, and says why where there is no program."""
+    """Checks that the page copies the text of copyAs, and gives a reason for each missing program."""
     for state in ({}, {"operator": "fold", "reduce": "mean"}, {"dtype": "int32"}):
         (entries,) = copied([state])
         visit.open({**state, "panel": "copy"})
@@ -311,7 +311,7 @@ def test_an_input_of_another_shape_has_no_program() -> None:
     ],
 )
 def test_what_stands_there(system: str, state: State, part: str) -> None:
-    """Expects the system's own name of the operation, or the reason why there is none."""
+    """Checks that a program has the system's own name of the operation, or that the page gives a reason for no program."""
     (entries,) = copied([state])
     assert part in entries[system]["text"] + entries[system]["why"]
 
@@ -385,7 +385,7 @@ def test_the_table_has_the_calls_of_programs(taken: Any) -> None:
 
 
 def test_large_inputs_are_exact_in_every_type() -> None:
-    """Uses inputs of more elements than float16 and uint8 can count."""
+    """Checks inputs with more elements than float16 or uint8 has numbers."""
     for dtype in ("float16", "uint8"):
         (entries,) = copied([{"shape": [1, 1, 60, 60], "dtype": dtype}])
         text = entries["patchfold in Python"]["text"]

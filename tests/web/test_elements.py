@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Form, elements, links: the page under pointer and keyboard."""
+"""Tests of form, elements and links, with pointer and keyboard."""
 
 import json
 import urllib.parse
@@ -206,7 +206,7 @@ def test_the_form_shows_what_matters(visit):
     assert visit.page.locator("#stride").count() == 0
     assert visit.state()["dialect"] == "torch"
     visit.choose("operator", "extract_patches")
-    assert visit.state()["dialect"] == "patchfold"  # torch has none
+    assert visit.state()["dialect"] == "patchfold"  # torch has no such operator
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_steps_add_one_patch_each(visit):
     visit.open({"operator": "fold", "shape": [1, 1, 4, 4], "kernel": [2, 2], "stride": [1, 1], "padding": [[0, 0], [0, 0]]})
     visit.page.evaluate("patchfoldPage.set({step: 2})")
     shown = [int(text) for text in visit.page.locator(".tensor.image td[data-index]").all_inner_texts()]
-    # taps (0,0), (0,1), (1,0), (1,1) of patches 0 and 1 are elements 9 * tap + patch, with the number after theirs
+    # Taps (0,0), (0,1), (1,0), (1,1) of patches 0 and 1 are elements i = 9 * tap + patch, whose value is i + 1.
     assert shown == [1, 2 + 10, 11, 0, 19, 20 + 28, 29, 0] + [0] * 8
 
 

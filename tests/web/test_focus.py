@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leaving a field, and messages about unusual shapes and figures."""
+"""Tests of fields that lose the focus, and of messages about unusual shapes and figures."""
 
 import pytest
 
 
 def typed(visit, name, text):
-    """Types into a field, and does not leave it."""
+    """Types into a field, which keeps the focus."""
     visit.page.click(f"#{name}")
     visit.page.keyboard.press("Control+A")
     visit.page.keyboard.type(text)

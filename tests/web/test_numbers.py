@@ -44,7 +44,7 @@ def test_types_keep_their_limits(visit):
 
 
 def test_numbers_of_text_are_read_as_everywhere(visit):
-    # WebAssembly reads numbers by another library than the built program.
+    # WebAssembly parses numbers with another library than the native program.
     visit.open()
     for text, value in (("1.5", 1.5), ("-2e-3", -0.002), ("+4", 4), ("inf", math.inf), ("nan", math.nan), ("7", 7)):
         values = visit.run(f"unfold float64 1x1x1 kernel_size=3, padding=1 value={text}", [5])["values"]
@@ -61,7 +61,7 @@ def test_numbers_of_text_are_read_as_everywhere(visit):
 
 @pytest.mark.parametrize("operator", OFFERED)
 def test_every_dialect_of_an_operator_runs(visit, operator):
-    """Gives pads, strides and dilations other values than their defaults, wherever the dialect takes them."""
+    """Checks pads, strides and dilations that differ from their defaults, for each dialect that takes them."""
     for dialect in OFFERED[operator]:
         blocks = operator not in ("unfold", "fold", "extract_patches")
         state = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The other panels: orders, which order, seams, cost, picture."""
+"""Tests of the panels "orders", "which order", "seams", "cost" and "picture"."""
 
 import json
 import re
@@ -58,7 +58,7 @@ def test_orders_are_those_of_the_systems_own_operators(visit):
         made = visit.run(problem, list(values))["values"]
         assert [named[value] for value in made] == entries(visit, row), problem
     for mode, row in (("DCR", 2), ("CRD", 3)):
-        # Channel i of the depth goes to the place that entry i of a block names.
+        # Channel i of the depth goes to the place that entry i of the block names.
         made = visit.run(f"onnx.DepthToSpace int32 1x8x1x1 blocksize=2 mode={mode}", list(range(8)))["values"]
         assert [named[made.index(value)] for value in range(8)] == entries(visit, row), mode
 
@@ -173,7 +173,7 @@ def test_which_order_takes_long_texts_and_says_what_is_too_long(visit):
 
 
 def test_which_order_says_what_it_tries(visit):
-    """The page says that blocks must not differ between axes, and names the library in Python for such blocks."""
+    """Checks that the page refuses blocks that differ between axes, and names the Python library for such blocks."""
     visit.open({"panel": "which"})
     told = visit.page.inner_text("#which-tried")
     assert "the same on every axis" in told and "explain_order" in told
@@ -294,7 +294,7 @@ def test_every_way_to_merge(visit):
     ids=str,
 )
 def test_too_many_tiles_are_refused_before_they_are_merged(visit, seams):
-    """Follows the advice of the sentence, which is then merged."""
+    """Checks that too many tiles are refused, and that the page merges with the settings that the message proposes."""
     visit.open({"panel": "seams", "seams": seams})
     told = visit.page.inner_text("#seams-fault")
     assert "would take this page too long" in told

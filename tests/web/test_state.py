@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state of the page and its links, by node alone: refused and completed states, and the content of links."""
+"""Tests of the page's state and its links in node: refused states, completed states, and the content of links."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_what_is_completed_is_a_copy() -> None:
 
 
 def test_links_stay_small() -> None:
-    """A link carries only what differs from the standard state."""
+    """Checks that a link carries only the fields that differ from the defaults."""
     assert node("s.toHash(s.complete(given).state).length", {"kernel": [2, 2]}) < 40
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page as a whole: accessibility, width, time to first use, size, pictures to look at."""
+"""Tests of the whole page: accessibility, width, time to first use, size, and screenshots."""
 
 import base64
 import gzip
@@ -96,7 +96,7 @@ def test_skipping_to_the_panel_keeps_the_state(visit):
 
 
 def test_first_use_from_the_disk(browser):
-    """Prints the time; the promise of a second is for a machine that is not busy, so the bound is loose."""
+    """Prints the time to first use. The bound is more than the promised second, since the machine may be busy."""
     times = []
     for _ in range(5):
         context = browser.new_context()
@@ -136,7 +136,7 @@ def size_of(path):
     ],
 )
 def test_pictures_to_look_at(visit, name, state, width):
-    """Writes build/web/screenshots; equal states give equal pictures."""
+    """Writes build/web/screenshots, and checks that equal states give equal pictures."""
     visit.page.set_viewport_size({"width": width, "height": 900})
     SHOTS.mkdir(parents=True, exist_ok=True)
     pictures = []
@@ -167,14 +167,14 @@ DIFFERENCE = """async files => {
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_pictures_of_the_readme_are_those_of_the_page(visit, name):
-    """Allows for the letters of another system: a few grey levels of 255 on average."""
+    """Compares a picture with docs/. On average a few grey levels of 255 may differ, since fonts differ between systems."""
     shown = ROOT / "docs" / f"page-{name}.png"
     taken = take(visit.page, name)
     files = [base64.b64encode(each).decode() for each in (shown.read_bytes(), taken)]
     assert size_of(shown) == struct.unpack(">II", taken[16:24])
     assert visit.page.evaluate(DIFFERENCE, files) < 8
     blank = visit.page.evaluate(DIFFERENCE, [files[0], other(files[0], visit)])
-    assert blank > 8  # the measure sees another picture
+    assert blank > 8  # the measure notices a different picture
 
 
 def other(file, visit):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Asks pkg-config where the installed library is. PKG_CONFIG names another program, PKG_CONFIG_PATH other folders;
-//! PATCHFOLD_STATIC=1 links the archive into the program.
+//! Asks pkg-config for the installed library. PKG_CONFIG names another program than pkg-config, and PKG_CONFIG_PATH
+//! further folders. PATCHFOLD_STATIC=1 links the archive into the program.
 use std::env;
 use std::process::Command;
 
@@ -17,7 +17,7 @@ fn main() {
     };
     let mut package = "patchfold";
     if env::var_os("PATCHFOLD_STATIC").map_or(false, |value| value == "1") {
-        // A library without explanations has no archive of them.
+        // A library that is built without explanations has no archive patchfold-explain.
         package = if libs("patchfold-explain").status.success() { "patchfold-explain" } else { "patchfold-static" };
     }
     let answer = libs(package);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shape that unfold gives, through the C interface. */
+/* Prints the shape of unfold's result, through the C interface. */
 #include <patchfold/patchfold.h>
 #include <stdio.h>
 

@@ -166,7 +166,7 @@ def iter_unfold(
         for ranges in _portions((*batch, *positions), most):
             images, places = ranges[: len(batch)], ranges[len(batch) :]
             part = array[tuple(slice(begin, end) for begin, end in images)] if images else array
-            # With other pads, the image has only the positions [a, b) of an axis, and their coordinates do not change.
+            # These pads leave only the positions [a, b) of an axis, at unchanged coordinates of the image.
             part_pads = []
             for i, (a, b) in enumerate(places):
                 begin = begins[i] - a * steps[i]

@@ -190,8 +190,8 @@ MISSING = [
     ("torch", "space_to_batch, batch_to_space, and every operator of other than two spatial axes"),
     ("ONNX", "im2col, patches, space_to_batch, batch_to_space; SpaceToDepth in mode CRD before opset 28"),
     ("OpenVINO", "im2col with channels before taps; patches and Col2Im of other than two axes"),
-    ("TensorFlow", "fold: the gradient of extract_patches sums in an order of its own"),
-    ("JAX", "fold: the transposed convolution of conv_general_dilated_patches sums in an order of its own; space_to_batch"),
+    ("TensorFlow", "fold: the gradient of extract_patches sums in another order"),
+    ("JAX", "fold: the transposed convolution of conv_general_dilated_patches sums in another order; space_to_batch"),
     ("Keras", "space_to_batch, batch_to_space"),
     ("MATLAB", "sums of overlapping patches; space_to_batch, batch_to_space"),
 ]

@@ -21,7 +21,7 @@ Axes = tuple[tuple[Kind, ...], ...]
 
 
 def letters(rank: int) -> str:
-    """Returns a letter for each of so many spatial axes."""
+    """Returns a letter for each of `rank` spatial axes."""
     return {1: "x", 2: "hw", 3: "dhw"}.get(rank, "hijklmno")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the operators of the family in a model, also those that are made of other nodes, and writes models without them.
+"""Finds the operators of patchfold's family in a model, also if other nodes make them, and writes models without them.
 
 `inspect` reports operators in models of ONNX and OpenVINO, and `portable` writes an ONNX model that computes the same with
 operators that a target has. Models of ONNX need the package onnx. `python -m patchfold.models` runs both from a shell.

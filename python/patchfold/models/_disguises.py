@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rewrites operators of the family that are made of other nodes, with nodes of the caller's choice. Needs onnx.
+"""Rewrites operators of patchfold's family that are made of other nodes, with nodes of the caller's choice. Needs onnx.
 
 New nodes are run on arrays of indices and compared with the old nodes element by element, for two sizes of the open extents.
 New nodes with another result are rejected.
@@ -40,7 +40,7 @@ def rewrite(
     ways: Ways,
     operators: Sequence[type[OpRun]] = (),
 ) -> int:
-    """Rewrites chains of nodes that are operators of the family, in the model's own graph but not in its branches.
+    """Rewrites chains of nodes that are operators of patchfold's family, in the model's own graph but not in its branches.
 
     Arguments:
         model: the model, which is changed.

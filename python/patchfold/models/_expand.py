@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes operators of the family as nodes that every runtime has: Reshape, Transpose, Pad, Slice, Split, Add. Needs onnx.
+"""Writes operators of patchfold's family as nodes that every runtime has: Reshape, Transpose, Pad, Slice, Split, Add.
 
 Sums keep their order: every element starts from +0 and adds its taps in ascending order, as in Col2Im's definition, so the
 results are Col2Im's bit for bit. Convolutions are not used: if they multiply Inf or NaN by 0, they give NaN.
@@ -235,7 +235,7 @@ def _spread(nodes: Nodes, x: str, shape: Sequence[int], number: int, window: Win
 
     Each row holds one tap, and is longer than the image by one dilation. All rows are read as one row and cut again at the
     image's length, so that each row begins one dilation later than the row before. The axes before the rows are joined to
-    one axis, and so are the axes behind them. If `kept` is one axis, the axes before the rows join it.
+    one axis, and so are the axes behind them. If `kept` is one axis, this axis takes the axes before the rows, too.
     """
     before, after = math.prod(shape[: 2 * number]), math.prod(shape[2 * number + 2 :])
     lead = kept if len(kept) == 1 else [*kept, before]

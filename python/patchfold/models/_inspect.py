@@ -33,7 +33,7 @@ MOST_DRAWN = 1 << 20
 
 @dataclass(frozen=True)
 class Finding:
-    """An operator of the family in a model.
+    """An operator of patchfold's family in a model.
 
     nodes and kinds: names and operators of the nodes that it is made of, in the model's order.
     operator and arguments: the function of patchfold that computes it, or "blocks" for blocks in an order that none has.
@@ -134,7 +134,7 @@ def taken(target: str, stays: Sequence[str]) -> list[str]:
 def inspect(
     model: Any, *, sizes: Mapping[str, int] | None = None, timed: bool = True, target: str | None = None
 ) -> Inspection:
-    """Finds the operators of the family in a model: im2col, col2im, space-to-depth, patches and related operators.
+    """Finds the operators of patchfold's family in a model: im2col, col2im, space-to-depth, patches and related operators.
 
     Nodes that only move elements (Reshape, Transpose, Slice, Concat, Pad with zeros, Gather with constant indices, a
     convolution whose filters hold one 1 each, ..) are followed element by element on arrays of indices. So an operator is

@@ -38,7 +38,7 @@ FOLDED = set(MOVES) | set(
 
 
 def step_of(node: onnx.NodeProto, name: str, constants: Constants, run: Run) -> Step | None:
-    """Returns the step of a node that moves elements or is an operator of the family; None for any other node."""
+    """Returns the step of a node that moves elements or is an operator of patchfold's family; None for any other node."""
     kind, inputs = node.op_type, list(node.input)
     if kind in ("DepthToSpace", "SpaceToDepth", "Col2Im"):
         return Step(name, kind, (inputs[0],), tuple(node.output), None, _direct(node, constants))

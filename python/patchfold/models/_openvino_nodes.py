@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the layers of OpenVINO's IR that move elements, and the layers that are operators of the family."""
+"""Finds the layers of OpenVINO's IR that move elements, and the layers that are operators of patchfold's family."""
 
 from __future__ import annotations
 

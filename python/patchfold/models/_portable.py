@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rewrites models so that operators of the family use only operators of a target. Needs onnx."""
+"""Rewrites models so that operators of patchfold's family use only operators of a target. Needs onnx."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
     stay where they are. TensorFlow's ExtractImagePatches, which tf2onnx leaves in the domain ai.onnx.contrib, becomes Pad,
     Slice and Concat. If tensors have more axes than the target accepts, chains of nodes that only move elements are
     rewritten with fewer axes. All other nodes stay as they are. The result is judged by the target's rules, which
-    docs/models.md lists: operators of the family, axes of all tensors, element types.
+    docs/models.md lists: operators of patchfold's family, axes of all tensors, element types.
 
     Arguments:
         model: path of an .onnx file, or an onnx.ModelProto, which is not changed.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds operators of the family in a graph of steps: single nodes, and chains of steps that only move data.
+"""Finds operators of patchfold's family in a graph of steps: single nodes, and chains of steps that only move data.
 
 A reader turns its model into steps. Steps that only move data are run on arrays of indices. The result of a chain is an
 index map, and the name of the chain follows from the map alone.
@@ -28,8 +28,8 @@ Move = Callable[[Sequence[Indices]], Sequence[Indices]]
 class Step:
     """A node of a model. `inputs` are the tensors whose elements the node moves or computes with, `outputs` its results.
 
-    `move` maps the inputs' indices to the outputs'; None for a step that computes. `name` is set where the node is an
-    operator of the family itself.
+    `move` turns indices of the inputs into indices of the outputs; None for a step that computes. `name` is set if the
+    node is an operator of patchfold's family itself.
     """
 
     node: str
@@ -66,7 +66,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class Found:
-    """An operator of the family in a model: the nodes that it is made of, its source and its result."""
+    """An operator of patchfold's family in a model: the nodes that it is made of, its source and its result."""
 
     name: Name
     nodes: tuple[str, ...]
@@ -87,7 +87,7 @@ class _Origin:
 
 
 def find_all(graph: Graph) -> list[Found]:
-    """Returns all operators of the family in a graph, in the graph's order."""
+    """Returns all operators of patchfold's family in a graph, in the graph's order."""
     found: dict[str, tuple[int, Found]] = {}
     for number, step in enumerate(graph.steps):
         if step.name is not None and step.inputs and step.outputs:

@@ -58,7 +58,7 @@ def drop_unused(graph: onnx.GraphProto) -> None:
 
 
 class Rewriter:
-    """The base of rewriters. A derived class writes the nodes that stand for an operator of the family."""
+    """The base of rewriters. A derived class writes the nodes that stand for an operator of patchfold's family."""
 
     def written(self, node: onnx.NodeProto, constants: Mapping[str, Any], prefix: str) -> Nodes | None:
         """Returns the nodes that replace a node; None if the node remains."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of the family that each target takes in ONNX models. docs/porting.md is written from this table."""
+"""The operators of patchfold's family that each target takes in ONNX models. docs/porting.md is written from this table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FAMILY = ("Col2Im", "DepthToSpace", "SpaceToDepth")
 class Target:
     """The rules of a target.
 
-    has: tells whether it has an operator of the family, for a number of spatial axes and a mode.
+    has: tells whether it has an operator of patchfold's family, for a number of spatial axes and a mode.
     lacks: the operators that it lacks, in words. source: the reference of this rule.
     most_axes: the most axes of any input or output of a node. axes_source: the reference of this rule.
     types: element types of tensors that are cut and joined; empty: all. types_source: the reference of this rule.
@@ -85,7 +85,7 @@ TARGETS = {
         ),
     )
 }
-# The target of patchfold.onnxruntime, whose report lists all operators of the family that ONNX Runtime's own kernels
+# The target of patchfold.onnxruntime, whose report lists all operators of patchfold's family that ONNX Runtime's own kernels
 # compute.
 ONNXRUNTIME = Target("patchfold's library", lambda kind, rank, mode: False, "", "")
 

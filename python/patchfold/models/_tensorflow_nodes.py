@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns nodes of TensorFlow and LiteRT into steps: nodes that move elements, and operators of the family.
+"""Turns nodes of TensorFlow and LiteRT into steps: nodes that move elements, and operators of patchfold's family.
 
 LiteRT's operators have the names and attributes of TensorFlow's operators here.
 """
@@ -232,11 +232,11 @@ def _convolution(kind: str, attributes: Attributes, given: Given) -> Move | None
     return move
 
 
-# Nodes that are operators of the family.
+# Nodes that are operators of patchfold's family.
 
 
 def name_of_node(kind: str, attributes: Attributes, given: Given, shape: tuple[int, ...] | None) -> Name | None:
-    """Returns the name of a node that is an operator of the family; None for others. "?" stands for a computed value.
+    """Returns the name of a node in patchfold's family of operators, or None. "?" stands for a computed value.
 
     `shape`: the first input's, if known.
     """

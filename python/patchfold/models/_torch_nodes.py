@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns nodes of torch.export into steps: operators of ATen that move elements, and operators of the family."""
+"""Turns nodes of torch.export into steps: operators of ATen that move elements, and operators of patchfold's family."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def name_of_node(kind: str, arguments: Values) -> Name | None:
-    """Returns the name of a node that is an operator of the family; None for others. "?" stands for a computed value."""
+    """Returns the name of a node in patchfold's family of operators, or None. "?" stands for a computed value."""
     if kind in ("aten.im2col", "patchfold.unfold"):
         return Name("unfold", {"kernel_size": _numbers(arguments, "kernel_size"), **_window(arguments)})
     if kind in ("aten.col2im", "patchfold.fold"):

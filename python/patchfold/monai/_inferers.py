@@ -18,7 +18,7 @@ class SlidingWindowInferer:
     """sliding_window_inference with its arguments given beforehand, as MONAI's class of this name.
 
     Arguments: as for sliding_window_inference, and
-        cache_roi_weight_map: of no effect: weights take milliseconds.
+        cache_roi_weight_map: ignored, since computing the weights takes only milliseconds.
         cpu_thresh: if device is None, images of more spatial elements than this are blended on the processor.
 
     Each argument is an attribute. The object is called as inferer(inputs, network, *args, **kwargs); ``device``,

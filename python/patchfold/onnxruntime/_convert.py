@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Converts ONNX models so that operators of the family run on patchfold's kernels. Needs onnx."""
+"""Converts ONNX models so that operators of patchfold's family run on patchfold's kernels. Needs onnx."""
 
 from __future__ import annotations
 

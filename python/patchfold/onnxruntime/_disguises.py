@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rewrites operators of the family that are made of other nodes as one operator of the domain "patchfold". Needs onnx."""
+"""Rewrites nodes that together make an operator of patchfold's family as one node of the domain "patchfold". Needs onnx."""
 
 from __future__ import annotations
 

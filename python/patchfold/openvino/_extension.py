@@ -84,7 +84,7 @@ def _compile(sources: list[str], folder: Path, own: Path, target: Path, version:
         str(own),
         str(_one(libraries, "libopenvino.so.*")),
         *(str(path) for path in sorted(libraries.glob("libtbb.so.*"))),
-        # patchfold's library has a folder of its own; OpenVINO's libraries are the ones that the process has loaded.
+        # patchfold's library is in a separate folder; OpenVINO's libraries are already loaded in the process.
         *(f"-Wl,-rpath,{own.parent}", "-Wl,--enable-new-dtags", "-Wl,--no-undefined"),
     ]
     handle, part = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.", suffix=".part")

@@ -61,7 +61,7 @@ class ExtractPlanWriter {
   }
 
  private:
-  /// Writes the rows of a tap. The rows along one outer axis are one step.
+  /// Writes the rows of a tap. Rows in equal distances become one step.
   void write_tap(const MapWalk::Met& met) {
     const std::int64_t row_bytes = walk_.row() * kernel_.lane_size;
     const std::int64_t masks = row_masks(met);

@@ -50,7 +50,8 @@ class Planes {
   /// Returns the estimated cycles for a whole brick in the cache.
   double cycles() const noexcept { return cycles_; }
 
-  /// Lists the offsets of the choice. Call prepare() once, before the first move(); plans that only compare prices do not call it.
+  /// Computes the offsets of rows and columns for the chosen way to copy. Call prepare() once, before the first move(); a plan that
+  /// only compares prices does not need prepare().
   void prepare();
 
   std::int64_t rows() const noexcept { return static_cast<std::int64_t>(offsets_[0].size()); }

@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t row_elements = 4096;
 /// The most elements of a row with a stride.
 constexpr std::int64_t strided_chunk = 256;
-/// If a tap points at less than one in so many elements of a row, each element is a row of its own.
+/// If a tap points at fewer than 1 / sparse of the elements of a row, each element becomes a row of its own.
 constexpr std::int64_t sparse = 8;
 
 RowPlan plan_sum(const Problem& problem) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface in a project that stays with C++17.
+// Uses the C interface in a project in C++17.
 #include <patchfold/patchfold.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An explanation, for users of a library that has them. */
+/* Prints an explanation, with a library that has explanations. */
 #include <patchfold/patchfold.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C and C++ interfaces in a program without exceptions and without type information.
+// Uses the C and C++ interfaces in a program that is compiled without exceptions and without type information.
 #include <patchfold/patchfold.h>
 
 #include <cstdio>
@@ -17,7 +17,7 @@ int main() {
   const pf_attribute attribute = pf_integers("kernel_size", zero, 1);
   int64_t found[PF_MAX_RANK];
   int32_t rank = PF_MAX_RANK;
-  // The library throws inside and must return a status.
+  // The library throws an exception inside, and must return a status.
   const pf_status status = pf_output_shape("unfold", &attribute, 1, &input, 1, found, &rank);
   std::printf("%s: %s\n", pf_status_name(status), pf_last_error());
   if (status != PF_ERROR_VALUE || std::strcmp(pf_last_error_part(PF_PART_ARGUMENT), "kernel_size") != 0) return 1;

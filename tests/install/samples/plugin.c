@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library of its own, with default visibility, that patchfold's static library is a part of. */
+/* A library with default visibility, into which patchfold's static library is linked. */
 #include <patchfold/patchfold.h>
 #include <stdio.h>
 
-/* The sum of overlapping patches of a constant: how many patches meet at the middle pixel, or -1. */
+/* Returns the number of patches that cover the middle pixel, as the fold of ones, or -1 after an error. */
 double plugin_meeting(void) {
   const int64_t shape[] = {1, 4, 12}, size[] = {5, 4}, two[] = {2, 2};
   float columns[4 * 12], image[5 * 4];

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The dialects that other systems define, each in a module that says how problems of its operators are drawn.
+"""The dialects of other systems. Each module draws random problems of a dialect's operators.
 
-A module has OPERATORS, {pattern: Facts}. An operator gets the facts of the first pattern that fits its name without the
+A module has OPERATORS, {pattern: Facts}. An operator has the facts of the first pattern that matches its name without the
 dialect. A dialect without a module is compared with no system.
 """
 
@@ -42,13 +42,13 @@ def data_name(op: str) -> str:
 
 @functools.cache
 def known(op: str) -> Facts | None:
-    """Returns an operator's facts, or None if no pattern fits it."""
+    """Returns an operator's facts, or None if no pattern matches its name."""
     dialect, _, name = op.rpartition(".")
     return next((facts for pattern, facts in patterns_of(dialect).items() if fnmatchcase(name, pattern)), None)
 
 
 def facts_of(op: str) -> Facts:
-    """Returns an operator's facts; KeyError if no pattern fits it."""
+    """Returns an operator's facts. Raises KeyError if no pattern matches its name."""
     facts = known(op)
     if facts is None:
         raise KeyError(f"tests/peers/dialects says nothing about {op}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX's operators: their random settings, and the conditions that these must show."""
+"""ONNX's operators: their random settings, and the conditions that problems of a run must cover."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def window(problem: Problem) -> Window:
     given, shape = problem.attributes, problem.data.shape
     image, kernel = tuple(given["image_shape"]), tuple(given["block_shape"])
     rank = len(image)
-    # An empty list counts as left out.
+    # An empty list means the default.
     stride, dilation = (tuple(given.get(name) or (1,) * rank) for name in ("strides", "dilations"))
     flat = given.get("pads") or (0,) * 2 * rank
     pads = tuple(zip(flat[:rank], flat[rank:], strict=True))
@@ -73,7 +73,7 @@ OPERATORS = {
         WINDOW | DILATED | PADDED | {"asymmetric pads", "no positions"} | axes(1, 2, 3, 4),
         summed,
         window,
-        # Settings where systems and patchfold differ, and which random settings rarely show.
+        # Settings for which a system and patchfold differ, and which are rarely drawn.
         [
             Setting({"image_shape": (4, 4), "block_shape": (2, 2), "pads": (-1, 0, 0, 0)}, (1, 4, 6)),
             Setting({"image_shape": (1, 4), "block_shape": (2, 2)}, (1, 5, 0)),

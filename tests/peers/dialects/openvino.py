@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenVINO's operators: their random settings, and the conditions that these must show."""
+"""OpenVINO's operators: their random settings, and the conditions that problems of a run must cover."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch's operators: their random settings, and the conditions that these must show."""
+"""torch's operators: their random settings, and the conditions that problems of a run must cover."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from windows import Rules, Window, draw_window, entries_of, give, ones
 
 def windows(draw: Draw, op: str) -> Setting:
     fold = op == "torch.fold"
-    # torch has two axes only; patchfold takes other numbers by the length of the lists.
+    # torch takes two spatial axes only; patchfold takes as many as the lists have entries.
     rank = number(draw, 1, 3) if chance(draw, 4) else 2
     unbatched = (fold or rank == 2) and chance(draw, 25)
     rules = Rules(symmetric=True, no_positions=False, zero_channels=False, batch_axes=0 if unbatched else 1)

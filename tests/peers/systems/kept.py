@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cache of a system's compiled objects, for problems that can use them again."""
+"""A cache of a system's compiled objects, for problems with equal attributes and shapes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Kept(Generic[T]):
-    """A cache of the last objects by key; it also remembers failures to make one."""
+    """A cache of the last objects by key. The cache also keeps failures to make an object."""
 
     def __init__(self, make: Callable[[Problem], T], limit: int = 64) -> None:
         self._make = make

@@ -27,7 +27,7 @@ ELEMENT_TYPES = {
     "complex128": TensorProto.COMPLEX128,
 }
 
-# The newest opset with the old definition: runtimes support the oldest opsets only in part.
+# For each old version of an operator, its newest opset, since runtimes support the oldest opsets only in part.
 _OPSETS = {"onnx.SpaceToDepth-1": 12, "onnx.DepthToSpace-1": 10, "onnx.DepthToSpace-11": 12}
 
 _INPUTS = ("image_shape", "block_shape")
@@ -39,7 +39,7 @@ def _split(op: str) -> tuple[str, int]:
 
 
 def _element_types(op: str) -> tuple[str, ...]:
-    """Returns the element types that the operator's definition allows, by its own text."""
+    """Returns the element types that ONNX's schema of the operator allows."""
     name, version = _split(op)
     schema = onnx.defs.get_schema(name, version, "")
     assert schema.since_version == version

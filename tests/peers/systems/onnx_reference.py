@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference implementation that the onnx package ships (NumPy)."""
+"""The reference implementation of the onnx package, in NumPy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class System:
     def run(self, problem: Problem) -> Array:
         """Runs a problem. Raises Refusal with the implementation's exception.
 
-        Sums wrap and overflow: NumPy's warnings about it say nothing about the result.
+        NumPy's warnings are off, since sums may wrap or overflow.
         """
         evaluator = self._evaluator(problem)
         try:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """OpenVINO's CPU plugin, one thread, in the precision of the element type.
 
-Shapes are static: with dynamic ones OpenVINO 2026.4 does not report what its shape inference refuses, but returns an
-empty result or the one of the call before.
+Shapes are static. With dynamic shapes, OpenVINO 2026.4 does not report errors of its shape inference, but returns an
+empty result or the result of the call before.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _OPERATORS_OF_A_MODEL = 100
 class System:
     name = "openvino"
     version = openvino.__version__.split("-")[0]
-    group = 8  # problems of one shape and one set of attributes: eight cost little more than one
+    group = 8  # problems of one shape and attributes; eight cost little more than one
     settings = 5
     operators = {
         "openvino.Col2Im-15": _SUMMED,
@@ -66,7 +66,7 @@ class System:
         return answer
 
     def run_many(self, problems: Sequence[Problem]) -> list[Answer]:
-        """Runs any problems: the ones that OpenVINO accepts become the operators of one model."""
+        """Runs problems as operators of one model; problems that OpenVINO refuses get a Refusal."""
         results: list[Answer] = []
         for begin in range(0, len(problems), _OPERATORS_OF_A_MODEL):
             results += self._run_model(problems[begin : begin + _OPERATORS_OF_A_MODEL])
@@ -106,7 +106,7 @@ class System:
 
 
 def _unsafe(problem: Problem) -> str | None:
-    """Returns the reason why a problem can crash OpenVINO: it reads past lists' ends, or outside the data."""
+    """Returns the reason why a problem can crash OpenVINO, which may read past the ends of lists or data; else None."""
     given = problem.attributes
     lists = [values for values in given.values() if isinstance(values, (tuple, list))]
     if problem.op == "openvino.Col2Im-15" and any(len(values) < 2 for values in lists):
@@ -135,7 +135,7 @@ def _array(tensor: openvino.Tensor, dtype: str) -> Array:
 
 
 def _bytes(tensor: openvino.Tensor) -> Array:
-    """Returns a tensor's memory as bytes: tensor.data shows types that NumPy lacks as others of their size."""
+    """Returns a tensor's memory as bytes. For types that NumPy lacks, tensor.data has another type of equal size."""
     data: Array = tensor.data.reshape(-1).view(numpy.uint8)
     return data
 

@@ -12,7 +12,7 @@ from dialects import operators_of
 torch.set_num_threads(1)
 
 EVERY = tuple(DTYPES)
-# Types that NumPy only has by ml_dtypes, which torch cannot read: integers of their size replace them.
+# Integers that replace types of ml_dtypes, which torch cannot read from NumPy.
 AS_BITS = {
     "bfloat16": torch.bfloat16,
     "float8_e4m3fn": torch.float8_e4m3fn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The C interface of patchfold as it is: `patchfold/patchfold.h` explains every function, struct and constant.
+//! The C interface of patchfold, unchanged: `patchfold/patchfold.h` explains every function, struct and constant.
 #![allow(non_camel_case_types, missing_docs)]
 
 use std::os::raw::{c_char, c_void};

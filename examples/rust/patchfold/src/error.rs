@@ -4,10 +4,10 @@ use std::fmt;
 
 use patchfold_sys as sys;
 
-/// The reason of a failed call. `{}` shows operator, argument, rule, and the given and expected values.
+/// The error of a failed call. `{}` shows operator, argument, rule, and the given and expected values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// The C interface's number of the reason, `PF_ERROR_..`.
+    /// The status of the C interface, `PF_ERROR_..`.
     pub status: i32,
     /// The message.
     pub message: String,

@@ -20,7 +20,7 @@ pub fn operators() -> impl Iterator<Item = &'static str> {
         .map(|i| unsafe { CStr::from_ptr(sys::pf_operator_name(i)) }.to_str().unwrap_or_default())
 }
 
-/// Sets how many threads the library uses; 0: as many as the machine has. Holds for the whole process.
+/// Sets the number of threads that the library uses in this process; 0: as many as the machine has.
 pub fn set_num_threads(threads: i32) -> Result<(), Error> {
     // SAFETY: takes no pointer.
     Error::check(unsafe { sys::pf_set_num_threads(threads) })

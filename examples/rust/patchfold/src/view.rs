@@ -26,7 +26,7 @@ macro_rules! elements {
         )*
     };
 }
-// bool is safe too: the library writes 0 and 1 only.
+// bool is safe, since the library writes 0 and 1 only.
 elements!(bool: PF_DTYPE_BOOLEAN, i8: PF_DTYPE_INT8, i16: PF_DTYPE_INT16, i32: PF_DTYPE_INT32, i64: PF_DTYPE_INT64,
           u8: PF_DTYPE_UINT8, u16: PF_DTYPE_UINT16, u32: PF_DTYPE_UINT32, u64: PF_DTYPE_UINT64, f32: PF_DTYPE_FLOAT32,
           f64: PF_DTYPE_FLOAT64);
@@ -127,8 +127,8 @@ impl<'a, T: Element> View<'a, T> {
         Ok(Self { data, layout })
     }
 
-    /// Any layout: the element with index 0 on every axis is `data[offset]`, and neighbours on an axis are so many elements
-    /// apart, which may be negative or 0. Fails if an element lies outside of the slice.
+    /// Makes a view with any layout. The element with index 0 on every axis is `data[offset]`. `strides` count elements
+    /// between neighbours on an axis, and may be negative or 0. Fails if an element lies outside of the slice.
     pub fn strided(data: &'a [T], offset: usize, shape: &[i64], strides: &[i64]) -> Result<Self, Error> {
         let layout = Layout::strided(offset, shape, strides, size_of::<T>())?;
         layout.check(data.len())?;
@@ -148,14 +148,14 @@ pub struct ViewMut<'a, T> {
 }
 
 impl<'a, T: Element> ViewMut<'a, T> {
-    /// As [`View::new`].
+    /// Makes a row-major view, like [`View::new`].
     pub fn new(data: &'a mut [T], shape: &[i64]) -> Result<Self, Error> {
         let layout = Layout::row_major(shape, size_of::<T>())?;
         layout.check(data.len())?;
         Ok(Self { data, layout })
     }
 
-    /// As [`View::strided`]; no two elements may share memory.
+    /// Makes a view with any layout, like [`View::strided`]; no two elements may share memory.
     pub fn strided(data: &'a mut [T], offset: usize, shape: &[i64], strides: &[i64]) -> Result<Self, Error> {
         let layout = Layout::strided(offset, shape, strides, size_of::<T>())?;
         layout.check(data.len())?;
