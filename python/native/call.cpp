@@ -2,6 +2,7 @@
 #include "python/native/call.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "python/native/call_key.hpp"
 #include "python/native/interpreter_lock.hpp"
@@ -141,9 +142,10 @@ bool Operator::reads_numbers(std::span<const nb::handle> values) const {
   if (spec_->sums) return true;
   for (std::size_t i = 0; i < std::min(values.size(), spec_->arguments.size()); ++i) {
     if (spec_->arguments[i].kind != ArgumentKind::number || values[i].is_none()) continue;
-    const int is_true = PyObject_IsTrue(values[i].ptr());
-    if (is_true < 0) PyErr_Clear();  // no number, which parse() refuses
-    if (is_true != 0) return true;
+    const double number = PyFloat_AsDouble(values[i].ptr());
+    const bool is_real = PyErr_Occurred() == nullptr;
+    if (!is_real) PyErr_Clear();  // a complex number, or no number, which parse() refuses
+    if (!is_real || number != 0 || std::signbit(number)) return true;
   }
   return false;
 }
@@ -165,6 +167,12 @@ detail::Planned Operator::prepare(const TensorView& src, const TensorView* dst, 
     const Dims& shape = lowering.geometry.output;
     return detail::Planned{lowering.plan(src, dst ? *dst : row_major(src, shape)), shape};
   });
+}
+
+void Operator::check_apart(const Operand& src, const Operand& dst) const {
+  const auto [src_begin, src_end] = bytes_of(src.view, {spec_->name, data_});
+  const auto [dst_begin, dst_end] = bytes_of(dst.view, {spec_->name, out_name});
+  if (src_begin < dst_end && dst_begin < src_end) throw_if_failed(Status::overlap, spec_->name, out_name);
 }
 
 void Operator::run(const Plan& plan, const void* src, void* dst) const {
@@ -200,6 +208,7 @@ nb::object Operator::call(nb::handle x, nb::handle out, const nb::args& values) 
 nb::object Operator::run_into(const detail::Planned& planned, nb::handle x, nb::handle out, const Operand& src,
                               const std::optional<Operand>& dst) const {
   if (dst) {
+    if (src.dtype.is_valid() && is_in_own_order(src)) check_apart(source(x), *dst);
     const OwnOrder order(*dst);
     run(planned.plan, src.view.data, dst->view.data);
     return nb::borrow(out);

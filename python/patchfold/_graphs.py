@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions that torch.compile calls as a whole, since it cannot trace native functions.
 
-torch.compile knows them after ``import patchfold.torch``. ``import patchfold`` alone must not import torch, so each function
-has a stand-in, which torch.compile traces in its place: the stand-in imports patchfold.torch. torch.compile reads attributes
-of functions that start with "_torchdynamo" or "_dynamo".
+``import patchfold.torch`` makes torch.compile call them. ``import patchfold`` alone must not import torch: until then
+torch.compile calls them outside of its graphs, and says what to import where no graph may break. torch.compile reads
+attributes of functions that start with "_torchdynamo".
 """
 
 from __future__ import annotations
 
-import importlib
 import types
 from collections.abc import Callable
 from typing import Any
@@ -28,33 +27,21 @@ def functions() -> list[types.FunctionType]:
 
 
 def prepare() -> None:
-    """Gives each function the attributes by which torch.compile traces another function in its place: where the function is
-    called, and where torch.compile is called with it. Other functions get a hint for the error of torch.compile."""
+    """Has torch.compile call all functions outside of its graphs, with a hint for its error."""
     for function in functions():
-        stand_in = _stand_in(function)
-        function.__dict__ |= {"_torchdynamo_inline": stand_in, "_torchdynamo_orig_callable": stand_in}
-        function.__dict__["_torchdynamo_wrapper_id"] = id(function)
+        _keep_outside(function, "import patchfold.torch, and torch.compile takes this function as it is")
     for outside in (columns.coverage, patches.iter_unfold, table.plan, apply.apply_tiled):
         hint = f"patchfold.{outside.__name__} is no part of a graph: call it outside of the compiled function"
-        outside.__dict__ |= {"_torchdynamo_disable": True, "_torchdynamo_disable_msg": hint}
+        _keep_outside(outside, hint)
 
 
 def enter(allow: Callable[[Any], Any]) -> None:
-    """Makes torch.compile call the functions, by a function of torch."""
+    """Makes torch.compile call the functions in its graphs, by a function of torch."""
     for function in functions():
+        for attribute in ("_torchdynamo_disable", "_torchdynamo_disable_msg"):
+            function.__dict__.pop(attribute, None)
         allow(function)
 
 
-def _stand_in(function: Callable[..., Any]) -> Callable[..., Any]:
-    def traced(*arguments: Any, **options: Any) -> Any:
-        _import_torch()
-        return function(*arguments, **options)
-
-    return traced
-
-
-def _import_torch() -> None:
-    importlib.import_module("patchfold.torch")
-
-
-_import_torch.__dict__["_dynamo_marked_constant"] = True  # torch.compile calls it, and does not trace it
+def _keep_outside(function: Callable[..., Any], hint: str) -> None:
+    function.__dict__ |= {"_torchdynamo_disable": True, "_torchdynamo_disable_msg": hint}

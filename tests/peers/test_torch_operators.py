@@ -122,15 +122,35 @@ WITHOUT_IMPORT = {
 @pytest.mark.parametrize("name", WITHOUT_IMPORT)
 def test_compiled_without_import_of_patchfold_torch(name: str) -> None:
     program = f"""
-import sys, torch, patchfold
+import functools, sys, torch, patchfold
+def call(x):
+    return {WITHOUT_IMPORT[name]}
+@functools.wraps(patchfold.unfold)
+def twice(x, *sizes):
+    return 2 * patchfold.unfold(x, *sizes)
+def into(x):
+    out = torch.zeros(2, 3, 8, 8)
+    return patchfold.fold(patchfold.unfold(x, 2), (8, 8), 2, out=out, accumulate=True)
+x = torch.arange(2 * 3 * 8 * 8.0).reshape(2, 3, 8, 8)
+try:
+    torch.compile(call, fullgraph=True, backend="eager")(x)
+    raise AssertionError("no error")
+except torch._dynamo.exc.Unsupported as error:
+    assert "import patchfold.torch, and torch.compile takes this function as it is" in str(error), error
+for function in (call, into, lambda x: twice(x, 2)):
+    torch._dynamo.reset()
+    assert torch.equal(torch.compile(function, backend="eager")(x), function(x))
 assert "patchfold.torch" not in sys.modules
-call = lambda x: {WITHOUT_IMPORT[name]}
-x, y = (torch.arange(2 * 3 * 8 * 8.0).reshape(2, 3, 8, 8).requires_grad_() for _ in range(2))
+import patchfold.torch
+torch._dynamo.reset()
+x, y = (x.clone().requires_grad_() for _ in range(2))
 compiled = torch.compile(call, fullgraph=True, backend="aot_eager")
 for _ in range(2):
     (compiled(x) ** 2).sum().backward()
     (call(y) ** 2).sum().backward()
 assert torch.equal(x.grad, y.grad)
+function = lambda x: twice(x, 2)
+assert torch.equal(torch.compile(function, backend="eager")(x), function(x))
 """
     subprocess.run([sys.executable, "-c", program], check=True)
 
@@ -153,16 +173,9 @@ def test_functions_outside_of_graphs_say_so(name: str) -> None:
     assert torch.equal(torch.compile(call, backend="eager")(x), call(x))
 
 
-def test_compiled_by_themselves() -> None:
-    x = torch.rand(2, 3, 8, 8)
-    for function in (patchfold.unfold, patchfold.unfold_view, patchfold.space_to_depth):
-        torch._dynamo.reset()
-        assert torch.equal(torch.compile(function, fullgraph=True, backend="eager")(x, (2, 2)), function(x, (2, 2)))
-
-
 def test_copies_of_open_extents_are_compiled() -> None:
     torch._dynamo.reset()
-    compiled = torch.compile(patchfold.copy, fullgraph=True, dynamic=True, backend="eager")
+    compiled = torch.compile(lambda x: patchfold.copy(x), fullgraph=True, dynamic=True, backend="eager")
     for shape in ((2, 3, 4), (3, 5, 6)):
         x = torch.rand(shape).mT
         assert torch.equal(compiled(x), x)

@@ -44,6 +44,21 @@ def test_fills_are_numbers_too():
     same(holes, [[[[1, 1, 2.5], [1, 1, 2.5], [2.5, 2.5, 2.5]]]], ">f4")
 
 
+def test_a_negative_zero_is_a_fill():
+    filled = patchfold.unfold(np.ones((1, 1, 2, 2), ">f4"), 2, padding=1, value=-0.0)
+    assert np.signbit(filled).sum() == (filled == 0).sum() > 0
+
+
+def test_memory_is_not_shared():
+    memory = np.ones(64, ">f4")
+    columns, out = memory[:36].reshape(1, 4, 9), memory[20:36].reshape(1, 1, 4, 4)
+    planned = patchfold.plan("fold", columns, out=np.empty_like(out), output_size=(4, 4), kernel_size=2)
+    for call in (lambda: patchfold.fold(columns, (4, 4), 2, out=out), lambda: planned(columns, out=out)):
+        with pytest.raises(patchfold.Error, match="fold: out: source and destination must not share memory"):
+            call()
+    assert (memory == 1).all()
+
+
 def test_sums_on_top_of_an_array_and_counts():
     columns, out = np.ones((1, 4, 4), ">f4"), np.full((1, 1, 3, 3), 10, ">f4")
     assert patchfold.fold(columns, (3, 3), 2, accumulate=True, out=out) is out

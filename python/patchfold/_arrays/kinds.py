@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 import sys
+from importlib import import_module
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -47,7 +48,8 @@ def dlpack_device(array: Any, op: str, argument: str) -> Any:
         return array.__dlpack_device__()
     except BufferError as error:
         jax = module_of(array) in ("jax", "jaxlib")
-        hint = "a sharded array: the same function of patchfold.jax, or numpy.asarray(x)" if jax else ""
+        same = "the same function of patchfold.jax, or " if jax and hasattr(import_module("patchfold.jax"), op) else ""
+        hint = f"a sharded array: {same}numpy.asarray(x)" if jax else ""
         rule = "must be an array that DLPack can hand over"
         raise InvalidType(op, argument, rule, f"{type_name(array)}: {value_text(error)}", hint=hint) from None
 

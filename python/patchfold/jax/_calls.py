@@ -194,7 +194,11 @@ def _linear_part(tangent: Any, call: str, dtype: Any) -> Any:
 
 
 def _transpose(cotangent: Any, x: Any, *, call: str, dtype: Any) -> Any:
-    return [_call.bind(cotangent, call=transposed(call), dtype=dtype)]
+    result = _call.bind(cotangent, call=transposed(call), dtype=dtype)
+    sharding = getattr(x.aval, "sharding", None)  # of an explicit mesh, whose cotangents must be sharded alike
+    if sharding is not None and sharding != jax.typeof(result).sharding:
+        result = jax.sharding.reshard(result, sharding)  # type: ignore[no-untyped-call]
+    return [result]
 
 
 _call.def_impl(_eager)
