@@ -63,7 +63,7 @@ std::optional<nb::object> recorded(const Operator& op, nb::handle x, const nb::a
                dtype_text(src), summable_type_names()});
 }
 
-/// Has an output's elements in this machine's byte order while it lives.
+/// Keeps the elements of an output in this machine's byte order for as long as the object lives.
 class OwnOrder {
  public:
   explicit OwnOrder(const Operand& dst) {
