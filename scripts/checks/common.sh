@@ -10,6 +10,7 @@ words=()
 # read_options "NAME:KIND .. [words]" ARGUMENT..: reads the arguments of a script, whose function `usage` prints its help, and changes
 # to the root of the tree. The option --some-name sets the variable some_name: to true (KIND flag), or to the value that follows: a
 # positive number, the path of a file or folder that exists, or a text. Other arguments go to the array `words`, or are an error.
+# What follows an option of KIND rest replaces these words.
 read_options() {
   local name="${0##*/}" known=" $1 " option value
   shift
@@ -26,6 +27,11 @@ read_options() {
     fi
     value="${2-}"
     case "$known" in
+      *" $option:rest "*)
+        printf -v "$option" true
+        words=("${@:2}")
+        break
+        ;;
       *" $option:flag "*) set -- "$1" "$@"; value=true ;;
       *" $option:number "*) [[ $value =~ ^[1-9][0-9]*$ ]] || { echo "$name: $1 takes a positive number" >&2; exit 2; } ;;
       *" $option:path "*) value="$(realpath -e -- "$value")" ;;
