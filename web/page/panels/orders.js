@@ -56,6 +56,7 @@ export function show(holder, { state, engine }) {
   const letter = (channel) => (channel < 26 ? String.fromCharCode(97 + channel) : `c${channel} `);
   const shown = ({ channel, tap }) => `${letter(channel)}${tap.join(tap.some((each) => each > 9) ? "," : "")}`;
   const head = make("tr", {}, make("th", { scope: "col" }, "System"), ...Array.from({ length: count }, (_, i) => make("th", { scope: "col" }, String(i))));
+  const nameOf = ({ channel, tap }) => `${channel}:${tap.join(",")}`;
   const rows = systems.map(({ name, entries }) =>
     make(
       "tr",
@@ -65,12 +66,12 @@ export function show(holder, { state, engine }) {
         make(
           "td",
           {
-            class: `channel-${entry.channel % 4}`,
-            "data-entry": `${entry.channel}:${entry.tap.join(",")}`,
+            style: `--channel: var(--channel-${entry.channel % 4})`,
+            "data-entry": nameOf(entry),
             tabindex: "0",
-            onfocus: () => mark(`${entry.channel}:${entry.tap.join(",")}`),
+            onfocus: () => mark(nameOf(entry)),
             onblur: () => mark(null),
-            onpointerenter: () => mark(`${entry.channel}:${entry.tap.join(",")}`),
+            onpointerenter: () => mark(nameOf(entry)),
           },
           shown(entry),
         ),
