@@ -4,8 +4,8 @@
 usage: assemble.py ROOT FOLDER PROGRAM
 
 The pages of docs/ are written for a forge. In the site a link to another page leads to that page, a link to a public header
-to its page of the reference, a link to the catalogue of errors to the page that PROGRAM, `patchfold`, writes of the catalogue,
-and a link to any other file to the project's repository. Comments are taken out.
+to its page of the reference, a link to the catalogue of errors to the page that PROGRAM (`patchfold`) writes, and a link to
+any other file to the project's repository. Comments are taken out.
 """
 
 import os

@@ -59,7 +59,7 @@ def shaped_rows() -> list[tuple[str, str]]:
 
 
 def classes_of_codes() -> dict[str, str]:
-    """Returns {"rank": "InvalidValue", ..} from the library's catalogue of errors; "" for a code that Python never raises."""
+    """Returns {"rank": "InvalidValue", ..} from the catalogue of errors; "" for a code that Python never raises."""
     catalogue = (Path(__file__).parents[2] / "src" / "tensor" / "error.cpp").read_text(encoding="utf-8")
     return dict(re.findall(r'\{ErrorCode::\w+, "(\w+)", "(\w*)",', catalogue))
 
