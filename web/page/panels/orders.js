@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of a patch's elements in each system, found by running each system's operator on one patch of numbers.
+import { listed } from "../call.js";
 import { make } from "../dom.js";
 import { EngineError, size } from "../engine.js";
 import { coordinates } from "../model.js";
@@ -15,7 +16,6 @@ const SYSTEMS = [
 ];
 
 const problem = ({ op, ...given }, shape) => [op, "int32", shape.join("x"), ...Object.entries(given).map(([name, value]) => `${name}=${value}`)].join(" ");
-const listed = (values) => (values.length === 1 ? `${values[0]},` : values.join(","));
 
 /** Returns [{name, entries}] for a patch: the entries {channel, tap} in the order of each system. */
 export function ordersOf(engine, channels, kernel) {
