@@ -7,10 +7,11 @@ results="$tree/scripts/checks/parts.py"
 jobs="$(nproc)"
 words=()
 
-# read_options "NAME:KIND .. [words]" ARGUMENT..: reads the arguments of a script, whose function `usage` prints its help, and changes
-# to the root of the tree. The option --some-name sets the variable some_name: to true (KIND flag), or to the value that follows: a
-# positive number, the path of a file or folder that exists, or a text. Other arguments go to the array `words`, or are an error.
-# What follows an option of KIND rest replaces these words.
+# read_options "NAME:KIND .. [words|any]" ARGUMENT..: reads the arguments of a script, whose function `usage` prints its help, and
+# changes to the root of the tree. The option --some-name sets the variable some_name: to true (KIND flag), or to the value that
+# follows: a positive number, the path of a file or folder that exists, or a text. What follows an option of KIND rest goes to
+# the array `words`, and so do other arguments with `words`, unless they begin with a dash, and with `any`. Without, they are an
+# error.
 read_options() {
   local name="${0##*/}" known=" $1 " option value
   shift
@@ -20,7 +21,11 @@ read_options() {
       usage
       exit 0
     elif [[ $1 != --* || $known != *" $option:"* ]]; then
-      [[ $known == *" words "* ]] || { echo "$name: unknown option $1" >&2; usage >&2; exit 2; }
+      if [[ $known != *" any "* && ($known != *" words "* || $1 == -*) ]]; then
+        echo "$name: unknown option $1" >&2
+        usage >&2
+        exit 2
+      fi
       words+=("$1")
       shift
       continue
