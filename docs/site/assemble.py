@@ -32,7 +32,7 @@ HEADERS = """The public headers, from their comments, in the order in which they
 `patchfold/patchfold.h`, C++ programs `patchfold/patchfold.hpp`, which includes all headers that end in `.hpp`.
 Guides: [embedding](../embedding.html), [the C interface](../c-abi.html)."""
 INDEX = "docs/site/index.md"
-ERRORS = "src/tensor/error.cpp"
+ERRORS, MADE = "src/tensor/error.cpp", "docs/errors.md"  # the catalogue, and the place for which its page is written
 FENCE = re.compile(r"^(```+)[^\n]*\n.*?^\1$", re.M | re.S)
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\])\(([^)\s]+)\)")
 
@@ -65,7 +65,7 @@ class Site:
             f"include/patchfold/{path.name}": f"headers/{path.name}.md"
             for path in sorted((root / "include" / "patchfold").glob("*.h*"))
         }
-        self.pages["docs/errors.md"] = self.pages[ERRORS] = "errors.md"
+        self.pages[ERRORS] = self.pages[MADE] = "errors.md"
         self.pictures = 0
 
     def target(self, page, link):
@@ -127,7 +127,7 @@ class Site:
         path.write_text(text, encoding="utf-8")
 
     def text_of(self, page):
-        if page == "docs/errors.md":
+        if page == MADE:
             command = [self.program, "errors", "--markdown"]
             return subprocess.run(command, stdout=subprocess.PIPE, check=True, encoding="utf-8").stdout
         return (self.root / page).read_text(encoding="utf-8")
