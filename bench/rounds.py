@@ -83,6 +83,20 @@ def race(
     return {name: of_rounds(each) for name, each in seconds.items()}
 
 
+def held(key: str) -> int:
+    """Returns an amount of this process in bytes, as Linux names it: VmRSS, or VmHWM, the peak."""
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(key))
+    return int(line.split()[1]) * 1024
+
+
+def peak_of(run: Callable[[], Any]) -> int:
+    """Returns the bytes that one run adds to this process at its peak."""
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    before = held("VmRSS")
+    run()
+    return held("VmHWM") - before
+
+
 def machine() -> Data:
     """Returns the facts about the machine that the figures depend on, as Linux reports them."""
     info = Path("/proc/cpuinfo").read_text(encoding="utf-8")

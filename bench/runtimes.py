@@ -86,10 +86,10 @@ def col2im(shape: tuple[int, ...], kernel: int, stride: int, dilation: int, padd
     return one_node("Col2Im", columns, {"image_shape": list(shape[2:]), "block_shape": [kernel] * rank}, **settings)
 
 
-def openvino_model(make: Callable[[Any], Any], shape: tuple[int, ...]) -> tuple[bytes, bytes]:
-    """Returns an OpenVINO file with one node, as (xml, bin) in memory."""
+def openvino_model(make: Callable[..., Any], shape: tuple[int, ...], *arguments: Any) -> tuple[bytes, bytes]:
+    """Returns an OpenVINO file with one node, make(x, *arguments), as (xml, bin) in memory."""
     x = openvino.opset15.parameter(shape, openvino.Type.f32, name="x")
-    model = openvino.Model([make(x).output(0)], [x], "m")
+    model = openvino.Model([make(x, *arguments).output(0)], [x], "m")
     with tempfile.TemporaryDirectory() as folder:
         openvino.save_model(model, Path(folder) / "m.xml", compress_to_fp16=False)
         return (Path(folder) / "m.xml").read_bytes(), (Path(folder) / "m.bin").read_bytes()
@@ -107,10 +107,6 @@ def exported(name: str) -> tuple[onnx.ModelProto, tuple[int, ...]]:
     return onnx.load_model_from_string(file.getvalue()), tuple(x.shape)
 
 
-def called(node: Callable[..., Any], arguments: tuple[Any, ...], x: Any) -> Any:
-    return node(x, *arguments)
-
-
 def cases() -> list[tuple[str, str, str, Any, tuple[int, ...]]]:
     """Returns (runtime, group, problem, model, shape of the input) of everything that is timed."""
     made: list[Any] = []
@@ -120,7 +116,7 @@ def cases() -> list[tuple[str, str, str, Any, tuple[int, ...]]]:
         columns = tuple(dim.dim_value for dim in model.graph.input[0].type.tensor_type.shape.dim)
         made += [(runtime, "Col2Im", problem, model, columns) for runtime in ("OpenVINO", "ONNX Runtime")]
         lists = [kernel] * 2, [stride] * 2, [dilation] * 2
-        same = openvino_model(partial(called, make.extract_image_patches, (*lists, "same_upper")), shape)
+        same = openvino_model(make.extract_image_patches, shape, *lists, "same_upper")
         made.append(("OpenVINO", "ExtractImagePatches", problem.rpartition(" p")[0] or problem, same, shape))
     volume = (1, 8, 48, 96, 96)
     deep = col2im(volume, 3, 1, 1, 1)
@@ -138,7 +134,7 @@ def cases() -> list[tuple[str, str, str, Any, tuple[int, ...]]]:
             ("space_to_depth", shape, depth), ("depth_to_space", many, depth),
             ("space_to_batch", shape, batch), ("batch_to_space", batches, batch),
         ):  # fmt: skip
-            model = openvino_model(partial(called, getattr(make, name), arguments), given)
+            model = openvino_model(getattr(make, name), given, *arguments)
             made.append(("OpenVINO", "block operators", f"{name} {problem}", model, given))
     for name in NETWORKS:
         model, shape = exported(name)
@@ -150,10 +146,7 @@ def in_openvino(model: Any, x: Any, ours: bool, threads: int) -> tuple[Run, Call
     core = openvino.Core()
     if ours:
         core.add_extension(patchfold.openvino.extension())
-    if isinstance(model, tuple):
-        read = core.read_model(model[0], model[1])
-    else:
-        read = core.read_model(model.SerializeToString())
+    read = core.read_model(*(model if isinstance(model, tuple) else (model.SerializeToString(),)))
     settings = {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32", "NUM_STREAMS": 1}
     request = core.compile_model(read, "CPU", settings).create_infer_request()
     request.set_input_tensor(openvino.Tensor(x, shared_memory=True))

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from rounds import numbers, seconds_of
+from rounds import numbers, peak_of, seconds_of
 
 SHAPE, TILE, OVERLAP = (3, 4096, 4096), 512, 64
 STRIDE = TILE - OVERLAP
@@ -145,16 +145,7 @@ SYSTEMS: dict[str, tuple[str, Callable[[Array], Run]]] = {
 def memory(name: str) -> int:
     """Returns the bytes that one run needs at its peak beside the array and the tiles."""
     x = picture()
-    run = SYSTEMS[name][1](x)
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
-
-    def held(key: str) -> int:
-        line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(key))
-        return int(line.split()[1]) * 1024
-
-    before = held("VmRSS")
-    run()
-    return held("VmHWM") - before
+    return peak_of(SYSTEMS[name][1](x))
 
 
 def set_threads(count: int) -> None:

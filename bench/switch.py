@@ -20,10 +20,10 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
+from rounds import peak_of, seconds_of
 
 Net = Callable[[torch.Tensor], torch.Tensor]
 Case = Callable[[Any, torch.Tensor, int, Net], torch.Tensor]
@@ -96,12 +96,6 @@ def volume(size: int) -> torch.Tensor:
     return torch.rand(1, 1, size, size, size, generator=torch.Generator().manual_seed(1))
 
 
-def seconds(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def spent(case: str, x: torch.Tensor, window: int, ours: bool) -> float:
     """Returns the seconds of a run, without the seconds inside the network."""
     inside = 0.0
@@ -113,13 +107,7 @@ def spent(case: str, x: torch.Tensor, window: int, ours: bool) -> float:
         inside += time.perf_counter() - start
         return result
 
-    whole = seconds(lambda: CASES[case](system(case, ours), x, window, net))
-    return whole - inside
-
-
-def held(key: str) -> int:
-    line = next(each for each in Path("/proc/self/status").read_text().splitlines() if each.startswith(key))
-    return int(line.split()[1]) * 1024
+    return seconds_of(lambda: CASES[case](system(case, ours), x, window, net), 1) - inside
 
 
 def hand_pages_back() -> None:
@@ -139,10 +127,7 @@ def memory(case: str, size: int, window: int, ours: bool) -> int:
     CASES[case](classes, volume(8), 4, doubled)  # threads and tables that are made only once
     x = volume(size)
     hand_pages_back()
-    Path("/proc/self/clear_refs").write_text("5")  # resets the peak
-    before = held("VmRSS")
-    CASES[case](classes, x, window, doubled)
-    return held("VmHWM") - before
+    return peak_of(lambda: CASES[case](classes, x, window, doubled))
 
 
 def measure(case: str, size: int, window: int, rounds: int, threads: int) -> dict[str, Any]:

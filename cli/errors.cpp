@@ -87,7 +87,7 @@ std::string status_rows() {
   return text;
 }
 
-constexpr std::string_view introduction = R"(<!-- Written by `patchfold errors --markdown > docs/errors.md`. -->
+constexpr std::string_view introduction = R"(<!-- Written by `patchfold errors --markdown`. -->
 # Errors
 
 Every error is one sentence. It names the operator, the wrong argument, the rule, the given value and the expected one, and, where
@@ -194,7 +194,7 @@ struct ErrorsCommand {
     std::vector<std::string> names;
     for (const auto& entry : error_catalogue()) names.emplace_back(entry.name);
     command.choices(one, std::move(names));
-    const auto markdown_flag = command.flag("--markdown", as_markdown, "all codes, as docs/errors.md");
+    const auto markdown_flag = command.flag("--markdown", as_markdown, "all codes, as a page of the documentation");
     command.excludes(markdown_flag, one);
     command.excludes(command.flag("--json", as_json, "all codes, or the one, as JSON"), markdown_flag);
   }

@@ -48,6 +48,13 @@ def bundle(engine: Path) -> str:
     return done.stdout
 
 
+def styles() -> str:
+    """Returns the style of the page; the colours of its dark theme hold for dark systems too, unless its theme is light."""
+    palette, layout = ((PAGE / name).read_text(encoding="utf-8") for name in ("palette.css", "style.css"))
+    dark = palette.partition(':root[data-theme="dark"]')[2]
+    return f'{palette}@media (prefers-color-scheme: dark) {{\n:root:not([data-theme="light"]){dark}}}\n{layout}'
+
+
 def put_in(page: str, mark: str, text: str) -> str:
     """Returns the page with the text in place of the comment `mark`. Fails if the text would end its element early."""
     comment = f"<!-- {mark} -->"
@@ -63,8 +70,7 @@ def main() -> None:
         sys.exit("bundle.py: the script would end itself")
     packed = base64.b64encode(gzip.compress((engine / "engine.wasm").read_bytes(), 9, mtime=0)).decode()
     page = (PAGE / "index.html").read_text(encoding="utf-8")
-    style = "".join((PAGE / name).read_text(encoding="utf-8") for name in ("palette.css", "style.css"))
-    page = put_in(page, "style", f"<style>\n{style}</style>")
+    page = put_in(page, "style", f"<style>\n{styles()}</style>")
     page = put_in(
         page,
         "script",

@@ -39,29 +39,22 @@ def pieces(text):
     text = re.sub(r"(?ms)^namespace (\w+::)?(detail|engine) \{$.*?^\}  // namespace (\w+::)?(detail|engine)$", "", text)
     for line in [*text.split("\n"), ""]:
         bare = line.strip()
-        if block or (depth <= 0 and (bare.startswith(("//", "/*")))):
-            if code:
+        is_comment = block or (depth <= 0 and bare.startswith(("//", "/*")))
+        if is_comment:
+            ends = code or (not block and comment and not comment[-1])
+        else:
+            ends = depth <= 0 and (not bare or HIDDEN.match(line))
+        if ends:
+            if comment or code:
                 yield comment, code
-                comment, code = [], []
-            if not block and comment and not comment[-1]:
-                yield comment, []
-                comment = []
+            comment, code = [], []
+        if is_comment:
             comment.append(line)
             block = (block or bare.startswith("/*")) and not bare.endswith("*/")
-            continue
-        if not bare and depth <= 0:
-            if comment or code:
-                yield comment, code
-            comment, code = [], []
-            continue
-        if depth <= 0 and HIDDEN.match(line):
-            if comment or code:
-                yield comment, code
-            comment, code = [], []
-            continue
-        code.append(line)
-        counted = re.sub(r'"(\\.|[^"\\])*"|\'(\\.|[^\'\\])\'|//.*|/\*.*?\*/', "", line)
-        depth += counted.count("{") - counted.count("}") + counted.count("(") - counted.count(")")
+        elif not ends:
+            code.append(line)
+            counted = re.sub(r'"(\\.|[^"\\])*"|\'(\\.|[^\'\\])\'|//.*|/\*.*?\*/', "", line)
+            depth += counted.count("{") - counted.count("}") + counted.count("(") - counted.count(")")
 
 
 def without_private(code):

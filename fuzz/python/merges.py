@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of tilings, mergers and apply_tiled without mistakes: places of tiles, weights, several results, stores."""
 
-import inspect
 import math
 import pickle
 from typing import Any
@@ -11,10 +10,7 @@ import patchfold
 import values
 from choices import Choices
 from legal import Call, formed
-
-_TILING = tuple(inspect.signature(patchfold.Tiling.__init__).parameters)[3:]
-_MERGER = tuple(inspect.signature(patchfold.Merger.__init__).parameters)[2:]
-_APPLY = tuple(inspect.signature(patchfold.apply_tiled).parameters)[3:]
+from tiles import APPLY, MERGER, TILING, applied, opened
 
 
 def _spec(choices: Choices) -> tuple[Any, dict[str, Any]]:
@@ -43,7 +39,7 @@ def place_call(choices: Choices) -> Call:
     bounds = [choices.pick([None, 0, 1, -1, 2]) for _ in range(2)]
     part = slice(*bounds, choices.pick([None, 1, -1, 2]))
     arguments = {"x": formed(choices, x), "shape": x.shape, **given, "place": tuple(place), "part": part}
-    return Call("Tiling[]", _placed, arguments, lambda: x[:, reads[0][:, None], reads[1]], False, ("out", *_TILING))
+    return Call("Tiling[]", _placed, arguments, lambda: x[:, reads[0][:, None], reads[1]], False, ("out", *TILING))
 
 
 def _placed(x: Any, place: Any, part: Any, out: Any = None, **given: Any) -> Any:
@@ -70,16 +66,14 @@ def weight_call(choices: Choices) -> Call:
         weights += [0.25, 1e-9, np.arange(1, tile[1] + 1), np.full((2, *tile), 3.5)]
     merging["copy"] = choices.chance(2)
     arguments = {"x": x, "shape": x.shape, **given, **merging, "weight": choices.pick(weights), "index": choices.number(3)}
-    return Call("Merger.add", _weighed, arguments, lambda: x, False, (*_TILING, *_MERGER))
+    return Call("Merger.add", _weighed, arguments, lambda: x, False, (*TILING, *MERGER))
 
 
 def _weighed(x: Any, weight: Any, index: Any, **given: Any) -> Any:
     """Merges weighted tiles. `index` says how tiles are named: 0 by number, 1 by place, 2 as Tile; others name the first."""
-    t = patchfold.Tiling(**{name: value for name, value in given.items() if name not in _MERGER})
-    options = {name: value for name, value in given.items() if name in _MERGER}
-    if len(t) > 1000 or int(np.prod(np.array(t.output_shape, float))) > 10**6:
+    t, merger = opened(given)
+    if merger is None:
         return None
-    merger = patchfold.Merger(t, **options)
     try:
         for tile, part in zip(t, t.split(x), strict=True):
             forms = (tile.index, tile.position, tile)
@@ -100,13 +94,11 @@ def several_call(choices: Choices) -> Call:
     if choices.chance(2):
         rooms = [np.full(x.shape, 77, x.dtype), None]
         arguments["out"] = dict(zip("ab", rooms, strict=True)) if form == 2 else tuple(rooms)
-    return Call("apply_tiled several", _several, arguments, lambda: np.stack([x, x]), False, _APPLY)
+    return Call("apply_tiled several", _several, arguments, lambda: np.stack([x, x]), False, APPLY)
 
 
 def _several(x: Any, **given: Any) -> Any:
-    if issubclass(type(x), np.ndarray) and np.ndarray.size.__get__(x) > 10**4:  # there may be as many tiles
-        return None
-    results = patchfold.apply_tiled(x=x, **given)
+    results = applied(x, **given)
     return list(results.values()) if type(results) is dict else results
 
 
@@ -131,7 +123,7 @@ def store_call(choices: Choices) -> Call:
     x, given = _spec(choices)
     arguments = {"fn": lambda part: part, "x": Shelf(x) if choices.chance(2) else x, **given, "progress": False}
     arguments |= {"reduce": "center", "into": choices.pick(["array", "store", "function", "new"])}
-    return Call("apply_tiled stores", _stored, arguments, lambda: x, False, tuple(name for name in _APPLY if name != "out"))
+    return Call("apply_tiled stores", _stored, arguments, lambda: x, False, tuple(name for name in APPLY if name != "out"))
 
 
 def _stored(x: Any, into: Any, **given: Any) -> Any:

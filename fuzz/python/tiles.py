@@ -10,9 +10,9 @@ import values
 from choices import Choices
 from legal import Call, formed
 
-_TILING = tuple(inspect.signature(patchfold.Tiling.__init__).parameters)[3:]
-_MERGER = tuple(inspect.signature(patchfold.Merger.__init__).parameters)[2:]
-_APPLY = tuple(inspect.signature(patchfold.apply_tiled).parameters)[3:]
+TILING = tuple(inspect.signature(patchfold.Tiling.__init__).parameters)[3:]
+MERGER = tuple(inspect.signature(patchfold.Merger.__init__).parameters)[2:]
+APPLY = tuple(inspect.signature(patchfold.apply_tiled).parameters)[3:]
 
 
 def tile_call(choices: Choices) -> Call:
@@ -32,18 +32,26 @@ def tile_call(choices: Choices) -> Call:
     form = choices.number(4)
     if form == 0:
         arguments = {"fn": lambda part: part, "x": formed_x, **given, **merging, "progress": False}
-        return Call("apply_tiled", _applied, arguments, lambda: x, False, _APPLY)
+        return Call("apply_tiled", applied, arguments, lambda: x, False, APPLY)
     if form == 1:
         arguments = {"x": formed_x, "shape": x.shape, **given, "index": -choices.number(2)}
-        return Call("Tiling", _tiling, arguments, lambda: NotImplemented, False, _TILING)
+        return Call("Tiling", _tiling, arguments, lambda: NotImplemented, False, TILING)
     arguments = {"x": formed_x, "shape": x.shape, **given, **merging, "index": 0, "part": None}
-    return Call("Merger", _merged, arguments, lambda: x, False, (*_TILING, *_MERGER))
+    return Call("Merger", _merged, arguments, lambda: x, False, (*TILING, *MERGER))
 
 
-def _applied(x: Any, **given: Any) -> Any:
+def applied(x: Any, **given: Any) -> Any:
     if issubclass(type(x), np.ndarray) and np.ndarray.size.__get__(x) > 10**4:  # there may be as many tiles
         return None
     return patchfold.apply_tiled(x=x, **given)
+
+
+def opened(given: dict[str, Any]) -> tuple[Any, Any]:
+    """Returns a tiling and its merger, for arguments of both, or None in place of a merger of very much."""
+    t = patchfold.Tiling(**{name: value for name, value in given.items() if name not in MERGER})
+    if len(t) > 1000 or int(np.prod(np.array(t.output_shape, float))) > 10**6:
+        return t, None
+    return t, patchfold.Merger(t, **{name: value for name, value in given.items() if name in MERGER})
 
 
 def _tiling(x: Any, index: Any, **given: Any) -> Any:
@@ -63,12 +71,10 @@ def _tiling(x: Any, index: Any, **given: Any) -> Any:
 
 def _merged(x: Any, index: Any, part: Any, **given: Any) -> Any:
     """Cuts an array and merges its tiles again. `part`, if given, replaces the first tile."""
-    t = patchfold.Tiling(**{name: value for name, value in given.items() if name not in _MERGER})
-    options = {name: value for name, value in given.items() if name in _MERGER}
-    size = int(np.prod(np.array(t.output_shape, float)))
-    if len(t) > 1000 or size > 10**6:
+    t, opening = opened(given)
+    if opening is None:
         return None
-    with patchfold.Merger(t, **options) as merger:
+    with opening as merger:
         for i, tile in enumerate(t.split(x)):
             if i or part is None:
                 merger.add(i, tile)

@@ -44,7 +44,7 @@ enum class ErrorCode {
   usage,             ///< a command line is wrong
 };
 
-/// One row of the catalogue, from which docs/errors.md is made.
+/// One row of the catalogue, which `patchfold errors` prints.
 struct ErrorEntry {
   ErrorCode code;
   std::string_view name;     ///< the enumerator's name

@@ -17,7 +17,7 @@ class Error(Exception):
     ``InvalidType`` or plain ``TypeError`` for types. Running out of memory is Python's own ``MemoryError``.
 
     Attributes:
-        code: "rank", "divisible", ..; docs/errors.md explains each code
+        code: "rank", "divisible", ..; `patchfold errors` explains each code
         operator: name of the operator or function
         argument: name of the argument
         rule: the rule that is broken, as a sentence

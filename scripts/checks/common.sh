@@ -1,25 +1,51 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Functions that scripts share, run in the root of the tree. `part` is the part that they add results to, `jobs` the number of
-# parallel jobs, `environment` a folder for Python's packages.
-results="$PWD/scripts/checks/parts.py"
+# Functions that scripts share. `tree` is the root of the tree, in which the other functions run; `part` the part that they add
+# results to, `jobs` the number of parallel jobs, `environment` a folder for Python's packages.
+tree="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
+results="$tree/scripts/checks/parts.py"
+jobs="$(nproc)"
+words=()
 
-# read_jobs ARGUMENT..: reads --jobs N and --help, for scripts whose function `usage` prints their help.
-read_jobs() {
-  local name="${0##*/}"
-  jobs="$(nproc)"
+# read_options "NAME:KIND .. [words|any]" ARGUMENT..: reads the arguments of a script, whose function `usage` prints its help, and
+# changes to the root of the tree. The option --some-name sets the variable some_name: to true (KIND flag), or to the value that
+# follows: a positive number, the path of a file or folder that exists, or a text. What follows an option of KIND rest goes to
+# the array `words`, and so do other arguments with `words`, unless they begin with a dash, and with `any`. Without, they are an
+# error.
+read_options() {
+  local name="${0##*/}" known=" $1 " option value
+  shift
   while [ $# -gt 0 ]; do
-    case "$1" in
-      -h | --help) usage; exit 0 ;;
-      --jobs)
-        [[ "${2-}" =~ ^[1-9][0-9]*$ ]] || { echo "$name: --jobs takes a positive number" >&2; exit 2; }
-        jobs="$2"
-        shift
+    option="${1#--}"
+    if [ "$1" = -h ] || [ "$1" = --help ]; then
+      usage
+      exit 0
+    elif [[ $1 != --* || $known != *" $option:"* ]]; then
+      if [[ $known != *" any "* && ($known != *" words "* || $1 == -*) ]]; then
+        echo "$name: unknown option $1" >&2
+        usage >&2
+        exit 2
+      fi
+      words+=("$1")
+      shift
+      continue
+    fi
+    value="${2-}"
+    case "$known" in
+      *" $option:rest "*)
+        printf -v "$option" true
+        words=("${@:2}")
+        break
         ;;
-      *) echo "$name: unknown option $1" >&2; usage >&2; exit 2 ;;
+      *" $option:flag "*) set -- "$1" "$@"; value=true ;;
+      *" $option:number "*) [[ $value =~ ^[1-9][0-9]*$ ]] || { echo "$name: $1 takes a positive number" >&2; exit 2; } ;;
+      *" $option:path "*) value="$(realpath -e -- "$value")" ;;
+      *) [ -n "$value" ] || { echo "$name: $1 takes a value" >&2; exit 2; } ;;
     esac
-    shift
+    printf -v "${option//-/_}" %s "$value"
+    shift 2
   done
+  cd "$tree" || exit
 }
 
 # one NAME COMMAND..: a check that counts as one test.
@@ -85,6 +111,17 @@ make_googletest() {
     -D CMAKE_INSTALL_LIBDIR=lib >"$folder.log"
   cmake --build "$folder" --parallel "${jobs:?}" >>"$folder.log"
   cmake --install "$folder" >>"$folder.log"
+}
+
+# run_pytest PYTHON NEEDED ARGUMENT..: runs tests with pytest, and tells on which instruction set the package of PYTHON runs. A test
+# that lacks one of the modules NEEDED ("NAME|NAME") fails.
+run_pytest() {
+  local report status=0
+  report="$(mktemp)"
+  "$1" -m pytest -q -p no:cacheprovider --junitxml "$report" "${@:3}" || status=$?
+  "$results" add "${part:?}" --report "$report" --needed "$2" --status "$status" \
+    --sets "$("$1" -c 'import patchfold; print(patchfold.instruction_sets()[0])')"
+  rm "$report"
 }
 
 # run_ctest REPORT ARGUMENT..: runs ctest with the arguments.

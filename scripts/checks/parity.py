@@ -164,7 +164,7 @@ def main():
     parser.add_argument("--patchfold", required=True)
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[2])
     options = parser.parse_args()
-    rows = read(Path(__file__).with_suffix(".txt"))
+    rows = read(options.root / "scripts/checks/parity.txt")
     text, faults = render(rows, names_of_all(options.root, options.patchfold))
     page = options.root / PAGE
     before, _, rest = page.read_text("utf-8").partition(BEGIN)

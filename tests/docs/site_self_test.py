@@ -123,8 +123,8 @@ def main():
     for hidden in ("SPDX", "hidden", "kept_", "pragma", "///  a"):
         if hidden in page:
             failures.append(f"the page of a header has {hidden!r}:\n{page}")
-    made = prose.paragraphs("One line\nand x_y.\n\n- a\n- b, and\n  more, docs/errors.md\n\n  kept   so")
-    if made != "One line and x\\_y.\n\n\n- a\n- b, and more, [errors.md](../errors.html)\n\n```text\nkept   so\n```\n":
+    made = prose.paragraphs("One line\nand x_y.\n\n- a\n- b, and\n  more, docs/tiles.md\n\n  kept   so")
+    if made != "One line and x\\_y.\n\n\n- a\n- b, and more, [tiles.md](../tiles.html)\n\n```text\nkept   so\n```\n":
         failures.append(f"a comment becomes {made!r}")
     for failure in failures:
         print(f"FAILED {failure}")

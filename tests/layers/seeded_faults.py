@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes one change at a time in a copy of the tree, and expects that a check of the tree names the change.
 
-usage: seeded_faults.py CHECK_PY --root FOLDER
+usage: seeded_faults.py CHECK_PY --root FOLDER [OPTION_OF_CHECK_PY]..
 """
 import argparse
 import re
@@ -15,7 +15,7 @@ CLAIMS, SUMS, VECTORS = "tests/claims.txt", "tests/rulings/sums.cpp", "tests/pyt
 CONTROL, MANIFEST, PORTFILE = "packaging/debian/control", "packaging/vcpkg/vcpkg.json", "packaging/vcpkg/portfile.cmake"
 CONAN, CONDA, FORMULA, NIX = ("packaging/conan/conanfile.py", "packaging/conda/recipe.yaml", "packaging/homebrew/patchfold.rb",
                               "packaging/nix/package.nix")
-TABLE = "packaging/dependencies.json"
+TABLE, PARITY = "packaging/dependencies.json", "scripts/checks/parity.txt"
 # For each check: a file, a pattern, the replacement of its first match, and the expected part of the report ("{}" is a
 # number; "" if the tree stays sound).
 FAULTS = {
@@ -28,7 +28,7 @@ FAULTS = {
         (SUMS, r"NanSums, StayNan", "NanSums, Stay", f"{CLAIMS}:{{}}: there is no test NanSums.StayNan"),
         (VECTORS, r"test_vector\(", "test_vectors(", f"{CLAIMS}:{{}}: there is no test python/test_vectors.py::test_vector"),
         (CLAIMS, r"docs\.facts", "docs.fact", f"{CLAIMS}:{{}}: there is no test docs.fact"),
-        (CLAIMS, r"docs/errors\.md:\n", "docs/error.md:\n", f"{CLAIMS}:{{}}: there is no page docs/error.md"),
+        (CLAIMS, r"docs/operators\.md:\n", "docs/operator.md:\n", f"{CLAIMS}:{{}}: there is no page docs/operator.md"),
         (CLAIMS, r"\Z", "\nREADME.md: Tiles without seams:\n", f"{CLAIMS}:{{}}: needs a page and a test"),
     ],
     "facts.py": [
@@ -46,6 +46,14 @@ FAULTS = {
         ("docs/conformance.md", r"\| \d+ refused", "| 0 refused", "docs/conformance.md: has a row that did not occur"),
         ("docs/conformance.md", r"patchfold: \d+,", "patchfold: 0,", "docs/conformance.md: has a row that did not occur"),
         ("docs/dialects.md", r"(?s)glossary\.md(.*)", "words.md", "docs/dialects.md: must link to docs/glossary.md"),
+    ],
+    "parity.py": [
+        (PARITY, r"  torch: = contiguous\n", "", "copy, torch: is missing without a reason"),
+        (PARITY, r"  torch: = contiguous\n", "  torch: = contigous\n", "copy, torch: there is no contigous"),
+        (PARITY, r"  torch: = contiguous\n", "  torch, C: cannot\n", "copy, C: is there, though parity.txt says why it is not"),
+        (PARITY, r"\nMerger\.mask\n", "\nMerger.masks\n", "Merger.masks, Python: is missing without a reason"),
+        (PARITY, r"\ncoverage\n", "\n", "coverage: is public in Python, and no row of parity.txt"),
+        (PARITY, r"Keras's unfold pads", "Keras's unfold fills", "docs/frameworks.md: is out of date: scripts/checks/parity.py writes it"),
     ],
     "check_recipes.py": [
         ("formats/CMakeLists.txt", r"find_package\(PNG", "find_package(WebP", f"{TABLE}: libraries: libpng is none of the project's"),
@@ -92,7 +100,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("check", type=Path)
     parser.add_argument("--root", type=Path, required=True)
-    options = parser.parse_args()
+    options, more = parser.parse_known_args()
     faults, root, failures = FAULTS[options.check.name], options.root.resolve(), 0
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
@@ -106,7 +114,7 @@ def main():
             sound = path.read_text(encoding="utf-8")
             text, count = re.subn(pattern, replacement, sound, count=1)
             path.write_text(text, encoding="utf-8")
-            done = subprocess.run([sys.executable, options.check, "--root", folder], capture_output=True, text=True)
+            done = subprocess.run([sys.executable, options.check, "--root", folder, *more], capture_output=True, text=True)
             report = done.stdout + done.stderr
             wanted = re.escape(expected).replace(r"\{\}", r"\d+")
             if not count or done.returncode != (1 if expected else 0) or not re.search(wanted, report):

@@ -146,15 +146,7 @@ def test_a_changed_hash_is_taken_without_loading(visit):
     ("hash_", "said"),
     [
         ("%%%", "no JSON"),
-        ("[1]", "must be an object"),
-        ('{"operator":"frobnicate"}', "operator must be one of"),
-        ('{"shape":[1,2]}', "shape must be a list"),
-        ('{"shape":[1,2,1e9]}', "shape must be a list"),
-        ('{"kernel":[3]}', "kernel must have 2 entries"),
-        ('{"dialect":"onnx"}', "onnx has no unfold"),
-        ('{"nonsense":1}', "nonsense is no field"),
-        ('{"chosen":{"side":"image"}}', "chosen.index"),
-        ('{"seams":{"tile":"big"}}', "seams.tile"),
+        ('{"shape":[1,2,1e9],"dialect":"onnx"}', "shape must be a list"),
     ],
 )
 def test_a_damaged_link_is_told_and_the_page_works(visit, hash_, said):

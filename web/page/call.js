@@ -4,8 +4,8 @@ import { inputShape, layoutOf, modeOf, paddingOf } from "./state.js";
 
 const flat = (values) => values.join(",");
 /** Writes a list. A comma behind a single entry tells it from a number that holds for every axis. */
-const listed = (values) => (values.length === 1 ? `${values[0]},` : flat(values));
-const pairs = (padding) => (typeof padding === "string" ? padding : padding.map(([begin, end]) => `${begin}:${end}`).join(","));
+export const listed = (values) => (values.length === 1 ? `${values[0]},` : flat(values));
+export const pairs = (padding) => (typeof padding === "string" ? padding : padding.map(([begin, end]) => `${begin}:${end}`).join(","));
 
 const PADDING_WORDS = { valid: "VALID", same_upper: "SAME", same_lower: "same_lower" };
 const KERAS_PADDING = { valid: "valid", same_upper: "same", same_lower: "same_lower" };

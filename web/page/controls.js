@@ -105,9 +105,10 @@ export function controls(state, derived, change) {
     list("kernel", block ? "Block" : "Kernel"),
   ];
   if (!block) fields.push(list("stride", "Stride"), list("dilation", "Dilation"));
+  const deep = operator === "space_to_depth" || operator === "depth_to_space";
   const rules = neutral || operator === "extract_patches";
-  const pads = neutral ? operator !== "space_to_depth" && operator !== "depth_to_space" : operator !== "space_to_depth" && operator !== "depth_to_space" && operator !== "extract_patches";
-  if (rules && (pads || operator === "extract_patches")) {
+  const pads = !deep && (neutral || operator !== "extract_patches");
+  if (rules && !deep) {
     const words = pads ? ["explicit", "valid", "same_upper", "same_lower"] : ["valid", "same_upper", "same_lower"];
     const value = pads || state.padding_rule !== "explicit" ? state.padding_rule : "valid";
     fields.push(field("Padding rule", choice("padding_rule", words, value, (rule) => change({ padding_rule: rule, chosen: null }), { explicit: "numbers" })));
@@ -118,11 +119,11 @@ export function controls(state, derived, change) {
     fields.push(select("order", "Order in a patch", ["channel", "kernel"], { channel: "channel first", kernel: "kernel first" }));
     fields.push(select("positions", "Positions", ["flat", "grid"], { flat: "on one axis", grid: "as a grid" }));
   }
-  if ((operator === "space_to_depth" || operator === "depth_to_space") && (neutral || dialect === "openvino" || (dialect === "onnx" && operator === "depth_to_space"))) {
+  if (deep && (neutral || dialect === "openvino" || (dialect === "onnx" && operator === "depth_to_space"))) {
     const labels = { blocks_first: "blocks first (DCR)", depth_first: "depth first (CRD)" };
     fields.push(select("mode", "Mode", ["blocks_first", "depth_first"], labels));
   }
-  if (neutral || (dialect === "tensorflow" && (operator === "space_to_depth" || operator === "depth_to_space")) || (dialect === "keras" && operator === "extract_patches"))
+  if (neutral || (dialect === "tensorflow" && deep) || (dialect === "keras" && operator === "extract_patches"))
     fields.push(select("layout", "Layout", ["channels_first", "channels_last"], { channels_first: "channels first", channels_last: "channels last" }));
   if (neutral && operator === "fold") fields.push(select("reduce", "Where patches meet", ["sum", "mean"]));
   fields.push(select("dtype", "Type", DTYPES));

@@ -162,15 +162,13 @@ export class Engine {
       const source = this.#write(picture.values, allocate);
       opened.tiling.tiles.forEach((tile, index) => {
         const { shape } = this.#answer(this.#module._page_tiles_cut(index, source, 0));
-        const place = this.#module._malloc(size(shape) * 4);
-        try {
+        this.#lend((allocateTile) => {
+          const place = allocateTile(size(shape) * 4);
           this.#answer(this.#module._page_tiles_cut(index, source, place));
           const result = work(this.#read(Float32Array, place, size(shape)), { shape, tile, index });
-          this.#module.HEAPU8.set(new Uint8Array(result.buffer, result.byteOffset, result.byteLength), place);
+          this.#write(result, () => place);
           this.#answer(this.#module._page_tiles_add(index, place));
-        } finally {
-          this.#module._free(place);
-        }
+        });
       });
       const output = allocate(size(opened.output) * 4);
       this.#answer(this.#module._page_tiles_finish(output));

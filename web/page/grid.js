@@ -16,22 +16,14 @@ export class Grid {
     const holder = make("div", { class: "tables" });
     for (const table of tables) holder.append(this.#draw(table, values, dtype, heat));
     this.element.append(holder);
-    const indexOf = (event) => event.target.closest?.("td[data-index]");
-    holder.addEventListener("pointerover", (event) => {
-      const cell = indexOf(event);
-      if (cell && event.pointerType !== "touch") pick(side, Number(cell.dataset.index), "hover");
-    });
+    for (const [type, how] of Object.entries({ pointerover: "hover", click: "click", focusin: "focus" }))
+      holder.addEventListener(type, (event) => {
+        const cell = event.target.closest?.("td[data-index]");
+        if (!cell || (how === "hover" && event.pointerType === "touch")) return;
+        if (how === "focus") this.#rove(cell);
+        pick(side, Number(cell.dataset.index), how);
+      });
     holder.addEventListener("pointerleave", leave);
-    holder.addEventListener("click", (event) => {
-      const cell = indexOf(event);
-      if (cell) pick(side, Number(cell.dataset.index), "click");
-    });
-    holder.addEventListener("focusin", (event) => {
-      const cell = indexOf(event);
-      if (!cell) return;
-      this.#rove(cell);
-      pick(side, Number(cell.dataset.index), "focus");
-    });
     holder.addEventListener("keydown", (event) => this.#move(event, pick));
     const first = holder.querySelector("td[data-index]");
     if (first) this.#rove(first);

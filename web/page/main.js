@@ -138,27 +138,19 @@ async function start() {
 }
 
 // For tests and for the browser's console: see state.js.
+const once = (work) => (...given) => whenReady.then(() => work(...given));
+const stateOf = (other) => (other === null ? state : complete(other).state);
 window.patchfoldPage = {
-  numbers: async (other = null) => {
-    await whenReady;
-    return numbers(engine, other === null ? state : complete(other).state);
-  },
+  numbers: once((other = null) => numbers(engine, stateOf(other))),
   get state() {
     return structuredClone(state);
   },
-  set: async (changes) => {
-    await whenReady;
-    change(changes);
-  },
-  trace: async (other = null) => {
-    await whenReady;
-    const model = look(engine, other === null ? state : complete(other).state);
+  set: once((changes) => change(changes)),
+  trace: once((other = null) => {
+    const model = look(engine, stateOf(other));
     return model.error ? { error: model.error.message } : { trace: Array.from(model.trace), geometry: model.geometry };
-  },
-  run: async (problem, values) => {
-    await whenReady;
-    return engine.run(problem, values);
-  },
+  }),
+  run: once((problem, values) => engine.run(problem, values)),
 };
 
 start().catch((error) => {

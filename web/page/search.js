@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the operator, order and geometry that turn one array into another: the engine runs each candidate, and all elements
 // are compared.
+import { listed, pairs } from "./call.js";
 import { EngineError, size } from "./engine.js";
 import { coordinates, stepsOf } from "./model.js";
 
@@ -160,7 +161,6 @@ function grouped(list) {
   return groups;
 }
 
-const listed = (values) => (values.length === 1 ? `${values[0]},` : values.join(","));
 const python = (values) => `(${values.join(", ")}${values.length === 1 ? "," : ""})`;
 const same = (a, b) => a.length === b.length && a.every((value, i) => value === b[i] || (Number.isNaN(value) && Number.isNaN(b[i])));
 
@@ -207,21 +207,21 @@ export function search(engine, image, columns, limit = 3000) {
     const shape = canonical.shape.join("x");
 
     for (let block = BLOCK.least; block <= BLOCK.most && performance.now() < end; ++block) {
-      const k = listed(spatial.map(() => block));
       const kernel = spatial.map(() => block);
+      const k = listed(kernel);
+      const setting = { kernel, stride: spatial.map(() => 1), dilation: spatial.map(() => 1), padding: spatial.map(() => [0, 0]) };
       const divides = spatial.every((extent) => extent % block === 0);
       for (const mode of ["blocks_first", "depth_first"]) {
         for (const operator of ["space_to_depth", "depth_to_space"]) {
           if (operator === "space_to_depth" ? !divides : channels % block ** spatial.length !== 0) continue;
           const output = attempt(`${operator} float64 ${shape} block=${k} mode=${mode}`, canonical);
           if (!output) continue;
-          const state = { operator, kernel, mode, stride: spatial.map(() => 1), dilation: spatial.map(() => 1), padding: spatial.map(() => [0, 0]) };
-          if (operator === "depth_to_space") state.shape = output.shape;
+          const state = { ...setting, operator, mode, ...(operator === "depth_to_space" ? { shape: output.shape } : {}) };
           compare(output, (tokens) => found(`patchfold.${operator}(image, ${block}, mode='${mode}')`, [ELSEWHERE[mode], ...(tokens ? ["channels last"] : [])], state));
         }
       }
       const output = divides && attempt(`space_to_batch float64 ${shape} block=${k}`, canonical);
-      if (output) compare(output, (tokens) => found(`patchfold.space_to_batch(image, ${block})`, tokens ? ["channels last"] : [], { operator: "space_to_batch", kernel, stride: spatial.map(() => 1), dilation: spatial.map(() => 1), padding: spatial.map(() => [0, 0]) }));
+      if (output) compare(output, (tokens) => found(`patchfold.space_to_batch(image, ${block})`, tokens ? ["channels last"] : [], { ...setting, operator: "space_to_batch" }));
     }
     const before = answers.length;
     if (total % (batch * channels) !== 0) continue;
@@ -234,7 +234,7 @@ export function search(engine, image, columns, limit = 3000) {
       if (!borders.has(batch * entries) && !borders.has(batch * places)) continue;
       const [stride, dilation] = ["stride", "dilation"].map((name) => settings.map((each) => each[name]));
       const padding = settings.map((each) => each.pads);
-      const rest = `stride=${listed(stride)} dilation=${listed(dilation)} padding=${padding.map((pair) => pair.join(":")).join(",")}`;
+      const rest = `stride=${listed(stride)} dilation=${listed(dilation)} padding=${pairs(padding)}`;
       for (const order of channels === 1 ? ["channel"] : ["channel", "kernel"]) {
         const output = attempt(`unfold float64 ${shape} kernel_size=${listed(kernel)} ${rest} order=${order}`, canonical);
         if (!output) continue;
@@ -246,7 +246,7 @@ export function search(engine, image, columns, limit = 3000) {
       if (kernel.length > 1 && size(kernel) > Math.max(...kernel)) {
         const turned = transposed(canonical, [0, 1, ...Array.from({ length: spatial.length }, (_, i) => spatial.length + 1 - i)]);
         const back = (values) => values.slice().reverse();
-        const problem = `unfold float64 ${turned.shape.join("x")} kernel_size=${listed(back(kernel))} stride=${listed(back(stride))} dilation=${listed(back(dilation))} padding=${back(padding).map((pair) => pair.join(":")).join(",")}`;
+        const problem = `unfold float64 ${turned.shape.join("x")} kernel_size=${listed(back(kernel))} stride=${listed(back(stride))} dilation=${listed(back(dilation))} padding=${pairs(back(padding))}`;
         const output = attempt(problem, turned);
         if (output) compare(output, () => found(`patchfold.unfold(image.T, ${python(back(kernel))}, stride=${python(back(stride))})`, ["as MATLAB's im2col: rows of the image run fastest"], { operator: "unfold", kernel: back(kernel), stride: back(stride), dilation: back(dilation), padding: back(padding), padding_rule: "explicit", padding_mode: "constant", order: "channel", positions: "flat", shape: turned.shape }));
       }

@@ -66,64 +66,28 @@ export const offers = (dialect, operator) => OFFERED[operator].includes(dialect)
 /** The longest pasted text: 4096 numbers, each with all digits of a float64 and spaces around it. */
 export const MOST_TEXT = 200_000;
 
-export const defaults = Object.freeze({
-  version: 1,
-  operator: "unfold",
-  dialect: "patchfold",
-  shape: [1, 2, 5, 6],
-  layout: "channels_first",
-  kernel: [3, 3],
-  stride: [2, 2],
-  dilation: [1, 1],
-  padding: [[1, 1], [1, 1]],
-  padding_rule: "explicit",
-  padding_mode: "constant",
-  order: "channel",
-  positions: "flat",
-  mode: "blocks_first",
-  reduce: "sum",
-  dtype: "float32",
-  input: null,
-  chosen: null,
-  view: { batch: 0, channel: 0, slice: 0, show: "numbers" },
-  step: null,
-  panel: "patches",
-  theme: "auto",
-  which: { image: "", columns: "" },
-  seams: {
-    size: [192, 256],
-    tile: [96, 96],
-    overlap: [32, 32],
-    tail: "shift",
-    window: "standard",
-    reduce: "standard",
-    flaw: "vignette",
-    strength: 50,
-    show: "result",
-  },
-});
-
-const integer = (low, high) => ({ check: (v) => Number.isInteger(v) && v >= low && v <= high, says: `an integer from ${low} to ${high}` });
-const word = (...words) => ({ check: (v) => words.includes(v), says: `one of ${words.join(", ")}` });
-const text = (most) => ({ check: (v) => typeof v === "string" && v.length <= most, says: `text of at most ${most} characters` });
-const list = (entry, least, most) => ({
+/** Rules for values: a test, its text, and the default. The default of a word is the first word, of an integer the least. */
+const integer = (low, high, standard = low) => ({ check: (v) => Number.isInteger(v) && v >= low && v <= high, says: `an integer from ${low} to ${high}`, standard });
+const word = (...words) => ({ check: (v) => words.includes(v), says: `one of ${words.join(", ")}`, standard: words[0] });
+const text = (most) => ({ check: (v) => typeof v === "string" && v.length <= most, says: `text of at most ${most} characters`, standard: "" });
+const list = (entry, least, most, standard) => ({
   check: (v) => Array.isArray(v) && v.length >= least && v.length <= most && v.every((each) => entry.check(each)),
   says: `a list of ${least === most ? least : `${least} to ${most}`} entries, each ${entry.says}`,
+  standard,
 });
-const record = (fields) => ({ fields });
-const optional = (inner) => ({ optional: inner });
+const record = (fields) => ({ fields, standard: Object.fromEntries(Object.entries(fields).map(([name, { standard }]) => [name, standard])) });
+const optional = (inner) => ({ optional: inner, standard: null });
 
-const extents = list(integer(1, 4096), 3, 5);
 const schema = record({
   version: word(1),
   operator: word(...OPERATORS),
   dialect: word(...DIALECTS),
-  shape: extents,
+  shape: list(integer(1, 4096), 3, 5, [1, 2, 5, 6]),
   layout: word("channels_first", "channels_last"),
-  kernel: list(integer(1, 64), 1, 3),
-  stride: list(integer(1, 64), 1, 3),
-  dilation: list(integer(1, 64), 1, 3),
-  padding: list(list(integer(0, 64), 2, 2), 1, 3),
+  kernel: list(integer(1, 64), 1, 3, [3, 3]),
+  stride: list(integer(1, 64), 1, 3, [2, 2]),
+  dilation: list(integer(1, 64), 1, 3, [1, 1]),
+  padding: list(list(integer(0, 64), 2, 2), 1, 3, [[1, 1], [1, 1]]),
   padding_rule: word("explicit", "valid", "same_upper", "same_lower"),
   padding_mode: word(...PADDING_MODES),
   order: word("channel", "kernel"),
@@ -139,25 +103,25 @@ const schema = record({
   theme: word("auto", "light", "dark"),
   which: record({ image: text(MOST_TEXT), columns: text(MOST_TEXT) }),
   seams: record({
-    size: list(integer(16, 1024), 2, 2),
-    tile: list(integer(1, 1024), 2, 2),
-    overlap: list(integer(-1024, 1023), 2, 2),
+    size: list(integer(16, 1024), 2, 2, [192, 256]),
+    tile: list(integer(1, 1024), 2, 2, [96, 96]),
+    overlap: list(integer(-1024, 1023), 2, 2, [32, 32]),
     tail: word("shift", "pad", "partial", "drop", "error", "shift_or_pad"),
     window: word("standard", "ones", "linear", "hann", "cosine", "gaussian"),
     reduce: word("standard", "mean", "sum", "max", "min", "first", "last", "center"),
     flaw: word("vignette", "brightness", "blur", "none"),
-    strength: integer(0, 100),
+    strength: integer(0, 100, 50),
     show: word("result", "coverage", "weight", "error"),
   }),
 });
+export const defaults = Object.freeze(schema.standard);
 
 function completed(rule, value, standard, path, faults) {
   if (rule.optional) {
     if (value === undefined || value === null) return null;
-    const found = [];
-    const result = completed(rule.optional, value, null, path, found);
-    faults.push(...found);
-    return found.length ? null : result;
+    const before = faults.length;
+    const result = completed(rule.optional, value, null, path, faults);
+    return faults.length > before ? null : result;
   }
   if (!rule.fields) {
     if (value === undefined && standard !== undefined) return structuredClone(standard);

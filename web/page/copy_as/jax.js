@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { columns, exactSums, image, spatial, taps } from "./problem.js";
-import { averaged, call, counted, list, program, slices, statements, tuple } from "./python.js";
-import { stepsOf } from "./steps.js";
+import { body, call, counted, list, program, slices, tuple } from "./python.js";
+import { writer } from "./steps.js";
 
 const INDICES = ["i", "j", "k"];
 
@@ -56,22 +56,15 @@ function why(problem) {
   return "";
 }
 
-export function jax(problem) {
-  const reason = why(problem);
-  if (reason) return { why: reason };
-  const steps = stepsOf(problem, own(problem));
-  const { cuts, axes, dtype, mean } = problem;
-  const input = `x = ${counted(problem, "jnp")}`;
-  const lines = statements(steps, write, { chained: true, indent: mean ? "    " : "" });
-  const body = mean
-    ? averaged(lines, input, "fold(x) / jnp.maximum(fold(jnp.ones_like(x)), 1)")
-    : [input, ...(cuts === "fold" ? ["# JAX has no fold: the taps are added one after the other."] : []), ...lines];
+export const jax = writer(why, own, (problem, steps) => {
+  const { cuts, axes, dtype } = problem;
+  const before = cuts === "fold" ? ["# JAX has no fold: the taps are added one after the other."] : [];
   const wide = dtype.endsWith("64");
-  return {
-    text: program(
-      wide ? "import jax" : null, "import jax.numpy as jnp", cuts === "fold" && axes > 1 ? "import numpy as np" : null,
-      cuts === "unfold" ? "from jax import lax" : null, "",
-      wide ? ['jax.config.update("jax_enable_x64", True)  # JAX has no 64-bit numbers otherwise', ""] : [], body, "print(result)",
-    ),
-  };
-}
+  return program(
+    wide ? "import jax" : null, "import jax.numpy as jnp", cuts === "fold" && axes > 1 ? "import numpy as np" : null,
+    cuts === "unfold" ? "from jax import lax" : null, "",
+    wide ? ['jax.config.update("jax_enable_x64", True)  # JAX has no 64-bit numbers otherwise', ""] : [],
+    body(problem, steps, write, `x = ${counted(problem, "jnp")}`, "fold(x) / jnp.maximum(fold(jnp.ones_like(x)), 1)", { before, chained: true }),
+    "print(result)",
+  );
+});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { columns, exactSums, image, spatial } from "./problem.js";
-import { averaged, call, counted, list, program, slices, statements, tuple } from "./python.js";
-import { likeTorch, stepsOf } from "./steps.js";
+import { columns, exactSums, exceeds, image, spatial } from "./problem.js";
+import { body, call, counted, list, program, slices, tuple } from "./python.js";
+import { likeTorch, writer } from "./steps.js";
 
 const write = {
   reshape: (x, { shape }) => `keras.ops.reshape(${x}, ${tuple(shape)})`,
@@ -35,29 +35,20 @@ function own(problem) {
 }
 
 function why(problem) {
-  const { axes, cuts, blocks, dtype, filled, stride, dilation, pads, extents, mean } = problem;
-  if (blocks) return "";
+  const { axes, cuts, dtype, filled, stride, dilation, pads, mean } = problem;
   if (axes === 3 && cuts === "fold") return "keras.ops.fold takes two spatial axes.";
   if (axes === 3 && !dtype.startsWith("float")) return "keras.ops.image.extract_patches takes no integers: choose float32 or float64.";
   if (axes === 3 && dilation.some((step) => step !== 1) && stride.some((step) => step !== 1))
     return "keras.ops.image.extract_patches takes no dilation together with a stride.";
   if (pads.some((pair) => Math.min(...pair) < 0)) return "Keras crops no image on the way to its patches.";
   if (!["constant", "reflect", "symmetric"].includes(filled)) return `keras.ops.pad has no mode for ${filled}: choose another padding.`;
-  const least = filled === "reflect" ? 1 : 0;
-  if (filled !== "constant" && pads.some((pair, axis) => Math.max(...pair) + least > extents[axis]))
-    return `keras.ops.pad takes no ${filled} padding that is larger than the image.`;
+  if (exceeds(problem, ["reflect", "symmetric"])) return `keras.ops.pad takes no ${filled} padding that is larger than the image.`;
   if (mean && !dtype.startsWith("float")) return "A mean of integers is a floating-point number in Keras: choose float32 or float64.";
   if (cuts === "fold" && !exactSums(problem)) return "keras.ops.fold adds in the order of its backend, so the last bits differ.";
   return "";
 }
 
-export function keras(problem) {
-  const reason = why(problem);
-  if (reason) return { why: reason };
-  const steps = stepsOf(problem, own(problem));
-  const input = `x = ${counted(problem, "np")}`;
-  const body = problem.mean
-    ? averaged(statements(steps, write, { indent: "    " }), input, "fold(x) / keras.ops.maximum(fold(keras.ops.ones_like(x)), 1)")
-    : [input, ...statements(steps, write)];
-  return { text: program("import keras", "import numpy as np", "", body, "print(result)") };
-}
+export const keras = writer(why, own, (problem, steps) => {
+  const lines = body(problem, steps, write, `x = ${counted(problem, "np")}`, "fold(x) / keras.ops.maximum(fold(keras.ops.ones_like(x)), 1)");
+  return program("import keras", "import numpy as np", "", lines, "print(result)");
+});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { columns, exactSums, image, product, spatial } from "./problem.js";
+import { columns, exactSums, exceeds, image, product, spatial } from "./problem.js";
 import { counted, list, program } from "./python.js";
-import { stepsOf } from "./steps.js";
+import { writer } from "./steps.js";
 
 const TYPES = { float32: "FLOAT", float64: "DOUBLE", float16: "FLOAT16", int32: "INT32", int64: "INT64", uint8: "UINT8" };
 const begins = (pads) => [...pads.map(([begin]) => begin), ...pads.map(([, end]) => end)];
@@ -47,23 +47,17 @@ function own(problem) {
 }
 
 function why(problem) {
-  const { cuts, blocks, dtype, filled, pads, extents, mean } = problem;
-  if (blocks) return "";
+  const { cuts, dtype, filled, mean } = problem;
   if (cuts === "unfold" && !dtype.startsWith("float")) return "ONNX has no operator that cuts patches, and its Conv, which can, takes no integers: choose float32.";
   if (!["constant", "edge", "reflect", "wrap"].includes(filled)) return `ONNX's Pad has no mode for ${filled}: choose another padding.`;
-  const least = filled === "reflect" ? 1 : 0;
-  if (["reflect", "wrap"].includes(filled) && pads.some((pair, axis) => Math.max(...pair) + least > extents[axis]))
-    return `ONNX's Pad takes no ${filled} padding that is larger than the image.`;
+  if (exceeds(problem, ["reflect", "wrap"])) return `ONNX's Pad takes no ${filled} padding that is larger than the image.`;
   if (mean) return "ONNX's Col2Im adds and takes no mean: divide its result by the Col2Im of ones.";
   if (cuts === "fold" && dtype === "float16" && !exactSums(problem)) return "Runtimes of ONNX round sums of float16 each in a way of its own: choose float32.";
   return "";
 }
 
-export function onnx(problem) {
-  const reason = why(problem);
-  if (reason) return { why: reason };
+export const onnx = writer(why, own, (problem, steps) => {
   const { dtype, cuts } = problem;
-  const steps = stepsOf(problem, own(problem));
   const constants = [];
   const nodes = [];
   const used = new Map();
@@ -87,24 +81,22 @@ export function onnx(problem) {
     input = output;
   });
   const type = `TensorProto.${TYPES[dtype]}`;
-  return {
-    text: program(
-      "import numpy as np", runtime ? "import onnxruntime" : null, "from onnx import TensorProto, helper, numpy_helper",
-      runtime ? null : "from onnx.reference import ReferenceEvaluator", "",
-      `x = ${counted(problem, "np")}`,
-      cuts === "unfold" ? "# ONNX has no operator that cuts patches: a convolution with a one for each tap copies them." : null,
-      "nodes = [", nodes, "]",
-      constants.length ? ["constants = {", ...constants, "}"] : null,
-      "graph = helper.make_graph(", '    nodes, "patches",',
-      `    [helper.make_tensor_value_info("x", ${type}, x.shape)],`,
-      `    [helper.make_tensor_value_info("result", ${type}, None)],`,
-      constants.length ? "    [numpy_helper.from_array(np.array(value), name) for name, value in constants.items()]," : null,
-      ")",
-      'model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9)',
-      runtime
-        ? 'result = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"x": x})[0]'
-        : 'result = ReferenceEvaluator(model).run(None, {"x": x})[0]  # ONNX Runtime has no kernel for this',
-      "print(result)",
-    ),
-  };
-}
+  return program(
+    "import numpy as np", runtime ? "import onnxruntime" : null, "from onnx import TensorProto, helper, numpy_helper",
+    runtime ? null : "from onnx.reference import ReferenceEvaluator", "",
+    `x = ${counted(problem, "np")}`,
+    cuts === "unfold" ? "# ONNX has no operator that cuts patches: a convolution with a one for each tap copies them." : null,
+    "nodes = [", nodes, "]",
+    constants.length ? ["constants = {", ...constants, "}"] : null,
+    "graph = helper.make_graph(", '    nodes, "patches",',
+    `    [helper.make_tensor_value_info("x", ${type}, x.shape)],`,
+    `    [helper.make_tensor_value_info("result", ${type}, None)],`,
+    constants.length ? "    [numpy_helper.from_array(np.array(value), name) for name, value in constants.items()]," : null,
+    ")",
+    'model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9)',
+    runtime
+      ? 'result = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"x": x})[0]'
+      : 'result = ReferenceEvaluator(model).run(None, {"x": x})[0]  # ONNX Runtime has no kernel for this',
+    "print(result)",
+  );
+});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { columns, exactSums, image, spatial } from "./problem.js";
+import { columns, exactSums, exceeds, image, spatial } from "./problem.js";
 import { call, counted, list, program, statements } from "./python.js";
-import { asPicture, stepsOf, twoOf } from "./steps.js";
+import { asPicture, twoOf, writer } from "./steps.js";
 
 const write = {
   reshape: (x, { shape }) => `ops.reshape(${x}, ${list(shape)}, special_zero=False)`,
@@ -37,34 +37,26 @@ function own(problem) {
 }
 
 function why(problem) {
-  const { axes, cuts, blocks, dtype, filled, pads, extents, mean } = problem;
-  if (blocks) return "";
+  const { axes, cuts, dtype, filled, mean } = problem;
   if (axes === 3) return `OpenVINO's ${cuts === "fold" ? "Col2Im" : "ExtractImagePatches"} takes two spatial axes.`;
   if (mean) return "OpenVINO's Col2Im adds and takes no mean: divide its result by the Col2Im of ones.";
   if (!["constant", "edge", "reflect", "symmetric"].includes(filled)) return `OpenVINO's Pad has no mode for ${filled}: choose another padding.`;
-  const least = filled === "reflect" ? 1 : 0;
-  if (["reflect", "symmetric"].includes(filled) && pads.some((pair, axis) => Math.max(...pair) + least > extents[axis]))
-    return `OpenVINO's Pad takes no ${filled} padding that is larger than the image.`;
+  if (exceeds(problem, ["reflect", "symmetric"])) return `OpenVINO's Pad takes no ${filled} padding that is larger than the image.`;
   // OpenVINO's CPU plug-in computes float64 in float32.
   if (cuts === "fold" && !exactSums(problem, { float16: 11, float64: 24 }))
     return `OpenVINO rounds ${dtype} in another way than patchfold, so the last bits differ: choose float32.`;
   return "";
 }
 
-export function openvino(problem) {
-  const reason = why(problem);
-  if (reason) return { why: reason };
-  const steps = stepsOf(problem, own(problem));
+export const openvino = writer(why, own, (problem, steps) => {
   // `result` is the value that the model returns, so the last node of the model has another name.
   const lines = statements(steps.map((step) => (step.into === "result" ? { ...step, into: "last" } : step)), write, { input: "parameter" });
-  return {
-    text: program(
-      "import numpy as np", "import openvino as ov", "from openvino import opset15 as ops", "",
-      `x = ${counted(problem, "np")}`,
-      "parameter = ops.parameter(x.shape, x.dtype)",
-      lines,
-      'model = ov.compile_model(ov.Model([last], [parameter]), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})',
-      "result = model(x)[0]", "print(result)",
-    ),
-  };
-}
+  return program(
+    "import numpy as np", "import openvino as ov", "from openvino import opset15 as ops", "",
+    `x = ${counted(problem, "np")}`,
+    "parameter = ops.parameter(x.shape, x.dtype)",
+    lines,
+    'model = ov.compile_model(ov.Model([last], [parameter]), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})',
+    "result = model(x)[0]", "print(result)",
+  );
+});

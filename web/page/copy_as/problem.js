@@ -20,7 +20,7 @@ export const columns = (axes, { layout = "channels_first", order = "channel", fl
   image(layout, flat ? [each(axes, "l")] : alone(each(axes, "l")), order === "channel" ? ["C", ...taps(axes)] : [...taps(axes), "C"]);
 
 /** Returns the pads of a rule along one axis. */
-function padsOf(rule, extent, kernel, stride, dilation, inward) {
+export function padsOf(rule, extent, kernel, stride, dilation, inward) {
   if (rule === "valid") return [0, 0];
   const total = (Math.ceil(extent / stride) - 1) * stride + (kernel - 1) * dilation + 1 - extent;
   if (total < 0 && !inward) return [0, 0];
@@ -113,6 +113,10 @@ export function problemOf(state) {
     why: refusal(state, pads, positions),
   };
 }
+
+/** Returns whether an image is too small for its pads, in one of the modes that read the image. */
+export const exceeds = ({ filled, pads, extents }, modes) =>
+  modes.includes(filled) && pads.some((pair, axis) => Math.max(...pair) + (filled === "reflect" ? 1 : 0) > extents[axis]);
 
 const BITS = { float16: 11, float32: 24, float64: 53 };
 /** Returns whether sums are exact in the element type, and so equal in every order. Sums of integers wrap in every order. */

@@ -72,9 +72,15 @@ export function slices({ begins, shape, cropped }) {
   return `[${parts.join(", ")}]`;
 }
 
-/** Writes a mean: a function around the statements of a fold, the input, and one fold divided by another. */
-export const averaged = (lines, input, quotient) =>
-  ["", "def fold(x):", ...lines, "    return result", "", "", input, `result = ${quotient}  # the mean of the patches that meet`];
+/**
+ * Writes the input and the statements; `before` stands between them. For a mean, writes a function around the statements of a fold,
+ * the input, and `quotient`, one fold divided by another.
+ */
+export function body({ mean }, steps, write, input, quotient, { before = [], ...options } = {}) {
+  const lines = statements(steps, write, { ...options, indent: mean ? "    " : "" });
+  if (!mean) return [input, ...before, ...lines];
+  return ["", "def fold(x):", ...lines, "    return result", "", "", input, `result = ${quotient}  # the mean of the patches that meet`];
+}
 
 /** Returns the whole program. */
 export const program = (...parts) => `${parts.flat().filter((part) => part !== null).join("\n")}\n`;

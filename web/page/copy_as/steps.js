@@ -121,3 +121,13 @@ export function likeTorch(problem, module) {
   const [takes, gives] = cuts === "fold" ? [columns(axes), picture] : [picture, columns(axes)];
   return { takes, gives, pads: padded, call: (x, into, indent) => ({ text: call(`${module}.${cuts}`, [x, ...given], indent) }) };
 }
+
+/**
+ * Returns the writer of a system: a function of a problem that returns {why}, the reason why there is no program, or {text}.
+ * `why(problem)` gives the reason, "" for none: every system has blocks. `own(problem)` describes the system's function for
+ * stepsOf(), and `write(problem, steps)` writes the program.
+ */
+export const writer = (why, own, write) => (problem) => {
+  const reason = problem.blocks ? "" : why(problem);
+  return reason ? { why: reason } : { text: write(problem, stepsOf(problem, own(problem))) };
+};

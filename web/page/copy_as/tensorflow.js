@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { columns, exactSums, image, spatial } from "./problem.js";
-import { averaged, call, counted, list, program, slices, statements } from "./python.js";
-import { asPicture, stepsOf, twoOf } from "./steps.js";
+import { columns, exactSums, exceeds, image, padsOf, spatial } from "./problem.js";
+import { body, call, counted, list, program, slices } from "./python.js";
+import { asPicture, twoOf, writer } from "./steps.js";
 
 const MODES = { constant: "CONSTANT", reflect: "REFLECT", symmetric: "SYMMETRIC" };
 
@@ -15,9 +15,8 @@ const write = {
 /** Returns whether TensorFlow's SAME has these pads. */
 function isSame({ extents, kernel, stride, dilation, pads, positions, axes }) {
   return pads.every(([begin, end], axis) => {
-    const total = (Math.ceil(extents[axis] / stride[axis]) - 1) * stride[axis] + (kernel[axis] - 1) * dilation[axis] + 1 - extents[axis];
-    const least = axes === 3 ? total : Math.max(total, 0);
-    return begin === Math.trunc(least / 2) && end === least - begin && positions[axis] === Math.ceil(extents[axis] / stride[axis]);
+    const [first, last] = padsOf("same_upper", extents[axis], kernel[axis], stride[axis], dilation[axis], axes === 3);
+    return begin === first && end === last && positions[axis] === Math.ceil(extents[axis] / stride[axis]);
   });
 }
 
@@ -67,13 +66,10 @@ function own(problem) {
 }
 
 function why(problem) {
-  const { axes, cuts, blocks, dtype, filled, dilation, pads, extents } = problem;
-  if (blocks) return "";
+  const { axes, cuts, dtype, filled, dilation } = problem;
   if (axes === 3 && dilation.some((step) => step !== 1)) return "TensorFlow's ExtractVolumePatches takes no dilation.";
   if (!(filled in MODES)) return `tf.pad has no mode for ${filled}: choose another padding.`;
-  const least = filled === "reflect" ? 1 : 0;
-  if (filled !== "constant" && pads.some((pair, axis) => Math.max(...pair) + least > extents[axis]))
-    return `tf.pad takes no ${filled} padding that is larger than the image.`;
+  if (exceeds(problem, ["reflect", "symmetric"])) return `tf.pad takes no ${filled} padding that is larger than the image.`;
   if (cuts === "fold" && !dtype.startsWith("float"))
     return "TensorFlow has no fold, and the gradient of its patches takes no integers: choose float32 or float64.";
   if (cuts === "fold" && !exactSums(problem))
@@ -81,13 +77,7 @@ function why(problem) {
   return "";
 }
 
-export function tensorflow(problem) {
-  const reason = why(problem);
-  if (reason) return { why: reason };
-  const steps = stepsOf(problem, own(problem));
-  const input = `x = tf.constant(${counted(problem, "np")})`;
-  const body = problem.mean
-    ? averaged(statements(steps, write, { indent: "    " }), input, "fold(x) / tf.maximum(fold(tf.ones_like(x)), 1)")
-    : [input, ...statements(steps, write)];
-  return { text: program("import numpy as np", "import tensorflow as tf", "", body, "print(result)") };
-}
+export const tensorflow = writer(why, own, (problem, steps) => {
+  const lines = body(problem, steps, write, `x = tf.constant(${counted(problem, "np")})`, "fold(x) / tf.maximum(fold(tf.ones_like(x)), 1)");
+  return program("import numpy as np", "import tensorflow as tf", "", lines, "print(result)");
+});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { exactSums } from "./problem.js";
-import { averaged, counted, program, slices, statements, tuple } from "./python.js";
-import { likeTorch, stepsOf } from "./steps.js";
+import { exactSums, exceeds } from "./problem.js";
+import { body, counted, program, slices, tuple } from "./python.js";
+import { likeTorch, writer } from "./steps.js";
 
 const MODES = { constant: "constant", edge: "replicate", reflect: "reflect", wrap: "circular" };
 
@@ -27,27 +27,18 @@ function own(problem) {
 }
 
 function why(problem) {
-  const { axes, cuts, blocks, dtype, filled, pads, extents, mean } = problem;
-  if (blocks) return "";
+  const { axes, cuts, dtype, filled, mean } = problem;
   if (axes > 2) return `torch.nn.functional.${cuts} takes two spatial axes.`;
   if (!dtype.startsWith("float")) return `torch.nn.functional.${cuts} takes no integers: choose float32 or float64.`;
   if (!(filled in MODES)) return `torch has no ${filled} padding: choose another padding.`;
-  const least = filled === "reflect" ? 1 : 0;
-  if (["reflect", "wrap"].includes(filled) && pads.some((pair, axis) => Math.max(...pair) + least > extents[axis]))
-    return `torch takes no ${filled} padding that is larger than the image.`;
+  if (exceeds(problem, ["reflect", "wrap"])) return `torch takes no ${filled} padding that is larger than the image.`;
   if (cuts === "fold" && (dtype === "float16" || mean) && !exactSums(problem))
     return `torch rounds every step of a sum${mean ? " and the mean again" : ""}; patchfold rounds once, so the last bits differ.`;
   return "";
 }
 
-export function torch(problem) {
-  const reason = why(problem);
-  if (reason) return { why: reason };
-  const steps = stepsOf(problem, own(problem));
+export const torch = writer(why, own, (problem, steps) => {
   const uses = (name) => steps.some((step) => step.op === "pad" || (step.op === "call" && step.call("", "", "").text.startsWith(name)));
-  const input = `x = ${counted(problem, "torch")}`;
-  const body = problem.mean
-    ? averaged(statements(steps, write, { chained: true, indent: "    " }), input, "fold(x) / fold(torch.ones_like(x)).clamp(min=1)")
-    : [input, ...statements(steps, write, { chained: true })];
-  return { text: program("import torch", uses("F.") ? "import torch.nn.functional as F" : null, "", body, "print(result)") };
-}
+  const lines = body(problem, steps, write, `x = ${counted(problem, "torch")}`, "fold(x) / fold(torch.ones_like(x)).clamp(min=1)", { chained: true });
+  return program("import torch", uses("F.") ? "import torch.nn.functional as F" : null, "", lines, "print(result)");
+});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of a patch's elements in each system, found by running each system's operator on one patch of numbers.
+import { listed } from "../call.js";
 import { make } from "../dom.js";
 import { EngineError, size } from "../engine.js";
 import { coordinates } from "../model.js";
@@ -15,7 +16,6 @@ const SYSTEMS = [
 ];
 
 const problem = ({ op, ...given }, shape) => [op, "int32", shape.join("x"), ...Object.entries(given).map(([name, value]) => `${name}=${value}`)].join(" ");
-const listed = (values) => (values.length === 1 ? `${values[0]},` : values.join(","));
 
 /** Returns [{name, entries}] for a patch: the entries {channel, tap} in the order of each system. */
 export function ordersOf(engine, channels, kernel) {
@@ -56,6 +56,7 @@ export function show(holder, { state, engine }) {
   const letter = (channel) => (channel < 26 ? String.fromCharCode(97 + channel) : `c${channel} `);
   const shown = ({ channel, tap }) => `${letter(channel)}${tap.join(tap.some((each) => each > 9) ? "," : "")}`;
   const head = make("tr", {}, make("th", { scope: "col" }, "System"), ...Array.from({ length: count }, (_, i) => make("th", { scope: "col" }, String(i))));
+  const nameOf = ({ channel, tap }) => `${channel}:${tap.join(",")}`;
   const rows = systems.map(({ name, entries }) =>
     make(
       "tr",
@@ -65,12 +66,12 @@ export function show(holder, { state, engine }) {
         make(
           "td",
           {
-            class: `channel-${entry.channel % 4}`,
-            "data-entry": `${entry.channel}:${entry.tap.join(",")}`,
+            style: `--channel: var(--channel-${entry.channel % 4})`,
+            "data-entry": nameOf(entry),
             tabindex: "0",
-            onfocus: () => mark(`${entry.channel}:${entry.tap.join(",")}`),
+            onfocus: () => mark(nameOf(entry)),
             onblur: () => mark(null),
-            onpointerenter: () => mark(`${entry.channel}:${entry.tap.join(",")}`),
+            onpointerenter: () => mark(nameOf(entry)),
           },
           shown(entry),
         ),
