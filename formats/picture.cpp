@@ -5,6 +5,10 @@
 
 namespace patchfold::formats {
 
+bool is_picture_path(const std::filesystem::path& path) {
+  return format_of_name(path).value_or(FileFormat::npy) != FileFormat::npy;
+}
+
 LoadedTensor read_picture(const std::filesystem::path& path, std::optional<int> page, Metadata* metadata) {
   const auto reader = open_picture(path, page);
   const std::int64_t height = reader->shape()[0];

@@ -60,6 +60,17 @@ std::unique_ptr<RowReader> open_any(const Subject& subject, std::optional<int> p
 
 }  // namespace
 
+std::optional<FileFormat> format_of_name(const std::filesystem::path& path) {
+  std::string extension = path.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  if (extension == ".npy") return FileFormat::npy;
+  if (extension == ".png") return FileFormat::png;
+  if (extension == ".jpg" || extension == ".jpeg") return FileFormat::jpeg;
+  if (extension == ".tif" || extension == ".tiff") return FileFormat::tiff;
+  return std::nullopt;
+}
+
 bool begins_a_file(std::string_view first) noexcept {
   for (const auto& [bytes, format] : signatures)
     if (first.starts_with(bytes) || bytes.starts_with(first)) return true;
