@@ -64,16 +64,14 @@ FileBytes open_file(const Subject& subject) {
 
 InputFile::InputFile(const Subject& subject) : descriptor_(open_regular(subject, size_)) {}
 
-InputFile::InputFile(InputFile&& other) noexcept : size_(other.size_), descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-InputFile::~InputFile() {
+Descriptor::~Descriptor() {
   if (descriptor_ >= 0) system::close(descriptor_);
 }
 
 std::int64_t InputFile::try_read_at(std::int64_t offset, void* dst, std::int64_t count) const noexcept {
   std::int64_t done = 0;
   while (done < count) {
-    const auto part = system::read_at(descriptor_, static_cast<std::byte*>(dst) + done,
+    const auto part = system::read_at(descriptor(), static_cast<std::byte*>(dst) + done,
                                       static_cast<std::size_t>(count - done), offset + done);
     if (part < 0) return -1;
     if (part == 0) break;
