@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
+#include "formats/file.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -96,7 +97,7 @@ std::string show(const OperatorSpec& op) {
   const Example example = example_of(op);
   fmt::format_to(Text(text), "\nExample:\n  {}\n", example.command);
   if (!op.data_input.empty())
-    fmt::format_to(Text(text), "  with {}.npy of shape {}\n", op.data_input, shape_text(example.shape));
+    fmt::format_to(Text(text), "  with {}.npy of shape {}\n", op.data_input, formats::shape_text(example.shape));
   return text;
 }
 

@@ -126,10 +126,4 @@ void Reporting::forecast(std::string_view output, const std::string& line, const
   is_standard_output(output) ? note(text) : print(text);
 }
 
-std::string shape_text(const Dims& shape) {
-  std::string text;
-  for (const std::int64_t extent : shape) text += text_of(text.empty() ? "" : ", ", extent);
-  return text_of("(", text, shape.size() == 1 ? ",)" : ")");
-}
-
 }  // namespace patchfold::cli

@@ -49,7 +49,4 @@ bool is_standard_output(std::string_view path) noexcept;
 /// Returns "standard output" for "-", otherwise the path.
 std::string output_name(std::string_view path);
 
-/// Returns "(1, 27, 49)", "(3,)", "()": a shape as Python writes it.
-std::string shape_text(const Dims& shape);
-
 }  // namespace patchfold::cli

@@ -87,7 +87,7 @@ Work prepare(const RunRequest& request) {
   const Dims shape = output_shape(bound, work.data.view, request);
   if (!formats::byte_count(shape, work.type.size))
     throw Error({ErrorCode::overflow, std::string(op.name), "output", "the size in bytes must fit into 63 bits",
-                 shape_text(shape), ""});
+                 formats::shape_text(shape), ""});
   work.output = {nullptr, shape, contiguous_strides(shape, work.type.size), work.type.dtype, work.type.size};
   work.plan = bound.plan(work.data.view, work.output);
   return work;
@@ -111,7 +111,7 @@ Seconds run_to_npy(const Work& work, const RunRequest& request) {
 ConstTensorView as_picture(ConstTensorView view, const RunRequest& request) {
   const auto refuse = [&](const char* rule) {
     throw Error(
-        {ErrorCode::rank, "picture", output_name(request.output), rule, shape_text(view.shape),
+        {ErrorCode::rank, "picture", output_name(request.output), rule, formats::shape_text(view.shape),
          text_of("(", request.batch ? "1, " : "", request.chw ? "channels, height, width)" : "height, width, channels)")});
   };
   if (request.batch) {
@@ -126,7 +126,7 @@ ConstTensorView as_picture(ConstTensorView view, const RunRequest& request) {
   }
   if (view.shape.size() == 4 && view.shape[0] == 1 && !request.batch)
     throw Error({ErrorCode::rank, "picture", output_name(request.output), "a picture has 2 or 3 axes",
-                 shape_text(view.shape), "--batch, which takes the batch axis off"});
+                 formats::shape_text(view.shape), "--batch, which takes the batch axis off"});
   if (view.shape.size() != 3) refuse("a picture has 2 or 3 axes");
   return request.chw ? channels_last(view) : view;
 }
@@ -190,7 +190,7 @@ void run_operator(const RunRequest& parsed) {
   const auto elements = element_count(work.output.shape) + (has_data ? element_count(work.data.view.shape) : 0);
   const double bytes = static_cast<double>(elements) * static_cast<double>(work.type.size);
   const std::string line = text_of(output_name(request.output), ": ", formats::type_text(work.type), " ",
-                                   shape_text(work.output.shape), ", ", decimal(time.count() * 1e3, 1), " ms, ",
+                                   formats::shape_text(work.output.shape), ", ", decimal(time.count() * 1e3, 1), " ms, ",
                                    decimal(time.count() > 0 ? bytes / time.count() / 1e9 : 0.0, 1), " GB/s\n");
   std::optional<JsonObject> input;
   if (has_data) input = tensor_json(request.data.path, work.data.type, work.data.view.shape);

@@ -147,6 +147,22 @@ std::string excerpt(std::string_view text) {
   return printable;
 }
 
+std::string utf8_of_latin1(std::string_view text) {
+  std::string utf8;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code >= 0x80) utf8 += static_cast<char>(0xC0 | code >> 6);
+    utf8 += code < 0x80 ? c : static_cast<char>(0x80 | (code & 0x3F));
+  }
+  return utf8;
+}
+
+std::string shape_text(const Dims& shape) {
+  std::string text;
+  for (const std::int64_t extent : shape) text += (text.empty() ? "" : ", ") + std::to_string(extent);
+  return "(" + text + (shape.size() == 1 ? ",)" : ")");
+}
+
 std::vector<std::string> names_in(const std::filesystem::path& folder, std::string_view op) {
   const Subject subject{op, folder};
   std::vector<std::string> names;

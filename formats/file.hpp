@@ -112,6 +112,10 @@ Dims dense_strides(const Dims& shape, std::size_t element_size, bool fortran_ord
 
 /// Returns at most the first 40 characters, with '?' for characters that are not printable ASCII.
 std::string excerpt(std::string_view text);
+/// Returns a text in Latin-1 as UTF-8.
+std::string utf8_of_latin1(std::string_view text);
+/// Returns "(1, 27, 49)", "(3,)", "()": a shape as Python writes it.
+std::string shape_text(const Dims& shape);
 /// Returns the names of all entries of a folder, in any order. Throws Error(file_open).
 std::vector<std::string> names_in(const std::filesystem::path& folder, std::string_view op);
 /// Returns "1 byte", "7 bytes".

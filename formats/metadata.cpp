@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "formats/file.hpp"
+
 namespace patchfold::formats {
 namespace {
 
@@ -178,7 +180,6 @@ Metadata metadata_of_scaled(const Metadata& metadata, double scale_y, double sca
 }
 
 std::string utf8_of(std::string_view text) {
-  std::string latin;
   for (std::size_t i = 0; i < text.size();) {
     const auto first = static_cast<unsigned char>(text[i]);
     const std::size_t length = first < 0x80                    ? 1
@@ -188,14 +189,7 @@ std::string utf8_of(std::string_view text) {
                                                                : 0;
     bool is_sound = length > 0 && first < 0xF5 && i + length <= text.size();
     for (std::size_t k = 1; is_sound && k < length; ++k) is_sound = (static_cast<unsigned char>(text[i + k]) & 0xC0) == 0x80;
-    if (!is_sound) {
-      for (const char c : text) {
-        const auto code = static_cast<unsigned char>(c);
-        if (code >= 0x80) latin += static_cast<char>(0xC0 | code >> 6);
-        latin += code < 0x80 ? c : static_cast<char>(0x80 | (code & 0x3F));
-      }
-      return latin;
-    }
+    if (!is_sound) return utf8_of_latin1(text);
     i += length;
   }
   return std::string(text);
