@@ -162,13 +162,7 @@ const ErrorEntry& find(std::string_view code) {
     nearest.offer(e.name);
   }
   if (nearest.found().empty()) fail_usage("errors", "CODE", "is not an error code", code, known);
-  throw Error({ErrorCode::usage,
-               "errors",
-               "CODE",
-               "is not an error code",
-               code,
-               {},
-               ErrorValue("did you mean ", nearest.found(), "?")});
+  fail_usage("errors", "CODE", "is not an error code", code, {}, {"did you mean ", nearest.found(), "?"});
 }
 
 JsonObject json(const ErrorEntry& entry) {

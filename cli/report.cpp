@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include <utility>
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "formats/file.hpp"
@@ -46,9 +47,9 @@ int exit_code(ErrorCode code, bool in_words) noexcept {
 }
 
 void fail_usage(std::string_view command, std::string_view argument, std::string_view rule, std::string_view given,
-                std::string_view expected) {
+                std::string_view expected, ErrorValue hint) {
   throw Error({ErrorCode::usage, std::string(command), std::string(argument), std::string(rule), std::string(given),
-               std::string(expected)});
+               std::string(expected), std::move(hint)});
 }
 
 void print(std::string_view text) {

@@ -21,7 +21,7 @@ inline constexpr int wrong_usage = 2;
 int exit_code(ErrorCode code, bool in_words) noexcept;
 /// Throws Error(usage) with the given parts.
 [[noreturn]] void fail_usage(std::string_view command, std::string_view argument, std::string_view rule,
-                             std::string_view given = {}, std::string_view expected = {});
+                             std::string_view given = {}, std::string_view expected = {}, ErrorValue hint = {});
 
 /// Writes to standard output at once; throws Error(file_write).
 void print(std::string_view text);
