@@ -147,11 +147,13 @@ Command::Option Command::flag(const std::string& name, bool& value, std::string 
   return parser_->keep(option, {.names = names_of(name), .doc = std::move(doc), .values = 0});
 }
 
-void Command::choices(Option option, std::vector<std::string> values) {
+Command::Option Command::choices(Option option, std::vector<std::string> values) {
   parser_->infos[static_cast<std::size_t>(option)].choices = std::move(values);
+  return option;
 }
-void Command::completes(Option option, Completion completion) {
+Command::Option Command::completes(Option option, Completion completion) {
   parser_->infos[static_cast<std::size_t>(option)].completion = completion;
+  return option;
 }
 
 void Command::excludes(Option option, Option other) {

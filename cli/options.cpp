@@ -87,13 +87,11 @@ void add_threads(Command& command, int& threads) {
   command.option("--threads", threads, 0, 1 << 16, "N", "threads to use; 0: as many as the machine has");
 }
 
-Command::Option add_format(Command& command, std::string& format) {
-  const auto option = command.option(
-      "--format", format, "FORMAT",
-      text_of("of a result whose name does not say it, such as -: ", listed_words<formats::FileFormat>(), "; default npy"));
-  const auto all = all_words<formats::FileFormat>();
-  command.choices(option, {all.begin(), all.end()});
-  return option;
+void add_format(Command& command, std::string& format) {
+  command.choices(command.option("--format", format, "FORMAT",
+                                 text_of("of a result whose name does not say it, such as -: ",
+                                         listed_words<formats::FileFormat>(), "; default npy")),
+                  choices_of<formats::FileFormat>());
 }
 
 formats::FileFormat format_of_output(std::string_view command, std::string_view option, const std::string& output,
