@@ -169,8 +169,8 @@ JsonObject json(const ErrorEntry& entry) {
   const int first = exit_code(entry.code, false), of_words = exit_code(entry.code, true);
   std::vector<int> codes{first};
   if (first != of_words) codes.push_back(of_words);
-  JsonObject object;
-  object.add("code", entry.name)
+  return JsonObject()
+      .add("code", entry.name)
       .add("when", entry.when)
       .add("example", entry.example)
       .add("advice", entry.advice)
@@ -179,7 +179,6 @@ JsonObject json(const ErrorEntry& entry) {
       .add("c_status", static_cast<int>(status_of(entry)))
       .add("python", entry.python.empty() ? std::optional<std::string_view>() : entry.python)
       .add("exit_codes", JsonText{json_list(codes, [](int code) { return code; })});
-  return object;
 }
 
 /// Reads the words of `patchfold errors`.

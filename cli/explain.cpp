@@ -40,15 +40,14 @@ JsonObject json(const Argument& argument, const ArgumentSpec& spec) {
 }
 
 JsonObject json(const SpatialAxis& axis) {
-  JsonObject object;
-  object.add("extent", axis.extent)
+  return JsonObject()
+      .add("extent", axis.extent)
       .add("kernel", axis.kernel)
       .add("stride", axis.stride)
       .add("dilation", axis.dilation)
       .add("pad_begin", axis.pad_begin)
       .add("pad_end", axis.pad_end)
       .add("positions", axis.positions);
-  return object;
 }
 
 JsonObject json(const ProblemText& problem, ExplainOptions options) {
@@ -60,8 +59,8 @@ JsonObject json(const ProblemText& problem, ExplainOptions options) {
     });
     return json(each, *spec);
   };
-  JsonObject object;
-  object.add("command", "explain")
+  return JsonObject()
+      .add("command", "explain")
       .add("operator", op.name)
       .add("problem", to_string(problem))
       .add("arguments", JsonText{json_list(problem.arguments, argument)})
@@ -74,7 +73,6 @@ JsonObject json(const ProblemText& problem, ExplainOptions options) {
       .add("positions", geometry.positions)
       .add("axes", JsonText{json_list(geometry.axes, [](const SpatialAxis& axis) { return json(axis); })})
       .add("text", explain(problem, options));
-  return object;
 }
 
 /// The options that choose the form of an explanation.

@@ -113,13 +113,13 @@ class Merge {
   }
   std::int64_t bytes() const { return formats::byte_count(shape_, type_.size).value_or(INT64_MAX); }
   JsonObject json(std::optional<double> seconds, const std::vector<std::string>& losses = {}) const {
-    JsonObject output;
-    output.add("file", request_.output)
-        .add("dtype", formats::type_text(type_))
-        .add("shape", shape_)
-        .add("format", word_of(request_.format));
-    JsonObject json;
-    json.add("command", "merge")
+    const JsonObject output = JsonObject()
+                                  .add("file", request_.output)
+                                  .add("dtype", formats::type_text(type_))
+                                  .add("shape", shape_)
+                                  .add("format", word_of(request_.format));
+    return JsonObject()
+        .add("command", "merge")
         .add("folder", request_.folder)
         .add("output", output)
         .add("tiles", tiling_.size())
@@ -130,7 +130,6 @@ class Merge {
         .add("blending", blending_text())
         .add("seconds", seconds)
         .add("losses", losses_json(losses));
-    return json;
   }
   /// Returns a sentence that says how elements of several tiles become one element.
   std::string blending_text() const {

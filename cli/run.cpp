@@ -170,9 +170,7 @@ Seconds run_to_picture(Work& work, const RunRequest& request, std::vector<std::s
 }
 
 JsonObject tensor_json(const std::string& file, const formats::ElementType& type, const Dims& shape) {
-  JsonObject object;
-  object.add("file", file).add("dtype", formats::type_text(type)).add("shape", shape);
-  return object;
+  return JsonObject().add("file", file).add("dtype", formats::type_text(type)).add("shape", shape);
 }
 
 }  // namespace
