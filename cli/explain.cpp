@@ -77,9 +77,13 @@ JsonObject json(const ProblemText& problem, ExplainOptions options) {
 
 /// The options that choose the form of an explanation.
 struct Form {
-  bool plan = false;
-  bool svg = false;
-  bool json = false;
+  bool plan = false, svg = false, json = false;
+
+  void add_to(Command& command) {
+    command.flag("--plan", plan, "show how the library runs the operator, too");
+    command.flag("--svg", svg, "print a picture, as SVG");
+    command.flag("--json", json, "print JSON");
+  }
 };
 
 void show(const ProblemText& problem, Form form) {
@@ -109,9 +113,7 @@ struct ExplainCommand {
     if (!op.data_input.empty())
       shape_given = command.option("--shape", shape, "N,..", fmt::format("extents of {}; required", op.data_input));
     command.choices(command.option("--dtype", dtype, "TYPE", "element type; default float32"), dtype_names());
-    command.flag("--plan", form.plan, "show how the library runs the operator, too");
-    command.flag("--svg", form.svg, "print a picture, as SVG");
-    command.flag("--json", form.json, "print JSON");
+    form.add_to(command);
   }
 
   const OperatorSpec& op;
@@ -143,11 +145,10 @@ std::vector<OptionInfo> explain_options(const OperatorSpec& op) {
 }
 
 std::vector<OptionInfo> explain_options() {
-  std::vector<OptionInfo> options;
-  for (const auto& [option, doc] : {std::pair("--plan", "show how the library runs the operator, too"),
-                                    std::pair("--svg", "print a picture, as SVG"), std::pair("--json", "print JSON")})
-    options.push_back({.names = {option}, .doc = doc, .values = 0});
-  return options;
+  Form form;
+  Command command("", "patchfold explain");
+  form.add_to(command);
+  return command.options();
 }
 
 void run_explain(const std::vector<std::string>& words) {
