@@ -123,10 +123,7 @@ std::optional<DType> parse_dtype(std::string_view command, std::string_view opti
   if (text.empty()) return std::nullopt;
   const auto dtype = dtype_of(text);
   if (dtype && *dtype != DType::opaque) return dtype;
-  std::string names;
-  for (const DType each : dtypes())
-    if (each != DType::opaque) names += (names.empty() ? "" : ", ") + std::string(name_of(each));
-  fail_usage(command, option, "must be an element type", text, names);
+  fail_usage(command, option, "must be an element type", text, fmt::format("{}", fmt::join(dtype_names(), ", ")));
 }
 
 ArgumentValue parse_argument(std::string_view command, std::string_view option, ArgumentKind kind, const std::string& text) {
