@@ -55,7 +55,7 @@ class PlannedTiles::Files {
     if (const auto type = patchfold::dtype_of(plan.type); type && !processed_ && !is_npy(0) && channels_.size() == 1)
       form_ = PixelForm{*type, channels_[0]};
     check_size(0, *first);
-    if (element_count(first->shape()) == 0) fail(0, ErrorCode::shape, "must have elements", first->shape());
+    if (element_count(first->shape()) == 0) fail(0, ErrorCode::shape, "must have elements", to_string(first->shape()));
     if (processed_) find_form();
     if (form_) type_ = formats::element_type(form_->type);
   }
@@ -99,9 +99,6 @@ class PlannedTiles::Files {
                          std::string expected = {}) const {
     throw Error({code, "merge", fmt::format("{}: {}", tile_text(tiling_, index), path(index).string()), std::move(rule),
                  std::move(given), std::move(expected)});
-  }
-  [[noreturn]] void fail(std::int64_t index, ErrorCode code, std::string rule, const Dims& given) const {
-    fail(index, code, std::move(rule), to_string(given));
   }
   /// Calls a reader; its errors name the tile.
   template <class F>
