@@ -2,13 +2,14 @@
 #include "cli/report.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
-
 #include <utility>
-#include "cli/terminal.hpp"
+
 #include "cli/text.hpp"
 #include "formats/file.hpp"
 #include "system/file.hpp"
+#include "system/terminal.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -33,6 +34,22 @@ int write_all(int descriptor, std::string_view text) noexcept {
 }
 
 }  // namespace
+
+bool has_terminal() noexcept {
+  return system::takes_escapes(system::standard_error);
+}
+
+int terminal_width() noexcept {
+  const int columns = system::terminal_columns(system::standard_error);
+  return columns > 0 ? columns : 80;
+}
+
+std::string in_colour(Colour colour, std::string_view text) {
+  const char* const no_colour = std::getenv("NO_COLOR");
+  const bool is_unwanted = no_colour != nullptr && *no_colour != '\0';
+  if (text.empty() || is_unwanted || !has_terminal()) return std::string(text);
+  return text_of("\033[", static_cast<int>(colour), "m", text, "\033[0m");
+}
 
 int exit_code(ErrorCode code, bool in_words) noexcept {
   switch (code) {

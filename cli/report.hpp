@@ -12,6 +12,16 @@
 
 namespace patchfold::cli {
 
+/// Returns whether standard error is a terminal on which a line can be rewritten; TERM=dumb is not.
+bool has_terminal() noexcept;
+/// Returns the characters in a line of the terminal; 80 if unknown.
+int terminal_width() noexcept;
+
+enum class Colour { green = 32, red = 31 };
+/// Returns the text in a colour if standard error gets colours, otherwise unchanged: without a terminal, or if NO_COLOR is
+/// set and not empty (https://no-color.org). Colours only repeat words.
+std::string in_colour(Colour colour, std::string_view text);
+
 /// Exit codes. wrong_usage: the command line is wrong. failed: every other error.
 inline constexpr int done = 0;
 inline constexpr int failed = 1;
