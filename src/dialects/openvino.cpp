@@ -10,10 +10,7 @@
 namespace patchfold::openvino {
 namespace {
 
-using dialects::check_each;
-using dialects::check_length;
-using dialects::check_number;
-using dialects::pairs_of;
+using namespace dialects;
 using ops::Names;
 using ops::Neutral;
 
@@ -119,8 +116,8 @@ Neutral neutral(const BatchToSpace& op, const Dims& data, const Names& names) {
                                  .crops = pairs_of(without_batch(op.crops_begin), without_batch(op.crops_end))};
 }
 
-constexpr Names space_to_depth_names = dialects::depth_names(SpaceToDepth::name, "data", "block_size");
-constexpr Names depth_to_space_names = dialects::depth_names(DepthToSpace::name, "data", "block_size");
+constexpr Names space_to_depth_names = depth_names(SpaceToDepth::name, "data", "block_size");
+constexpr Names depth_to_space_names = depth_names(DepthToSpace::name, "data", "block_size");
 
 template <class Depth>
 Neutral neutral_depth(const auto& op, const Dims& data, const Names& names) {
@@ -147,10 +144,6 @@ PATCHFOLD_OPERATOR(SpaceToDepth, space_to_depth_names)
 PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
 
 [[gnu::cold]] static std::vector<OperatorSpec> rows() {
-  using dialects::attribute;
-  using dialects::Need;
-  using dialects::row;
-  using dialects::shape_input;
   constexpr std::string_view mode_doc = "blocks_first: channel = offset * C + c; depth_first: c * K + offset";
   return {
       row<Col2Im>(neutral,
@@ -206,7 +199,7 @@ PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
   };
 }
 
-dialects::Dialect dialect() {
+Dialect dialect() {
   return {{"openvino", "OpenVINO's operators, each with its operation set.", "https://docs.openvino.ai/, operation sets"},
           rows()};
 }
