@@ -37,15 +37,11 @@ Neutral neutral(const Col2Im& op, const Dims& input, const Names& names) {
   const Dims& dilations = op.dilations.empty() ? ones : op.dilations;
   const Dims& strides = op.strides.empty() ? ones : op.strides;
   const Dims& pads = op.pads.empty() ? zeros : op.pads;
-  check_length(names.op, "block_shape", op.block_shape, rank);
-  check_length(names.op, "dilations", dilations, rank);
-  check_length(names.op, "strides", strides, rank);
-  check_length(names.op, "pads", pads, 2 * rank);
-  check_each(names.op, "image_shape", op.image_shape, 0);
-  check_each(names.op, "block_shape", op.block_shape, 1);
-  check_each(names.op, "dilations", dilations, 1);
-  check_each(names.op, "strides", strides, 1);
-  check_each(names.op, "pads", pads, 0);
+  check_lists(names.op, {{"image_shape", op.image_shape, rank, 0},
+                         {"block_shape", op.block_shape, rank, 1},
+                         {"dilations", dilations, rank, 1},
+                         {"strides", strides, rank, 1},
+                         {"pads", pads, 2 * rank, 0}});
   return patchfold::Fold{.output_size = op.image_shape,
                          .kernel_size = op.block_shape,
                          .stride = strides,
