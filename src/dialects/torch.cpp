@@ -6,7 +6,6 @@
 #include "dialects/checks.hpp"
 #include "dialects/rows.hpp"
 #include "ops/axes.hpp"
-#include "ops/hints.hpp"
 #include "ops/operands.hpp"
 
 namespace patchfold::torch {

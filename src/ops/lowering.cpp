@@ -3,7 +3,7 @@
 #include "ops/lowering.hpp"
 
 #include "base/checked.hpp"
-#include "ops/hints.hpp"
+#include "ops/change.hpp"
 #include "ops/operands.hpp"
 #include "tensor/encode.hpp"
 #include "tensor/lasting.hpp"
