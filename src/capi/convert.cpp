@@ -202,11 +202,6 @@ Given read(const Request& request, std::string_view function) {
   return given;
 }
 
-Call bind(const Request& request, std::string_view function) {
-  const Given given = read(request, function);
-  return {given.spec, given.spec.bind(given.arguments), given.data};
-}
-
 void give_list(const Dims& list, std::int64_t* to, std::int32_t* count, std::string_view op, std::string_view argument) {
   const std::int32_t capacity = *count;
   *count = list.size();

@@ -53,11 +53,12 @@ void run(const Request& request, const pf_tensor* output, const pf_executor* exe
 }
 
 void output_shape(const Request& request, std::int64_t* shape, std::int32_t* rank) {
-  const Call call = bind(request, "pf_output_shape");
-  required(rank, call.spec.name, "rank");
-  const Dims result =
-      call.bound.output_shape(call.data == nullptr ? Dims{} : shape_of(*call.data, call.spec.name, call.spec.data_input));
-  give_list(result, shape, rank, call.spec.name, "shape");
+  const Given given = read(request, "pf_output_shape");
+  const OperatorSpec& spec = given.spec;
+  const BoundOperator bound = spec.bind(given.arguments);
+  required(rank, spec.name, "rank");
+  const Dims result = bound.output_shape(given.data == nullptr ? Dims{} : shape_of(*given.data, spec.name, spec.data_input));
+  give_list(result, shape, rank, spec.name, "shape");
 }
 
 void run_plan(const pf_plan& plan, const void* src, void* dst, void* scratch, std::size_t scratch_bytes,
