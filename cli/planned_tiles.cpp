@@ -107,9 +107,8 @@ class PlannedTiles::Files {
       return f();
     } catch (const Error& error) {
       const bool names_file = error.argument() == path(index).string();
-      throw Error({error.code(), "merge", fmt::format("{}: {}", tile_text(tiling_, index), path(index).string()),
-                   names_file ? error.rule() : error.what(), names_file ? error.given() : "",
-                   names_file ? error.expected() : ""});
+      fail(index, error.code(), names_file ? error.rule() : error.what(), names_file ? error.given() : "",
+           names_file ? error.expected() : "");
     }
   }
   std::unique_ptr<formats::RowReader> open(std::int64_t index) const {
