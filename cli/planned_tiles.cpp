@@ -39,7 +39,9 @@ Tiling tiling_of(const MergeRequest& request, const formats::TilePlan& plan) {
   return Tiling(spec);
 }
 
-class PlannedTiles::Files {
+namespace {
+
+class Files final : public PlannedTiles {
  public:
   Files(const MergeRequest& request, const formats::TilePlan& plan, const Tiling& tiling)
       : folder_(request.folder),
@@ -60,11 +62,11 @@ class PlannedTiles::Files {
     if (form_) type_ = formats::element_type(form_->type);
   }
 
-  const formats::ElementType& type() const noexcept { return type_; }
-  const Dims& channels() const noexcept { return channels_; }
-  bool are_pictures() const { return formats::is_picture_path(path(0)); }
+  const formats::ElementType& type() const noexcept override { return type_; }
+  const Dims& channels() const noexcept override { return channels_; }
+  bool are_pictures() const override { return formats::is_picture_path(path(0)); }
 
-  LoadedTile read(std::int64_t index) const {
+  LoadedTile read(std::int64_t index) const override {
     if (!processed_ && is_jpeg_name(plan_.files[static_cast<std::size_t>(index)])) check_file(index);
     const auto reader = open(index);
     check_size(index, *reader);
@@ -249,21 +251,11 @@ class PlannedTiles::Files {
   std::optional<PixelForm> form_{};  ///< the form that tiles of a picture are promoted to
 };
 
-PlannedTiles::PlannedTiles(const MergeRequest& request, const formats::TilePlan& plan, const Tiling& tiling)
-    : files_(std::make_unique<Files>(request, plan, tiling)) {}
-PlannedTiles::~PlannedTiles() = default;
+}  // namespace
 
-const formats::ElementType& PlannedTiles::type() const noexcept {
-  return files_->type();
-}
-const Dims& PlannedTiles::channels() const noexcept {
-  return files_->channels();
-}
-bool PlannedTiles::are_pictures() const {
-  return files_->are_pictures();
-}
-LoadedTile PlannedTiles::read(std::int64_t index) const {
-  return files_->read(index);
+std::unique_ptr<const PlannedTiles> open_tiles(const MergeRequest& request, const formats::TilePlan& plan,
+                                               const Tiling& tiling) {
+  return std::make_unique<const Files>(request, plan, tiling);
 }
 
 }  // namespace patchfold::cli
