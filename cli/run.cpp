@@ -138,10 +138,7 @@ formats::Metadata carried(const Work& work, const RunRequest& request, std::vect
   const Dims from = (request.chw ? channels_last(work.data.view) : work.data.view).shape;
   const Dims to = as_picture(work.output, request).shape;
   if (from[0] == to[0] && from[1] == to[1]) return work.metadata;
-  formats::Metadata kept;
-  kept.icc = work.metadata.icc;
-  kept.colours = work.metadata.colours;
-  kept.texts = work.metadata.texts;
+  formats::Metadata kept{.icc = work.metadata.icc, .texts = work.metadata.texts, .colours = work.metadata.colours};
   const std::pair<bool, const char*> kinds[] = {{work.metadata.resolution.has_value(), "the resolution"},
                                                 {work.metadata.orientation != 1, "the orientation"},
                                                 {!work.metadata.exif.empty(), "the camera data (EXIF)"},

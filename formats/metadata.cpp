@@ -147,11 +147,7 @@ std::vector<std::string> take_what_is_lost(Metadata& metadata, FileFormat format
 }
 
 Metadata metadata_of_part(const Metadata& metadata, std::int64_t y, std::int64_t x) {
-  Metadata part;
-  part.icc = metadata.icc;
-  part.resolution = metadata.resolution;
-  part.colours = metadata.colours;
-  part.geo = metadata.geo;
+  Metadata part{.icc = metadata.icc, .resolution = metadata.resolution, .geo = metadata.geo, .colours = metadata.colours};
   move_geo(part.geo, 1, 1, static_cast<double>(y), static_cast<double>(x));
   return part;
 }
