@@ -39,10 +39,9 @@ Planned make_plan(const Request& request, const pf_tensor* output, std::string_v
 
 /// Throws the error of a failed run; for null data, the error names the tensor without data.
 void check(Status status, const OperatorSpec& spec, const void* dst) {
-  if (status == Status::null_data) {
+  if (status == Status::null_data)
     fail(ErrorCode::null_data, spec.name, dst == nullptr ? "output" : spec.data_input,
          "a tensor with elements must have data");
-  }
   throw_if_failed(status, spec.name);
 }
 
@@ -70,10 +69,9 @@ void run_plan(const pf_plan& plan, const void* src, void* dst, void* scratch, st
     return check(plan.plan.run(src, dst, chosen.get()), spec, dst);
   }
   const Status status = plan.plan.run(src, dst, {static_cast<std::byte*>(scratch), scratch_bytes}, chosen.get());
-  if (status == Status::scratch_too_small) {
+  if (status == Status::scratch_too_small)
     fail(ErrorCode::value, spec.name, "scratch", "must have the bytes that the plan asks for", scratch_bytes,
          plan.plan.scratch_bytes(chosen.get().threads()));
-  }
   check(status, spec, dst);
 }
 
@@ -120,9 +118,8 @@ pf_status pf_plan_scratch_bytes(const pf_plan* plan, int32_t threads, size_t* by
   return guarded([&] {
     const auto& known = *required(plan, "pf_plan_scratch_bytes", "plan");
     required(bytes, known.spec->name, "bytes");
-    if (threads < 1) {
+    if (threads < 1)
       patchfold::fail(patchfold::ErrorCode::value, known.spec->name, "threads", "must be at least 1", threads);
-    }
     *bytes = known.plan.scratch_bytes(threads);
   });
 }
