@@ -105,9 +105,7 @@ void check_files(RunRequest& request, const Texts& texts) {
 /// Reads the words of `patchfold run OP`.
 struct OperatorCommand {
   OperatorCommand(RunRequest& request, Texts& texts)
-      : command(std::string(request.op->doc), text_of("patchfold run ", request.op->name)),
-        words(add_words()),
-        options(command, *request.op) {
+      : command(std::string(request.op->doc), text_of("patchfold run ", request.op->name)), options(command, *request.op) {
     const OperatorSpec& op = *request.op;
     command.usage(
         text_of("patchfold run ", op.name, op.data_input.empty() ? " " : " INPUT... ", "[--ARGUMENT VALUE]... -o OUT"));
@@ -117,16 +115,11 @@ struct OperatorCommand {
 
   Command command;
   std::vector<std::string> paths{};
-  Command::Option words;
+  Command::Option words = command.completes(
+      command.words("INPUT", paths,
+                    ".npy or picture, or - for standard input: the data, then shape inputs that no option gives"),
+      Completion::file);
   OperatorOptions options;
-
- private:
-  Command::Option add_words() {
-    const auto option = command.words(
-        "INPUT", paths, ".npy or picture, or - for standard input: the data, then shape inputs that no option gives");
-    command.completes(option, Completion::file);
-    return option;
-  }
 };
 
 void parse_operator(const std::vector<std::string>& words, RunRequest& request, Texts& texts) {

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include "cli/report.hpp"
@@ -52,33 +51,25 @@ struct Command::Parser {
   [[noreturn]] void refuse(const CLI::ParseError& error) const {
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) refuse_extras();
     const std::string what = error.what();
-    const auto fail_of = [&](std::string_view between, std::string_view rule) {
-      if (const auto at = what.find(between); at != std::string::npos)
-        throw Error(
-            {ErrorCode::usage, command, what.substr(0, at), text_of(rule, what.substr(at + between.size())), {}, {}});
-    };
-    constexpr std::string_view conversion = "Could not convert: ";
+    constexpr std::string_view conversion = "Could not convert: ", excludes = " excludes ";
     if (const auto equals = what.find(" = "); what.starts_with(conversion) && equals != std::string::npos)
-      throw Error({ErrorCode::usage,
-                   command,
-                   what.substr(conversion.size(), equals - conversion.size()),
-                   "must be a number",
-                   what.substr(equals + 3),
-                   {}});
+      fail_usage(command, what.substr(conversion.size(), equals - conversion.size()), "must be a number",
+                 what.substr(equals + 3));
     if (const auto missing = what.find(": 1 required value missing"); missing != std::string::npos)
-      throw Error({ErrorCode::usage, command, what.substr(0, missing), "needs a value", {}, {}, help_hint()});
-    fail_of(" excludes ", "must not be given together with ");
-    throw Error({ErrorCode::usage, command, {}, what, {}, {}});
+      fail_usage(command, what.substr(0, missing), "needs a value", {}, {}, help_hint());
+    if (const auto at = what.find(excludes); at != std::string::npos)
+      fail_usage(command, what.substr(0, at),
+                 text_of("must not be given together with ", what.substr(at + excludes.size())));
+    fail_usage(command, {}, what);
   }
   /// Throws Error(usage) for the first unknown option, or else for the first surplus word.
   [[noreturn]] void refuse_extras() const {
     const std::vector<std::string> extras = app.remaining();
     const auto option = std::find_if(extras.begin(), extras.end(), [](const auto& word) { return word.starts_with('-'); });
     if (option == extras.end())
-      throw Error(
-          {ErrorCode::usage, command, extras.empty() ? "" : extras.front(), "is one word too many", {}, {}, help_hint()});
+      fail_usage(command, extras.empty() ? "" : extras.front(), "is one word too many", {}, {}, help_hint());
     const std::string name = option->substr(0, option->find('='));
-    throw Error({ErrorCode::usage, command, name, "there is no such option", {}, {}, option_hint(name)});
+    fail_usage(command, name, "there is no such option", {}, {}, option_hint(name));
   }
   /// Returns a hint with the most similar option, or else with the command that lists the options.
   ErrorValue option_hint(std::string_view name) const {
@@ -100,9 +91,7 @@ struct Command::Parser {
     const auto require_range = [this, option = names.back(), low, high](const std::string& given) -> std::string {
       int number = 0;
       if (CLI::detail::lexical_cast(given, number) && number >= low && number <= high) return {};
-      std::ostringstream range;
-      range << low << " to " << high;
-      throw Error({ErrorCode::usage, command, option, "must be a number in its range", given, range.str()});
+      fail_usage(command, option, "must be a number in its range", given, text_of(low, " to ", high));
     };
     CLI::Option* option =
         app.add_option(name, value, doc)->option_text(std::move(form))->type_name("value")->check(require_range);
@@ -158,11 +147,13 @@ Command::Option Command::flag(const std::string& name, bool& value, std::string 
   return parser_->keep(option, {.names = names_of(name), .doc = std::move(doc), .values = 0});
 }
 
-void Command::choices(Option option, std::vector<std::string> values) {
+Command::Option Command::choices(Option option, std::vector<std::string> values) {
   parser_->infos[static_cast<std::size_t>(option)].choices = std::move(values);
+  return option;
 }
-void Command::completes(Option option, Completion completion) {
+Command::Option Command::completes(Option option, Completion completion) {
   parser_->infos[static_cast<std::size_t>(option)].completion = completion;
+  return option;
 }
 
 void Command::excludes(Option option, Option other) {

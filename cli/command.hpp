@@ -60,9 +60,9 @@ class Command {
   Option option(const std::string& name, std::optional<int>& value, int low, int high, std::string form, std::string doc);
   Option flag(const std::string& name, bool& value, std::string doc);
 
-  /// Tells completions the values of the option, or the kind of file that a value names.
-  void choices(Option option, std::vector<std::string> values);
-  void completes(Option option, Completion completion);
+  /// Tells completions the values of the option, or the kind of file that a value names; returns the option.
+  Option choices(Option option, std::vector<std::string> values);
+  Option completes(Option option, Completion completion);
 
   void excludes(Option option, Option other);
 

@@ -88,8 +88,7 @@ struct CompletionCommand {
   CompletionCommand() {
     command.usage("patchfold completion bash|zsh|fish [-o FILE]");
     command.footer(footer);
-    const auto word = command.word("SHELL", shell, "bash, zsh or fish", "");
-    command.choices(word, {"bash", "zsh", "fish"});
+    command.choices(command.word("SHELL", shell, "bash, zsh or fish", ""), {"bash", "zsh", "fish"});
     command.completes(command.option("-o,--output", output, "FILE", "where the script goes; default: standard output"),
                       Completion::file);
   }

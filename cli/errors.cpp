@@ -162,21 +162,15 @@ const ErrorEntry& find(std::string_view code) {
     nearest.offer(e.name);
   }
   if (nearest.found().empty()) fail_usage("errors", "CODE", "is not an error code", code, known);
-  throw Error({ErrorCode::usage,
-               "errors",
-               "CODE",
-               "is not an error code",
-               code,
-               {},
-               ErrorValue("did you mean ", nearest.found(), "?")});
+  fail_usage("errors", "CODE", "is not an error code", code, {}, {"did you mean ", nearest.found(), "?"});
 }
 
 JsonObject json(const ErrorEntry& entry) {
   const int first = exit_code(entry.code, false), of_words = exit_code(entry.code, true);
   std::vector<int> codes{first};
   if (first != of_words) codes.push_back(of_words);
-  JsonObject object;
-  object.add("code", entry.name)
+  return JsonObject()
+      .add("code", entry.name)
       .add("when", entry.when)
       .add("example", entry.example)
       .add("advice", entry.advice)
@@ -185,7 +179,6 @@ JsonObject json(const ErrorEntry& entry) {
       .add("c_status", static_cast<int>(status_of(entry)))
       .add("python", entry.python.empty() ? std::optional<std::string_view>() : entry.python)
       .add("exit_codes", JsonText{json_list(codes, [](int code) { return code; })});
-  return object;
 }
 
 /// Reads the words of `patchfold errors`.

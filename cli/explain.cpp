@@ -40,15 +40,14 @@ JsonObject json(const Argument& argument, const ArgumentSpec& spec) {
 }
 
 JsonObject json(const SpatialAxis& axis) {
-  JsonObject object;
-  object.add("extent", axis.extent)
+  return JsonObject()
+      .add("extent", axis.extent)
       .add("kernel", axis.kernel)
       .add("stride", axis.stride)
       .add("dilation", axis.dilation)
       .add("pad_begin", axis.pad_begin)
       .add("pad_end", axis.pad_end)
       .add("positions", axis.positions);
-  return object;
 }
 
 JsonObject json(const ProblemText& problem, ExplainOptions options) {
@@ -60,8 +59,8 @@ JsonObject json(const ProblemText& problem, ExplainOptions options) {
     });
     return json(each, *spec);
   };
-  JsonObject object;
-  object.add("command", "explain")
+  return JsonObject()
+      .add("command", "explain")
       .add("operator", op.name)
       .add("problem", to_string(problem))
       .add("arguments", JsonText{json_list(problem.arguments, argument)})
@@ -74,14 +73,17 @@ JsonObject json(const ProblemText& problem, ExplainOptions options) {
       .add("positions", geometry.positions)
       .add("axes", JsonText{json_list(geometry.axes, [](const SpatialAxis& axis) { return json(axis); })})
       .add("text", explain(problem, options));
-  return object;
 }
 
 /// The options that choose the form of an explanation.
 struct Form {
-  bool plan = false;
-  bool svg = false;
-  bool json = false;
+  bool plan = false, svg = false, json = false;
+
+  void add_to(Command& command) {
+    command.flag("--plan", plan, "show how the library runs the operator, too");
+    command.flag("--svg", svg, "print a picture, as SVG");
+    command.flag("--json", json, "print JSON");
+  }
 };
 
 void show(const ProblemText& problem, Form form) {
@@ -111,9 +113,7 @@ struct ExplainCommand {
     if (!op.data_input.empty())
       shape_given = command.option("--shape", shape, "N,..", fmt::format("extents of {}; required", op.data_input));
     command.choices(command.option("--dtype", dtype, "TYPE", "element type; default float32"), dtype_names());
-    command.flag("--plan", form.plan, "show how the library runs the operator, too");
-    command.flag("--svg", form.svg, "print a picture, as SVG");
-    command.flag("--json", form.json, "print JSON");
+    form.add_to(command);
   }
 
   const OperatorSpec& op;
@@ -145,11 +145,10 @@ std::vector<OptionInfo> explain_options(const OperatorSpec& op) {
 }
 
 std::vector<OptionInfo> explain_options() {
-  std::vector<OptionInfo> options;
-  for (const auto& [option, doc] : {std::pair("--plan", "show how the library runs the operator, too"),
-                                    std::pair("--svg", "print a picture, as SVG"), std::pair("--json", "print JSON")})
-    options.push_back({.names = {option}, .doc = doc, .values = 0});
-  return options;
+  Form form;
+  Command command("", "patchfold explain");
+  form.add_to(command);
+  return command.options();
 }
 
 void run_explain(const std::vector<std::string>& words) {

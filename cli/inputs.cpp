@@ -8,6 +8,7 @@
 #include "cli/text.hpp"
 #include "formats/file.hpp"
 #include "formats/picture.hpp"
+#include "src/base/index.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -20,22 +21,6 @@ ConstTensorView permuted(const ConstTensorView& view, std::initializer_list<int>
     result.strides[to++] = view.strides[from];
   }
   return result;
-}
-
-/// Calls f(offset in bytes) for every element, row-major.
-template <class F>
-void for_each_offset(const Dims& shape, const Dims& strides, F&& f) {
-  Dims index = Dims::filled(shape.size(), 0);
-  std::int64_t offset = 0;
-  for (auto left = element_count(shape); left > 0; --left) {
-    f(offset);
-    for (int axis = shape.size() - 1; axis >= 0; --axis) {
-      offset += strides[axis];
-      if (++index[axis] < shape[axis]) break;
-      offset -= index[axis] * strides[axis];
-      index[axis] = 0;
-    }
-  }
 }
 
 }  // namespace
@@ -76,16 +61,19 @@ IndexTensor index_tensor(const OperatorSpec& op, const ArgumentSpec& argument, c
   const DType dtype = tensor.view.dtype;
   IndexTensor result{{}, tensor.view.shape, dtype};
   if (dtype == DType::opaque) fail(ErrorCode::type, "must hold integers", tensor.type.descr, "");
-  if (const auto count = element_count(tensor.view.shape); count > max_rank)
-    fail(ErrorCode::length, "has too many entries", text_of(count), text_of("at most ", max_rank));
+  const std::int64_t count = element_count(tensor.view.shape);
+  if (count > max_rank) fail(ErrorCode::length, "has too many entries", text_of(count), text_of("at most ", max_rank));
   visit(dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (std::integral<T>) {
-      for_each_offset(tensor.view.shape, tensor.view.strides, [&](std::int64_t offset) {
+      for (std::int64_t entry = 0; entry < count; ++entry) {
+        const Dims index = index_at(entry, tensor.view.shape);
+        const auto* from = static_cast<const std::byte*>(tensor.view.data);
+        for (int axis = 0; axis < index.size(); ++axis) from += index[axis] * tensor.view.strides[axis];
         T value;
-        std::memcpy(&value, static_cast<const std::byte*>(tensor.view.data) + offset, sizeof(T));
+        std::memcpy(&value, from, sizeof(T));
         if (!std::in_range<std::int64_t>(value)) fail(ErrorCode::overflow, "does not fit into 63 bits", text_of(value), "");
         result.values.push_back(static_cast<std::int64_t>(value));
-      });
+      }
     } else {
       fail(ErrorCode::type, "must hold integers", std::string(name_of(dtype)), "");
     }

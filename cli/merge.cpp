@@ -70,10 +70,10 @@ class Merge {
         plan_(
             formats::read_tile_plan(request.plan.empty() ? fs::path(request.folder) / "plan.json" : fs::path(request.plan))),
         tiling_(tiling_of(request, plan_)),
-        tiles_(request, plan_, tiling_),
-        spec_(spec_of(request, tiles_)),
-        shape_(tiling_.output_shape(tiles_.channels())),
-        type_(request.dtype ? formats::element_type(*request.dtype) : tiles_.type()),
+        tiles_(open_tiles(request, plan_, tiling_)),
+        spec_(spec_of(request, *tiles_)),
+        shape_(tiling_.output_shape(tiles_->channels())),
+        type_(request.dtype ? formats::element_type(*request.dtype) : tiles_->type()),
         by_rows_(tiling_.axes_in(shape_.size())[0] == 0),
         tiles_ahead_(tiles_ahead(tiling_.size(), tile_bytes(), default_executor().threads())),
         memory_bytes_(memory_bytes()) {
@@ -104,7 +104,7 @@ class Merge {
   bool is_picture() const { return request_.format != formats::FileFormat::npy; }
   /// Returns the bytes of the first tile, which is the largest.
   std::int64_t tile_bytes() const {
-    return formats::byte_count(tiling_.result_shape(0, tiles_.channels()), tiles_.type().size).value_or(INT64_MAX);
+    return formats::byte_count(tiling_.result_shape(0, tiles_->channels()), tiles_->type().size).value_or(INT64_MAX);
   }
   /// Returns the bytes of waiting tiles, of rows, and of the tiles that are being read.
   std::int64_t memory_bytes() const {
@@ -113,13 +113,13 @@ class Merge {
   }
   std::int64_t bytes() const { return formats::byte_count(shape_, type_.size).value_or(INT64_MAX); }
   JsonObject json(std::optional<double> seconds, const std::vector<std::string>& losses = {}) const {
-    JsonObject output;
-    output.add("file", request_.output)
-        .add("dtype", formats::type_text(type_))
-        .add("shape", shape_)
-        .add("format", word_of(request_.format));
-    JsonObject json;
-    json.add("command", "merge")
+    const JsonObject output = JsonObject()
+                                  .add("file", request_.output)
+                                  .add("dtype", formats::type_text(type_))
+                                  .add("shape", shape_)
+                                  .add("format", word_of(request_.format));
+    return JsonObject()
+        .add("command", "merge")
         .add("folder", request_.folder)
         .add("output", output)
         .add("tiles", tiling_.size())
@@ -130,7 +130,6 @@ class Merge {
         .add("blending", blending_text())
         .add("seconds", seconds)
         .add("losses", losses_json(losses));
-    return json;
   }
   /// Returns a sentence that says how elements of several tiles become one element.
   std::string blending_text() const {
@@ -190,7 +189,7 @@ class Merge {
     for (std::int64_t begin = 0; begin < tiling_.size(); begin += tiles_ahead_) {
       const std::int64_t end = std::min(begin + tiles_ahead_, tiling_.size());
       for_each_index("merge", guard, guard.executor().threads(), begin, end, [&](std::int64_t index, std::int64_t) {
-        read[static_cast<std::size_t>(index - begin)] = tiles_.read(index);
+        read[static_cast<std::size_t>(index - begin)] = tiles_->read(index);
       });
       for (std::int64_t index = begin; index < end; ++index) {
         guard.check();
@@ -212,7 +211,7 @@ class Merge {
   const MergeRequest& request_;
   formats::TilePlan plan_;
   Tiling tiling_;
-  PlannedTiles tiles_;
+  std::unique_ptr<const PlannedTiles> tiles_;
   MergeSpec spec_;
   Dims shape_;
   formats::ElementType type_;

@@ -60,15 +60,6 @@ struct MergeCommand {
 MergeCommand::MergeCommand() {
   command.usage("patchfold merge FOLDER OUT [OPTION]...");
   command.footer(merge_footer);
-  const auto text = [this](const char* name, std::string& value, const char* form, const std::string& doc) {
-    return command.option(name, value, form, doc);
-  };
-  const auto choice = [&](const char* name, std::string& value, const char* form, const std::string& doc,
-                          std::vector<std::string> choices) {
-    const auto option = text(name, value, form, doc);
-    command.choices(option, std::move(choices));
-    return option;
-  };
   command.completes(command.word("FOLDER", request.folder, "that holds the tiles, and plan.json"), Completion::folder);
   command.completes(
       command.word("OUT", request.output, "where the picture goes: .tif, .png, .jpg or .npy; - for standard output"),
@@ -76,15 +67,18 @@ MergeCommand::MergeCommand() {
   add_format(command, texts.format);
   add_reduce(command, texts.reduce, "mean, for .npy of integers center");
   add_window(command, texts.window);
-  choice("--dtype", texts.dtype, "TYPE", "float32 or float64: of the output; default: the tiles'", {"float32", "float64"});
-  text("--fill", texts.fill, "NUMBER", "for elements that no tile gives (--tail drop, gaps)");
+  command.choices(command.option("--dtype", texts.dtype, "TYPE", "float32 or float64: of the output; default: the tiles'"),
+                  {"float32", "float64"});
+  command.option("--fill", texts.fill, "NUMBER", "for elements that no tile gives (--tail drop, gaps)");
   command.flag("--processed", request.processed, "tiles are results of a program: no checksums, any type, any channels");
   chw = command.flag("--chw", request.chw, "results are .npy arrays of C x H x W; OUT is a picture, H x W x C");
-  command.completes(text("--plan", request.plan, "FILE", "plan.json elsewhere; FOLDER holds results"), Completion::file);
-  of_tiff.emplace_back("--compress", choice("--compress", texts.compress, "HOW",
-                                            text_of("of .tif: ", listed_words<Compression>(), "; default ",
-                                                    word_of(request.tiff.compression)),
-                                            choices_of<Compression>()));
+  command.completes(command.option("--plan", request.plan, "FILE", "plan.json elsewhere; FOLDER holds results"),
+                    Completion::file);
+  of_tiff.emplace_back("--compress",
+                       command.choices(command.option("--compress", texts.compress, "HOW",
+                                                      text_of("of .tif: ", listed_words<Compression>(), "; default ",
+                                                              word_of(request.tiff.compression))),
+                                       choices_of<Compression>()));
   of_tiff.emplace_back("--tiff-tile", command.option("--tiff-tile", request.tiff.tile, 16, 1 << 15, "N",
                                                      "of .tif: tiles of N x N pixels instead of strips"));
   of_tiff.emplace_back("--bigtiff", command.flag("--bigtiff", request.tiff.always_big, "of .tif: BigTIFF, also below 4 GB"));

@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
+#include "formats/file.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -96,7 +97,7 @@ std::string show(const OperatorSpec& op) {
   const Example example = example_of(op);
   fmt::format_to(Text(text), "\nExample:\n  {}\n", example.command);
   if (!op.data_input.empty())
-    fmt::format_to(Text(text), "  with {}.npy of shape {}\n", op.data_input, shape_text(example.shape));
+    fmt::format_to(Text(text), "  with {}.npy of shape {}\n", op.data_input, formats::shape_text(example.shape));
   return text;
 }
 
@@ -152,23 +153,22 @@ An argument that is an input may also be given as a tensor: a .npy file after th
 }
 
 JsonObject json(const ArgumentSpec& argument) {
-  JsonObject object;
-  object.add("name", argument.name)
+  return JsonObject()
+      .add("name", argument.name)
       .add("kind", name_of(argument.kind))
       .add("input", argument.is_input)
       .add("required", argument.required)
       .add("default", argument.default_text.empty() ? std::optional<std::string>() : argument.default_text)
       .add("choices", JsonText{json_list(argument.choices, [](std::string_view word) { return word; })})
       .add("doc", argument.doc);
-  return object;
 }
 
 JsonObject json(const OperatorSpec& op) {
   const auto part = [](std::string_view text) {
     return text.empty() ? std::optional<std::string_view>() : std::optional(text);
   };
-  JsonObject object;
-  object.add("name", op.name)
+  return JsonObject()
+      .add("name", op.name)
       .add("dialect", op.dialect)
       .add("doc", op.doc)
       .add("definition", op.definition)
@@ -177,7 +177,6 @@ JsonObject json(const OperatorSpec& op) {
       .add("neutral", op.neutral)
       .add("example", example_of(op).command)
       .add("arguments", JsonText{json_list(op.arguments, [](const ArgumentSpec& each) { return json(each); })});
-  return object;
 }
 
 std::string json_of_all() {

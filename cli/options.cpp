@@ -87,13 +87,11 @@ void add_threads(Command& command, int& threads) {
   command.option("--threads", threads, 0, 1 << 16, "N", "threads to use; 0: as many as the machine has");
 }
 
-Command::Option add_format(Command& command, std::string& format) {
-  const auto option = command.option(
-      "--format", format, "FORMAT",
-      text_of("of a result whose name does not say it, such as -: ", listed_words<formats::FileFormat>(), "; default npy"));
-  const auto all = all_words<formats::FileFormat>();
-  command.choices(option, {all.begin(), all.end()});
-  return option;
+void add_format(Command& command, std::string& format) {
+  command.choices(command.option("--format", format, "FORMAT",
+                                 text_of("of a result whose name does not say it, such as -: ",
+                                         listed_words<formats::FileFormat>(), "; default npy")),
+                  choices_of<formats::FileFormat>());
 }
 
 formats::FileFormat format_of_output(std::string_view command, std::string_view option, const std::string& output,
@@ -125,10 +123,7 @@ std::optional<DType> parse_dtype(std::string_view command, std::string_view opti
   if (text.empty()) return std::nullopt;
   const auto dtype = dtype_of(text);
   if (dtype && *dtype != DType::opaque) return dtype;
-  std::string names;
-  for (const DType each : dtypes())
-    if (each != DType::opaque) names += (names.empty() ? "" : ", ") + std::string(name_of(each));
-  fail_usage(command, option, "must be an element type", text, names);
+  fail_usage(command, option, "must be an element type", text, fmt::format("{}", fmt::join(dtype_names(), ", ")));
 }
 
 ArgumentValue parse_argument(std::string_view command, std::string_view option, ArgumentKind kind, const std::string& text) {

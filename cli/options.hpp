@@ -33,7 +33,7 @@ void add_reporting(Command& command, Reporting& reporting);
 /// Adds the option for the number of threads.
 void add_threads(Command& command, int& threads);
 /// Adds the option for the format of a result whose name has no known extension; format_of_output() reads `format`.
-Command::Option add_format(Command& command, std::string& format);
+void add_format(Command& command, std::string& format);
 /// Returns the format of a result: from its name, or else from the option, or else .npy for a stream. `option` is the
 /// option that names the result, "-o" or "OUT". Throws Error(usage); a stream that is a terminal is an error too.
 formats::FileFormat format_of_output(std::string_view command, std::string_view option, const std::string& output,

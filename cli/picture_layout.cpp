@@ -39,27 +39,15 @@ void settle_layout(RunRequest& request) {
   if ((!in && !formats::is_picture_path(request.output)) || op.data_input.empty()) return;
   if (op.neutral == Copy::name) return;  // copy takes either layout
   if (in && op.dialect == "neutral") spread_numbers(request);
-  const std::string& path = in ? request.data.path : request.output;
+  const std::string file = std::filesystem::path(in ? request.data.path : request.output).filename().string();
   const auto refuse = [&](std::string_view but, std::string_view hint) {
-    throw Error(
-        {ErrorCode::usage,
-         std::string(op.name),
-         std::filesystem::path(path).filename().string(),
-         text_of("is ", in ? "read" : "written", " as ", request.chw ? "C x H x W with --chw" : "H x W x C", ", but ", but),
-         {},
-         {},
-         hint});
+    fail_usage(
+        op.name, file,
+        text_of("is ", in ? "read" : "written", " as ", request.chw ? "C x H x W with --chw" : "H x W x C", ", but ", but),
+        {}, {}, hint);
   };
-  if (!request.batch && (op.neutral.starts_with("space_to_batch") || op.neutral.starts_with("batch_to_space"))) {
-    const std::string name = std::filesystem::path(path).filename().string();
-    throw Error({ErrorCode::usage,
-                 std::string(op.name),
-                 name,
-                 "has no batch axis, which the operator needs",
-                 {},
-                 {},
-                 "add --batch"});
-  }
+  if (!request.batch && (op.neutral.starts_with("space_to_batch") || op.neutral.starts_with("batch_to_space")))
+    fail_usage(op.name, file, "has no batch axis, which the operator needs", {}, {}, "add --batch");
   const ArgumentSpec* const layout = layout_of(op);
   if (layout == nullptr) {
     const bool last = op.neutral.find("layout=channels_last") != std::string::npos;

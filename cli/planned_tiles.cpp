@@ -39,7 +39,9 @@ Tiling tiling_of(const MergeRequest& request, const formats::TilePlan& plan) {
   return Tiling(spec);
 }
 
-class PlannedTiles::Files {
+namespace {
+
+class Files final : public PlannedTiles {
  public:
   Files(const MergeRequest& request, const formats::TilePlan& plan, const Tiling& tiling)
       : folder_(request.folder),
@@ -55,16 +57,16 @@ class PlannedTiles::Files {
     if (const auto type = patchfold::dtype_of(plan.type); type && !processed_ && !is_npy(0) && channels_.size() == 1)
       form_ = PixelForm{*type, channels_[0]};
     check_size(0, *first);
-    if (element_count(first->shape()) == 0) fail(0, ErrorCode::shape, "must have elements", first->shape());
+    if (element_count(first->shape()) == 0) fail(0, ErrorCode::shape, "must have elements", to_string(first->shape()));
     if (processed_) find_form();
     if (form_) type_ = formats::element_type(form_->type);
   }
 
-  const formats::ElementType& type() const noexcept { return type_; }
-  const Dims& channels() const noexcept { return channels_; }
-  bool are_pictures() const { return formats::is_picture_path(path(0)); }
+  const formats::ElementType& type() const noexcept override { return type_; }
+  const Dims& channels() const noexcept override { return channels_; }
+  bool are_pictures() const override { return formats::is_picture_path(path(0)); }
 
-  LoadedTile read(std::int64_t index) const {
+  LoadedTile read(std::int64_t index) const override {
     if (!processed_ && is_jpeg_name(plan_.files[static_cast<std::size_t>(index)])) check_file(index);
     const auto reader = open(index);
     check_size(index, *reader);
@@ -100,9 +102,6 @@ class PlannedTiles::Files {
     throw Error({code, "merge", fmt::format("{}: {}", tile_text(tiling_, index), path(index).string()), std::move(rule),
                  std::move(given), std::move(expected)});
   }
-  [[noreturn]] void fail(std::int64_t index, ErrorCode code, std::string rule, const Dims& given) const {
-    fail(index, code, std::move(rule), to_string(given));
-  }
   /// Calls a reader; its errors name the tile.
   template <class F>
   std::invoke_result_t<F> guarded(std::int64_t index, F&& f) const {
@@ -110,9 +109,8 @@ class PlannedTiles::Files {
       return f();
     } catch (const Error& error) {
       const bool names_file = error.argument() == path(index).string();
-      throw Error({error.code(), "merge", fmt::format("{}: {}", tile_text(tiling_, index), path(index).string()),
-                   names_file ? error.rule() : error.what(), names_file ? error.given() : "",
-                   names_file ? error.expected() : ""});
+      fail(index, error.code(), names_file ? error.rule() : error.what(), names_file ? error.given() : "",
+           names_file ? error.expected() : "");
     }
   }
   std::unique_ptr<formats::RowReader> open(std::int64_t index) const {
@@ -253,21 +251,11 @@ class PlannedTiles::Files {
   std::optional<PixelForm> form_{};  ///< the form that tiles of a picture are promoted to
 };
 
-PlannedTiles::PlannedTiles(const MergeRequest& request, const formats::TilePlan& plan, const Tiling& tiling)
-    : files_(std::make_unique<Files>(request, plan, tiling)) {}
-PlannedTiles::~PlannedTiles() = default;
+}  // namespace
 
-const formats::ElementType& PlannedTiles::type() const noexcept {
-  return files_->type();
-}
-const Dims& PlannedTiles::channels() const noexcept {
-  return files_->channels();
-}
-bool PlannedTiles::are_pictures() const {
-  return files_->are_pictures();
-}
-LoadedTile PlannedTiles::read(std::int64_t index) const {
-  return files_->read(index);
+std::unique_ptr<const PlannedTiles> open_tiles(const MergeRequest& request, const formats::TilePlan& plan,
+                                               const Tiling& tiling) {
+  return std::make_unique<const Files>(request, plan, tiling);
 }
 
 }  // namespace patchfold::cli

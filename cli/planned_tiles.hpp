@@ -16,24 +16,20 @@ Tiling tiling_of(const MergeRequest& request, const formats::TilePlan& plan);
 /// The tiles of a plan in their files. All files exist, and the first file is checked. Errors name the tile and its file.
 class PlannedTiles {
  public:
-  /// Opens the tiles; `plan` and the result of tiling_of() must live as long as the object. Throws Error(file_open, shape, dtype,
-  /// ..).
-  PlannedTiles(const MergeRequest& request, const formats::TilePlan& plan, const Tiling& tiling);
-  ~PlannedTiles();
-  PlannedTiles(const PlannedTiles&) = delete;
-  PlannedTiles& operator=(const PlannedTiles&) = delete;
+  virtual ~PlannedTiles() = default;
 
-  const formats::ElementType& type() const noexcept;
+  virtual const formats::ElementType& type() const noexcept = 0;
   /// Returns the extents of the axes that are not tiled.
-  const Dims& channels() const noexcept;
-  bool are_pictures() const;
+  virtual const Dims& channels() const noexcept = 0;
+  virtual bool are_pictures() const = 0;
   /// Reads and checks a tile, also by its checksum, and returns it with the axes of the output. Several threads may call read() at
   /// once.
-  LoadedTile read(std::int64_t index) const;
-
- private:
-  class Files;
-  std::unique_ptr<const Files> files_;
+  virtual LoadedTile read(std::int64_t index) const = 0;
 };
+
+/// Opens the tiles; `plan` and the result of tiling_of() must live as long as the object. Throws Error(file_open, shape,
+/// dtype, ..).
+std::unique_ptr<const PlannedTiles> open_tiles(const MergeRequest& request, const formats::TilePlan& plan,
+                                               const Tiling& tiling);
 
 }  // namespace patchfold::cli

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <exception>
 #include <new>
-#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/report.hpp"
@@ -27,9 +26,7 @@ namespace {
     hint = {"operators are run: patchfold run ", word, " INPUT -o OUT"};
   else if (!nearest.found().empty())
     hint = {"did you mean ", nearest.found(), "?"};
-  ErrorValue expected;
-  if (hint.empty()) expected = names;
-  throw Error({ErrorCode::usage, {}, word, "is not a command", {}, std::move(expected), std::move(hint)});
+  fail_usage({}, word, "is not a command", {}, hint.empty() ? names : "", hint);
 }
 
 void run_command(const std::vector<std::string>& words, bool& in_words) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "cli/report.hpp"
-#include "cli/terminal.hpp"
 #include "cli/text.hpp"
 
 namespace patchfold::cli {

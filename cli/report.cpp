@@ -2,12 +2,14 @@
 #include "cli/report.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <utility>
 
-#include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "formats/file.hpp"
 #include "system/file.hpp"
+#include "system/terminal.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -33,6 +35,22 @@ int write_all(int descriptor, std::string_view text) noexcept {
 
 }  // namespace
 
+bool has_terminal() noexcept {
+  return system::takes_escapes(system::standard_error);
+}
+
+int terminal_width() noexcept {
+  const int columns = system::terminal_columns(system::standard_error);
+  return columns > 0 ? columns : 80;
+}
+
+std::string in_colour(Colour colour, std::string_view text) {
+  const char* const no_colour = std::getenv("NO_COLOR");
+  const bool is_unwanted = no_colour != nullptr && *no_colour != '\0';
+  if (text.empty() || is_unwanted || !has_terminal()) return std::string(text);
+  return text_of("\033[", static_cast<int>(colour), "m", text, "\033[0m");
+}
+
 int exit_code(ErrorCode code, bool in_words) noexcept {
   switch (code) {
     case ErrorCode::usage:
@@ -46,9 +64,9 @@ int exit_code(ErrorCode code, bool in_words) noexcept {
 }
 
 void fail_usage(std::string_view command, std::string_view argument, std::string_view rule, std::string_view given,
-                std::string_view expected) {
+                std::string_view expected, ErrorValue hint) {
   throw Error({ErrorCode::usage, std::string(command), std::string(argument), std::string(rule), std::string(given),
-               std::string(expected)});
+               std::string(expected), std::move(hint)});
 }
 
 void print(std::string_view text) {
@@ -124,12 +142,6 @@ void Reporting::report(std::string_view output, const std::string& line, const J
 void Reporting::forecast(std::string_view output, const std::string& line, const JsonObject& object) const {
   const std::string text = json ? object.text() + "\n" : line;
   is_standard_output(output) ? note(text) : print(text);
-}
-
-std::string shape_text(const Dims& shape) {
-  std::string text;
-  for (const std::int64_t extent : shape) text += text_of(text.empty() ? "" : ", ", extent);
-  return text_of("(", text, shape.size() == 1 ? ",)" : ")");
 }
 
 }  // namespace patchfold::cli

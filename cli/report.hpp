@@ -12,6 +12,16 @@
 
 namespace patchfold::cli {
 
+/// Returns whether standard error is a terminal on which a line can be rewritten; TERM=dumb is not.
+bool has_terminal() noexcept;
+/// Returns the characters in a line of the terminal; 80 if unknown.
+int terminal_width() noexcept;
+
+enum class Colour { green = 32, red = 31 };
+/// Returns the text in a colour if standard error gets colours, otherwise unchanged: without a terminal, or if NO_COLOR is
+/// set and not empty (https://no-color.org). Colours only repeat words.
+std::string in_colour(Colour colour, std::string_view text);
+
 /// Exit codes. wrong_usage: the command line is wrong. failed: every other error.
 inline constexpr int done = 0;
 inline constexpr int failed = 1;
@@ -21,7 +31,7 @@ inline constexpr int wrong_usage = 2;
 int exit_code(ErrorCode code, bool in_words) noexcept;
 /// Throws Error(usage) with the given parts.
 [[noreturn]] void fail_usage(std::string_view command, std::string_view argument, std::string_view rule,
-                             std::string_view given = {}, std::string_view expected = {});
+                             std::string_view given = {}, std::string_view expected = {}, ErrorValue hint = {});
 
 /// Writes to standard output at once; throws Error(file_write).
 void print(std::string_view text);
@@ -48,8 +58,5 @@ struct Reporting {
 bool is_standard_output(std::string_view path) noexcept;
 /// Returns "standard output" for "-", otherwise the path.
 std::string output_name(std::string_view path);
-
-/// Returns "(1, 27, 49)", "(3,)", "()": a shape as Python writes it.
-std::string shape_text(const Dims& shape);
 
 }  // namespace patchfold::cli

@@ -87,7 +87,7 @@ Work prepare(const RunRequest& request) {
   const Dims shape = output_shape(bound, work.data.view, request);
   if (!formats::byte_count(shape, work.type.size))
     throw Error({ErrorCode::overflow, std::string(op.name), "output", "the size in bytes must fit into 63 bits",
-                 shape_text(shape), ""});
+                 formats::shape_text(shape), ""});
   work.output = {nullptr, shape, contiguous_strides(shape, work.type.size), work.type.dtype, work.type.size};
   work.plan = bound.plan(work.data.view, work.output);
   return work;
@@ -111,7 +111,7 @@ Seconds run_to_npy(const Work& work, const RunRequest& request) {
 ConstTensorView as_picture(ConstTensorView view, const RunRequest& request) {
   const auto refuse = [&](const char* rule) {
     throw Error(
-        {ErrorCode::rank, "picture", output_name(request.output), rule, shape_text(view.shape),
+        {ErrorCode::rank, "picture", output_name(request.output), rule, formats::shape_text(view.shape),
          text_of("(", request.batch ? "1, " : "", request.chw ? "channels, height, width)" : "height, width, channels)")});
   };
   if (request.batch) {
@@ -126,7 +126,7 @@ ConstTensorView as_picture(ConstTensorView view, const RunRequest& request) {
   }
   if (view.shape.size() == 4 && view.shape[0] == 1 && !request.batch)
     throw Error({ErrorCode::rank, "picture", output_name(request.output), "a picture has 2 or 3 axes",
-                 shape_text(view.shape), "--batch, which takes the batch axis off"});
+                 formats::shape_text(view.shape), "--batch, which takes the batch axis off"});
   if (view.shape.size() != 3) refuse("a picture has 2 or 3 axes");
   return request.chw ? channels_last(view) : view;
 }
@@ -138,10 +138,7 @@ formats::Metadata carried(const Work& work, const RunRequest& request, std::vect
   const Dims from = (request.chw ? channels_last(work.data.view) : work.data.view).shape;
   const Dims to = as_picture(work.output, request).shape;
   if (from[0] == to[0] && from[1] == to[1]) return work.metadata;
-  formats::Metadata kept;
-  kept.icc = work.metadata.icc;
-  kept.colours = work.metadata.colours;
-  kept.texts = work.metadata.texts;
+  formats::Metadata kept{.icc = work.metadata.icc, .texts = work.metadata.texts, .colours = work.metadata.colours};
   const std::pair<bool, const char*> kinds[] = {{work.metadata.resolution.has_value(), "the resolution"},
                                                 {work.metadata.orientation != 1, "the orientation"},
                                                 {!work.metadata.exif.empty(), "the camera data (EXIF)"},
@@ -170,9 +167,7 @@ Seconds run_to_picture(Work& work, const RunRequest& request, std::vector<std::s
 }
 
 JsonObject tensor_json(const std::string& file, const formats::ElementType& type, const Dims& shape) {
-  JsonObject object;
-  object.add("file", file).add("dtype", formats::type_text(type)).add("shape", shape);
-  return object;
+  return JsonObject().add("file", file).add("dtype", formats::type_text(type)).add("shape", shape);
 }
 
 }  // namespace
@@ -190,7 +185,7 @@ void run_operator(const RunRequest& parsed) {
   const auto elements = element_count(work.output.shape) + (has_data ? element_count(work.data.view.shape) : 0);
   const double bytes = static_cast<double>(elements) * static_cast<double>(work.type.size);
   const std::string line = text_of(output_name(request.output), ": ", formats::type_text(work.type), " ",
-                                   shape_text(work.output.shape), ", ", decimal(time.count() * 1e3, 1), " ms, ",
+                                   formats::shape_text(work.output.shape), ", ", decimal(time.count() * 1e3, 1), " ms, ",
                                    decimal(time.count() > 0 ? bytes / time.count() / 1e9 : 0.0, 1), " GB/s\n");
   std::optional<JsonObject> input;
   if (has_data) input = tensor_json(request.data.path, work.data.type, work.data.view.shape);

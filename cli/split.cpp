@@ -132,11 +132,12 @@ std::int64_t memory_of(const TileSource& source, const Tiling& tiling) {
 
 /// Returns the part of the report that is known before the first tile is cut.
 JsonObject split_json(const SplitRequest& request, const TileSource& source, const formats::TilePlan& plan) {
-  JsonObject picture;
-  picture.add("file", request.picture).add("dtype", formats::type_text(source.type())).add("shape", source.shape());
-  JsonObject json;
-  json.add("command", "split")
-      .add("source", picture)
+  return JsonObject()
+      .add("command", "split")
+      .add("source", JsonObject()
+                         .add("file", request.picture)
+                         .add("dtype", formats::type_text(source.type()))
+                         .add("shape", source.shape()))
       .add("folder", request.folder)
       .add("plan", (fs::path(request.folder) / "plan.json").string())
       .add("tiles", plan.tiling.size())
@@ -146,7 +147,6 @@ JsonObject split_json(const SplitRequest& request, const TileSource& source, con
       .add("bytes", bytes_of(plan.tiling, source.type().size))
       .add("memory_bytes", memory_of(source, plan.tiling))
       .add("dry_run", request.dry_run);
-  return json;
 }
 
 void print_forecast(const SplitRequest& request, const TileSource& source, const formats::TilePlan& plan) {

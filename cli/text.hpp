@@ -3,7 +3,9 @@
 // files.
 #pragma once
 
+#include <charconv>
 #include <concepts>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -26,6 +28,9 @@ std::string text_of(const Parts&... parts) {
 }
 
 /// Returns the number with `digits` digits after the point.
-std::string decimal(double number, int digits);
+inline std::string decimal(double number, int digits) {
+  char text[512];  // enough: the largest float64 has 309 digits before the point
+  return {text, std::to_chars(std::begin(text), std::end(text), number, std::chars_format::fixed, digits).ptr};
+}
 
 }  // namespace patchfold::cli

@@ -7,20 +7,9 @@
 #include "formats/file.hpp"
 
 namespace patchfold::cli {
-namespace {
-
-bool begins_as_npy(const formats::Subject& subject) {
-  constexpr std::string_view magic = "\x93NUMPY";
-  char head[magic.size()] = {};
-  const formats::InputFile file(subject);
-  const auto count = file.read_at(0, head, static_cast<std::int64_t>(sizeof(head)), subject);
-  return std::string_view(head, static_cast<std::size_t>(count)) == magic;
-}
-
-}  // namespace
 
 TileSource::TileSource(std::filesystem::path path, std::optional<int> page)
-    : path_(std::move(path)), is_npy_(begins_as_npy({"file", path_})) {
+    : path_(std::move(path)), is_npy_(formats::format_of_file(path_) == formats::FileFormat::npy) {
   try {
     reader_ = formats::open_rows(path_, page);
     metadata_ = reader_->metadata();

@@ -120,19 +120,17 @@ TilingSpec TilingOptions::spec() const {
   return spec;
 }
 
-Command::Option add_reduce(Command& command, std::string& reduce, std::string_view default_text) {
-  const auto option = command.option("--reduce", reduce, "RULE",
-                                     text_of("where tiles overlap: ", listed_words<Reduce>(), "; default ", default_text));
-  command.choices(option, choices_of<Reduce>());
-  return option;
+void add_reduce(Command& command, std::string& reduce, std::string_view default_text) {
+  command.choices(command.option("--reduce", reduce, "RULE",
+                                 text_of("where tiles overlap: ", listed_words<Reduce>(), "; default ", default_text)),
+                  choices_of<Reduce>());
 }
 
-Command::Option add_window(Command& command, std::string& window) {
-  const auto option = command.option(
-      "--window", window, "WINDOW",
-      text_of("weights of the mean: ", listed_words<WeightWindow::Kind>(has_formula), " (or gaussian:SIGMA); default hann"));
-  command.choices(option, choices_of<WeightWindow::Kind>(has_formula));
-  return option;
+void add_window(Command& command, std::string& window) {
+  command.choices(command.option("--window", window, "WINDOW",
+                                 text_of("weights of the mean: ", listed_words<WeightWindow::Kind>(has_formula),
+                                         " (or gaussian:SIGMA); default hann")),
+                  choices_of<WeightWindow::Kind>(has_formula));
 }
 
 WeightWindow window_named(std::string_view command, const std::string& text) {

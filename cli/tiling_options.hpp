@@ -37,9 +37,9 @@ class TilingOptions {
 };
 
 /// Adds the option --reduce, whose value is read by choice_of<Reduce>.
-Command::Option add_reduce(Command& command, std::string& reduce, std::string_view default_text);
+void add_reduce(Command& command, std::string& reduce, std::string_view default_text);
 /// Adds the option --window, whose value is stored in `window`. Throws Error(usage).
-Command::Option add_window(Command& command, std::string& window);
+void add_window(Command& command, std::string& window);
 WeightWindow window_named(std::string_view command, const std::string& text);
 
 }  // namespace patchfold::cli

@@ -64,16 +64,14 @@ FileBytes open_file(const Subject& subject) {
 
 InputFile::InputFile(const Subject& subject) : descriptor_(open_regular(subject, size_)) {}
 
-InputFile::InputFile(InputFile&& other) noexcept : size_(other.size_), descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-InputFile::~InputFile() {
+Descriptor::~Descriptor() {
   if (descriptor_ >= 0) system::close(descriptor_);
 }
 
 std::int64_t InputFile::try_read_at(std::int64_t offset, void* dst, std::int64_t count) const noexcept {
   std::int64_t done = 0;
   while (done < count) {
-    const auto part = system::read_at(descriptor_, static_cast<std::byte*>(dst) + done,
+    const auto part = system::read_at(descriptor(), static_cast<std::byte*>(dst) + done,
                                       static_cast<std::size_t>(count - done), offset + done);
     if (part < 0) return -1;
     if (part == 0) break;
@@ -147,6 +145,22 @@ std::string excerpt(std::string_view text) {
   for (char& c : printable)
     if (c < ' ' || c > '~') c = '?';
   return printable;
+}
+
+std::string utf8_of_latin1(std::string_view text) {
+  std::string utf8;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code >= 0x80) utf8 += static_cast<char>(0xC0 | code >> 6);
+    utf8 += code < 0x80 ? c : static_cast<char>(0x80 | (code & 0x3F));
+  }
+  return utf8;
+}
+
+std::string shape_text(const Dims& shape) {
+  std::string text;
+  for (const std::int64_t extent : shape) text += (text.empty() ? "" : ", ") + std::to_string(extent);
+  return "(" + text + (shape.size() == 1 ? ",)" : ")");
 }
 
 std::vector<std::string> names_in(const std::filesystem::path& folder, std::string_view op) {

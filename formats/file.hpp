@@ -46,6 +46,19 @@ struct FileBytes {
 /// pipe, a device).
 FileBytes open_file(const Subject& subject);
 
+/// A descriptor that is closed at the end of its scope.
+class Descriptor {
+ public:
+  explicit Descriptor(int descriptor) noexcept : descriptor_(descriptor) {}
+  Descriptor(Descriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor();
+  int get() const noexcept { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
 /// A regular file that is read in parts. The file is not mapped, so it does not count as memory of the process, and there is an
 /// error if somebody shortens it. Readers jump within a file, so the bytes of a pipe are first stored in an unnamed temporary file,
 /// once for the process. A stream whose first bytes show no known format is not stored.
@@ -53,12 +66,9 @@ class InputFile {
  public:
   /// Opens the file. Throws Error(file_open) in the same cases as open_file, and Error(file_write) if a stream cannot be stored.
   explicit InputFile(const Subject& subject);
-  InputFile(InputFile&& other) noexcept;
-  InputFile& operator=(InputFile&&) = delete;
-  ~InputFile();
 
   std::int64_t size() const noexcept { return size_; }
-  int descriptor() const noexcept { return descriptor_; }
+  int descriptor() const noexcept { return descriptor_.get(); }
   /// Reads and returns the number of bytes, fewer than `count` only at the end; -1 and errno if the system cannot read.
   std::int64_t try_read_at(std::int64_t offset, void* dst, std::int64_t count) const noexcept;
   /// Reads like try_read_at(), but throws Error(file_open) if the system cannot read.
@@ -68,7 +78,7 @@ class InputFile {
 
  private:
   std::int64_t size_ = 0;
-  int descriptor_;
+  Descriptor descriptor_;
 };
 
 /// A file that is read once from its first byte to its last, for codecs in C.
@@ -102,6 +112,10 @@ Dims dense_strides(const Dims& shape, std::size_t element_size, bool fortran_ord
 
 /// Returns at most the first 40 characters, with '?' for characters that are not printable ASCII.
 std::string excerpt(std::string_view text);
+/// Returns a text in Latin-1 as UTF-8.
+std::string utf8_of_latin1(std::string_view text);
+/// Returns "(1, 27, 49)", "(3,)", "()": a shape as Python writes it.
+std::string shape_text(const Dims& shape);
 /// Returns the names of all entries of a folder, in any order. Throws Error(file_open).
 std::vector<std::string> names_in(const std::filesystem::path& folder, std::string_view op);
 /// Returns "1 byte", "7 bytes".

@@ -327,21 +327,14 @@ class JpegRowReader final : public RowReader {
 
 class JpegRowWriter final : public RowWriter {
  public:
-  /// Makes a writer to memory.
+  /// Makes a writer to the file, or to a sink if one is given.
   JpegRowWriter(const std::filesystem::path& path, const Dims& shape, const ElementType& type, const WriteOptions& options,
-                ByteSink& sink)
+                ByteSink* sink = nullptr)
       : RowWriter("jpeg", path, shape, type),
         pixels_(checked_pixels(shape, type, options, subject())),
         row_(allocate(static_cast<std::int64_t>(pixels_.row_bytes()), subject())),
-        encoder_(pixels_, sink, options.jpeg_quality, kept_metadata(options, FileFormat::jpeg)) {
-    check(encoder_.start());
-  }
-  JpegRowWriter(const std::filesystem::path& path, const Dims& shape, const ElementType& type, const WriteOptions& options)
-      : RowWriter("jpeg", path, shape, type),
-        pixels_(checked_pixels(shape, type, options, subject())),
-        row_(allocate(static_cast<std::int64_t>(pixels_.row_bytes()), subject())),
-        file_(std::make_unique<OutputFile>(path, "jpeg")),
-        encoder_(pixels_, *file_, options.jpeg_quality, kept_metadata(options, FileFormat::jpeg)) {
+        file_(sink ? nullptr : std::make_unique<OutputFile>(path, "jpeg")),
+        encoder_(pixels_, sink ? *sink : *file_, options.jpeg_quality, kept_metadata(options, FileFormat::jpeg)) {
     check(encoder_.start());
   }
 
@@ -374,7 +367,7 @@ class JpegRowWriter final : public RowWriter {
 
   PixelRows pixels_;
   std::shared_ptr<std::byte> row_;
-  std::unique_ptr<OutputFile> file_{};
+  std::unique_ptr<OutputFile> file_;  ///< null: a sink takes the bytes
   JpegEncoder encoder_;
 };
 
@@ -391,7 +384,7 @@ struct Memory final : ByteSink {
 std::vector<std::byte> encode_jpeg(const std::filesystem::path& path, const ConstTensorView& picture,
                                    const WriteOptions& options) {
   Memory memory;
-  JpegRowWriter writer(path, picture.shape, element_type(picture.dtype), options, memory);
+  JpegRowWriter writer(path, picture.shape, element_type(picture.dtype), options, &memory);
   writer.write(picture);
   writer.commit();
   return std::move(memory.bytes);

@@ -7,10 +7,10 @@
 namespace patchfold::formats {
 namespace {
 
-using Json = nlohmann::json;
+using Nlohmann = nlohmann::json;
 
 /// Builds the tree from the parser's events.
-class Builder final : public nlohmann::json_sax<Json> {
+class Builder final : public nlohmann::json_sax<Nlohmann> {
  public:
   Builder(int most_depth, const JsonFilter& filter) : most_depth_(static_cast<std::size_t>(most_depth)), filter_(filter) {}
 
@@ -24,7 +24,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
   bool number_float(double value, const std::string&) override { return put(JsonValue(value)); }
   bool string(std::string& value) override { return put(JsonValue(std::move(value))); }
-  bool binary(Json::binary_t&) override { return false; }
+  bool binary(Nlohmann::binary_t&) override { return false; }
   bool start_object(std::size_t) override { return open(JsonValue(JsonValue::Object())); }
   bool start_array(std::size_t) override { return open(JsonValue(JsonValue::Array())); }
   bool key(std::string& value) override {
@@ -33,7 +33,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
-  bool parse_error(std::size_t byte, const std::string&, const Json::exception& error) override {
+  bool parse_error(std::size_t byte, const std::string&, const Nlohmann::exception& error) override {
     constexpr int number_out_of_range = 406;
     if (error.id == number_out_of_range) throw JsonError{JsonError::Kind::number};
     throw JsonError{JsonError::Kind::syntax, byte};
@@ -78,7 +78,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 }  // namespace
 
 std::string quoted(const std::string& text, bool ascii) {
-  return Json(text).dump(-1, ' ', ascii, Json::error_handler_t::replace);
+  return Nlohmann(text).dump(-1, ' ', ascii, Nlohmann::error_handler_t::replace);
 }
 
 std::string to_string(const JsonValue& value) {
@@ -87,7 +87,7 @@ std::string to_string(const JsonValue& value) {
     std::string operator()(bool flag) const { return flag ? "true" : "false"; }
     std::string operator()(std::int64_t number) const { return std::to_string(number); }
     std::string operator()(std::uint64_t number) const { return std::to_string(number); }
-    std::string operator()(double number) const { return Json(number).dump(); }
+    std::string operator()(double number) const { return Nlohmann(number).dump(); }
     std::string operator()(const std::string& text) const { return quoted(text, true); }
     std::string operator()(const JsonValue::Array& list) const {
       std::string text = "[";
@@ -106,7 +106,7 @@ std::string to_string(const JsonValue& value) {
 
 JsonValue parse_json(std::string_view text, int most_depth, const JsonFilter& filter) {
   Builder builder(most_depth, filter);
-  Json::sax_parse(text.begin(), text.end(), &builder);
+  Nlohmann::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();
 }
 

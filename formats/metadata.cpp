@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "formats/file.hpp"
+
 namespace patchfold::formats {
 namespace {
 
@@ -101,6 +103,10 @@ std::vector<std::string> take_what_is_lost(Metadata& metadata, FileFormat format
   std::vector<std::string> losses;
   const std::string files = std::string(name_of(format)) + " files";
   const auto lose = [&](const std::string& what) { losses.push_back(what + " left out, which " + files + " do not hold"); };
+  const auto drop = [&](auto& member, const char* what) {
+    lose(what);
+    member = {};
+  };
   if (format == FileFormat::npy) {
     if (metadata.orientation != 1) lose("the orientation of the picture, " + std::to_string(metadata.orientation) + ", was");
     metadata = {};
@@ -111,42 +117,25 @@ std::vector<std::string> take_what_is_lost(Metadata& metadata, FileFormat format
                      (channels == 1 ? " channel" : " channels"));
     metadata.icc.clear();
   }
-  if (!metadata.geo.empty() && format != FileFormat::tiff) {
-    lose("the GeoTIFF tags were");
-    metadata.geo.clear();
-  }
-  const bool has_gamma =
-      std::any_of(metadata.colours.begin(), metadata.colours.end(), [](const auto& chunk) { return chunk.first != "sRGB"; });
+  if (!metadata.geo.empty() && format != FileFormat::tiff) drop(metadata.geo, "the GeoTIFF tags were");
   const bool is_srgb =
       std::any_of(metadata.colours.begin(), metadata.colours.end(), [](const auto& chunk) { return chunk.first == "sRGB"; });
   if (format != FileFormat::png) {
-    if (has_gamma && !is_srgb && metadata.icc.empty()) lose("the gamma and the primary colours were");
+    if (!metadata.colours.empty() && !is_srgb && metadata.icc.empty()) lose("the gamma and the primary colours were");
     metadata.colours.clear();
   }
-  if (!metadata.exif.empty() &&
-      (format == FileFormat::tiff || (format == FileFormat::jpeg && metadata.exif.size() > most_in_marker - 6))) {
-    lose("the camera data (EXIF) were");
-    metadata.exif.clear();
-  }
-  if (format == FileFormat::jpeg) {
-    if (metadata.xmp.size() > most_in_marker - 29) {
-      lose("the XMP packet was");
-      metadata.xmp.clear();
-    }
-    if (metadata.icc.size() > most_icc_in_jpeg) {
-      lose("so large an ICC profile was");
-      metadata.icc.clear();
-    }
-  }
+  const bool is_jpeg = format == FileFormat::jpeg;
+  if (!metadata.exif.empty() && (format == FileFormat::tiff || (is_jpeg && metadata.exif.size() > most_in_marker - 6)))
+    drop(metadata.exif, "the camera data (EXIF) were");
+  if (is_jpeg && metadata.xmp.size() > most_in_marker - 29) drop(metadata.xmp, "the XMP packet was");
+  if (is_jpeg && metadata.icc.size() > most_icc_in_jpeg) drop(metadata.icc, "so large an ICC profile was");
   if (metadata.resolution && format != FileFormat::tiff &&
-      !fits_integers(format == FileFormat::jpeg && metadata.resolution->unit == Resolution::Unit::metre
+      !fits_integers(is_jpeg && metadata.resolution->unit == Resolution::Unit::metre
                          ? resolution_in(*metadata.resolution, Resolution::Unit::inch)
-                     : format == FileFormat::png ? resolution_in(*metadata.resolution, Resolution::Unit::metre)
-                                                 : *metadata.resolution,
-                     format == FileFormat::jpeg ? 65535.5 : 2147483647.5)) {
-    lose("so high a resolution was");
-    metadata.resolution.reset();
-  }
+                     : is_jpeg ? *metadata.resolution
+                               : resolution_in(*metadata.resolution, Resolution::Unit::metre),
+                     is_jpeg ? 65535.5 : 2147483647.5))
+    drop(metadata.resolution, "so high a resolution was");
   std::string names;
   std::erase_if(metadata.texts, [&](const auto& text) {
     if (is_text_of(format, text.first)) return false;
@@ -158,11 +147,7 @@ std::vector<std::string> take_what_is_lost(Metadata& metadata, FileFormat format
 }
 
 Metadata metadata_of_part(const Metadata& metadata, std::int64_t y, std::int64_t x) {
-  Metadata part;
-  part.icc = metadata.icc;
-  part.resolution = metadata.resolution;
-  part.colours = metadata.colours;
-  part.geo = metadata.geo;
+  Metadata part{.icc = metadata.icc, .resolution = metadata.resolution, .geo = metadata.geo, .colours = metadata.colours};
   move_geo(part.geo, 1, 1, static_cast<double>(y), static_cast<double>(x));
   return part;
 }
@@ -178,7 +163,6 @@ Metadata metadata_of_scaled(const Metadata& metadata, double scale_y, double sca
 }
 
 std::string utf8_of(std::string_view text) {
-  std::string latin;
   for (std::size_t i = 0; i < text.size();) {
     const auto first = static_cast<unsigned char>(text[i]);
     const std::size_t length = first < 0x80                    ? 1
@@ -188,14 +172,7 @@ std::string utf8_of(std::string_view text) {
                                                                : 0;
     bool is_sound = length > 0 && first < 0xF5 && i + length <= text.size();
     for (std::size_t k = 1; is_sound && k < length; ++k) is_sound = (static_cast<unsigned char>(text[i + k]) & 0xC0) == 0x80;
-    if (!is_sound) {
-      for (const char c : text) {
-        const auto code = static_cast<unsigned char>(c);
-        if (code >= 0x80) latin += static_cast<char>(0xC0 | code >> 6);
-        latin += code < 0x80 ? c : static_cast<char>(0x80 | (code & 0x3F));
-      }
-      return latin;
-    }
+    if (!is_sound) return utf8_of_latin1(text);
     i += length;
   }
   return std::string(text);

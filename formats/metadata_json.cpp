@@ -52,13 +52,6 @@ double number_of(const Json& json, const char* member) {
   return value_of<double>(json, member);
 }
 
-/// Returns the entries of a JSON list, which must have two entries.
-const Json::Array& pair_of(const Json& json, const char* member) {
-  const auto& pair = value_of<Json::Array>(json, member);
-  if (pair.size() != 2) throw std::string(member);
-  return pair;
-}
-
 }  // namespace
 
 JsonValue json_of(const Metadata& metadata) {
@@ -93,6 +86,14 @@ Metadata metadata_of(const JsonValue& json) {
     const auto found = object.find(name);
     return found == object.end() ? nullptr : &found->second;
   };
+  const auto for_each_pair = [&](const char* name, auto&& f) {
+    if (const Json* value = member(name))
+      for (const Json& entry : value_of<Json::Array>(*value, name)) {
+        const auto& pair = value_of<Json::Array>(entry, name);
+        if (pair.size() != 2) throw std::string(name);
+        f(pair[0], pair[1]);
+      }
+  };
   Metadata metadata;
   for (const auto& [name, bytes] : {std::pair{"icc", &metadata.icc}, {"exif", &metadata.exif}, {"xmp", &metadata.xmp}})
     if (const Json* value = member(name)) *bytes = bytes_of(value_of<std::string>(*value, name), name);
@@ -111,33 +112,27 @@ Metadata metadata_of(const JsonValue& json) {
                                     static_cast<Resolution::Unit>(unit - std::begin(unit_names))});
     if (!metadata.resolution) throw std::string("resolution");
   }
-  if (const Json* value = member("texts"))
-    for (const Json& entry : value_of<Json::Array>(*value, "texts")) {
-      const auto& pair = pair_of(entry, "texts");
-      metadata.texts.emplace_back(value_of<std::string>(pair[0], "texts"), value_of<std::string>(pair[1], "texts"));
-    }
-  if (const Json* value = member("geo"))
-    for (const Json& entry : value_of<Json::Array>(*value, "geo")) {
-      const auto& pair = pair_of(entry, "geo");
-      const auto tag = value_of<std::int64_t>(pair[0], "geo");
-      std::string values = bytes_of(value_of<std::string>(pair[1], "geo"), "geo");
-      const auto* known =
-          std::find_if(std::begin(geo_tags), std::end(geo_tags), [&](const GeoTag& each) { return each.tag == tag; });
-      if (known == std::end(geo_tags) || values.empty() || values.size() % size_of(known->type) != 0 ||
-          (known->type == GeoType::text && values.back() != '\0'))
-        throw std::string("geo");
-      metadata.geo.push_back({known->tag, std::move(values)});
-    }
-  if (const Json* value = member("colours"))
-    for (const Json& entry : value_of<Json::Array>(*value, "colours")) {
-      const auto& pair = pair_of(entry, "colours");
-      const auto& name = value_of<std::string>(pair[0], "colours");
-      std::string data = bytes_of(value_of<std::string>(pair[1], "colours"), "colours");
-      if (!((name == "gAMA" && data.size() == 4) || (name == "cHRM" && data.size() == 32) ||
-            (name == "sRGB" && data.size() == 1)))
-        throw std::string("colours");
-      metadata.colours.emplace_back(name, std::move(data));
-    }
+  for_each_pair("texts", [&](const Json& keyword, const Json& text) {
+    metadata.texts.emplace_back(value_of<std::string>(keyword, "texts"), value_of<std::string>(text, "texts"));
+  });
+  for_each_pair("geo", [&](const Json& first, const Json& second) {
+    const auto tag = value_of<std::int64_t>(first, "geo");
+    std::string values = bytes_of(value_of<std::string>(second, "geo"), "geo");
+    const auto* known =
+        std::find_if(std::begin(geo_tags), std::end(geo_tags), [&](const GeoTag& each) { return each.tag == tag; });
+    if (known == std::end(geo_tags) || values.empty() || values.size() % size_of(known->type) != 0 ||
+        (known->type == GeoType::text && values.back() != '\0'))
+      throw std::string("geo");
+    metadata.geo.push_back({known->tag, std::move(values)});
+  });
+  for_each_pair("colours", [&](const Json& first, const Json& second) {
+    const auto& name = value_of<std::string>(first, "colours");
+    std::string data = bytes_of(value_of<std::string>(second, "colours"), "colours");
+    if (!((name == "gAMA" && data.size() == 4) || (name == "cHRM" && data.size() == 32) ||
+          (name == "sRGB" && data.size() == 1)))
+      throw std::string("colours");
+    metadata.colours.emplace_back(name, std::move(data));
+  });
   return metadata;
 }
 

@@ -32,20 +32,6 @@ bool is_utf8(std::string_view text) {
   return following == 0;
 }
 
-std::string utf8_of_latin1(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x80) {
-      result += static_cast<char>(0xC0 | (byte >> 6));
-      result += static_cast<char>(0x80 | (byte & 0x3F));
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
-
 /// Returns the text as Latin-1; nothing if a character is not in Latin-1.
 std::optional<std::string> latin1_of_utf8(std::string_view text) {
   std::string result;
@@ -60,12 +46,6 @@ std::optional<std::string> latin1_of_utf8(std::string_view text) {
     }
   }
   return result;
-}
-
-std::string python_tuple(const Dims& dims) {
-  std::string text;
-  for (const auto extent : dims) text += (text.empty() ? "" : ", ") + std::to_string(extent);
-  return "(" + text + (dims.size() == 1 ? ",)" : ")");
 }
 
 [[noreturn]] void cut_short(const Subject& subject, std::size_t given, std::size_t expected) {
@@ -162,7 +142,7 @@ std::int64_t checked_npy_end(const NpyHeader& header, std::int64_t file_size, co
 }
 
 std::string npy_header(const Dims& shape, const ElementType& type) {
-  std::string text = "{'descr': " + type.descr + ", 'fortran_order': False, 'shape': " + python_tuple(shape) + ", }";
+  std::string text = "{'descr': " + type.descr + ", 'fortran_order': False, 'shape': " + shape_text(shape) + ", }";
   // Leaves room for the first extent to grow to 21 digits, as NumPy does.
   if (!shape.empty()) text.append(21 - std::min<std::size_t>(21, std::to_string(shape[0]).size()), ' ');
   int version = 1;

@@ -7,34 +7,25 @@
 #include <utility>
 #include <vector>
 
-#include "formats/file.hpp"
-#include "system/file.hpp"
+#include "formats/stream.hpp"
 #include "system/memory.hpp"
 
 namespace patchfold::formats {
-namespace {
 
-/// Writes at `offset`, or at the file's position.
-void write_all(int descriptor, const std::byte* data, std::size_t bytes, const Subject& subject,
-               std::optional<std::int64_t> offset = std::nullopt) {
+void write_all(int descriptor, const std::byte* data, std::size_t bytes, const Subject& subject, std::string_view rule,
+               std::optional<std::int64_t> offset) {
   while (bytes > 0) {
     const auto count = offset ? system::write_at(descriptor, data, bytes, *offset) : system::write(descriptor, data, bytes);
-    if (count < 0) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
+    if (count < 0) subject.fail_system(ErrorCode::file_write, rule, errno);
     data += count;
     if (offset) *offset += count;
     bytes -= static_cast<std::size_t>(count);
   }
 }
 
-}  // namespace
-
 OutputFile::OutputFile(std::filesystem::path path, std::string_view writer, Kind kind)
     : path_(std::move(path)), writer_(writer) {
   const Subject subject{writer_, path_};
-  const auto check_direct = [&] {
-    if (kind == Kind::regular)
-      subject.fail(ErrorCode::file_write, "must be a regular file: it is not written from its first byte to its last");
-  };
   // A redirected file is written through its descriptor, since opening it again would lose its position.
   if (const int standard = standard_descriptor(path_.string(), system::standard_output); standard >= 0) {
     const int stream = system::duplicate(standard);
@@ -52,7 +43,8 @@ OutputFile::OutputFile(std::filesystem::path path, std::string_view writer, Kind
   if ((exists && status.kind == system::FileKind::folder) || !path_.has_filename())
     subject.fail(ErrorCode::file_write, "must be the name of a file, not of a folder");
   if (exists && status.kind != system::FileKind::regular) {
-    check_direct();
+    if (kind == Kind::regular)
+      subject.fail(ErrorCode::file_write, "must be a regular file: it is not written from its first byte to its last");
     descriptor_ = system::open_to_write(path_);
     if (descriptor_ < 0) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
     return;
@@ -102,7 +94,7 @@ void OutputFile::write(const void* data, std::size_t bytes) {
 }
 
 void OutputFile::write_at(std::int64_t offset, const void* data, std::size_t bytes) {
-  write_all(descriptor_, static_cast<const std::byte*>(data), bytes, {writer_, path_}, offset);
+  write_all(descriptor_, static_cast<const std::byte*>(data), bytes, {writer_, path_}, "cannot be written", offset);
 }
 
 std::size_t OutputFile::read_at(std::int64_t offset, void* dst, std::size_t bytes) {

@@ -49,6 +49,15 @@ void copy_picture_row(const ConstTensorView& rows, std::int64_t y, std::byte* ds
 /// Copies row y of H x W x C, of bfloat16, to memory as float32 without gaps.
 void copy_bfloat16_row(const ConstTensorView& rows, std::int64_t y, std::byte* dst);
 
+/// Writes 1 + `bytes` bytes to `dst`: a filter (PNG specification, section 9) and the row filtered by it. The chosen filter
+/// gives the smallest sum of the absolute values of its bytes as signed numbers; unless this sum is a tenth below the sum of
+/// the row itself, the filter is none. `pixel` is the size of a pixel in bytes. `row` and `above`, the row above, need
+/// `pixel` zeros before them; for the first row `above` is all zeros.
+void filter_png_row(const std::uint8_t* row, const std::uint8_t* above, std::size_t bytes, std::size_t pixel,
+                    std::uint8_t* dst) noexcept;
+/// Returns the four bytes of a number of a PNG file.
+std::string big_endian(std::uint32_t number);
+
 /// Returns "640 x 480 pixels".
 std::string pixels_text(std::int64_t width, std::int64_t height);
 

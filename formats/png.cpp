@@ -141,11 +141,6 @@ class PngDecoder {
     png_uint_32 bytes = 0;
     if (png_get_iCCP(png_, info_, &name, &compression, &profile, &bytes) != 0)
       metadata.icc.assign(reinterpret_cast<const char*>(profile), bytes);
-    const auto number = [](png_fixed_point value) {
-      std::string text;
-      for (int shift = 24; shift >= 0; shift -= 8) text += static_cast<char>(static_cast<png_uint_32>(value) >> shift & 255);
-      return text;
-    };
     int intent = 0;
     const bool is_srgb = png_get_sRGB(png_, info_, &intent) != 0;
     if (is_srgb) metadata.colours.emplace_back("sRGB", std::string(1, static_cast<char>(intent)));
@@ -153,12 +148,12 @@ class PngDecoder {
     if (is_srgb || !metadata.icc.empty()) return;
     png_fixed_point gamma = 0;
     if (png_get_valid(png_, info_, PNG_INFO_gAMA) != 0 && png_get_gAMA_fixed(png_, info_, &gamma) != 0)
-      metadata.colours.emplace_back("gAMA", number(gamma));
+      metadata.colours.emplace_back("gAMA", big_endian(static_cast<std::uint32_t>(gamma)));
     png_fixed_point xy[8] = {};
     if (png_get_valid(png_, info_, PNG_INFO_cHRM) != 0 &&
         png_get_cHRM_fixed(png_, info_, &xy[0], &xy[1], &xy[2], &xy[3], &xy[4], &xy[5], &xy[6], &xy[7]) != 0) {
       std::string data;
-      for (const png_fixed_point value : xy) data += number(value);
+      for (const png_fixed_point value : xy) data += big_endian(static_cast<std::uint32_t>(value));
       metadata.colours.emplace_back("cHRM", data);
     }
   }

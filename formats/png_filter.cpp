@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/png_filter.hpp"
-
+// PNG's filters. A filter replaces the bytes of a row by their differences from neighbouring bytes.
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+
+#include "formats/picture_codec.hpp"
 
 namespace patchfold::formats {
 namespace {

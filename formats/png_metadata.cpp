@@ -5,17 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "formats/metadata.hpp"
+#include "formats/picture_codec.hpp"
 
 namespace patchfold::formats {
 namespace {
-
-std::string big_endian(double number) {
-  const auto value = static_cast<std::uint32_t>(std::llround(number));
-  std::string bytes;
-  for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(value >> shift & 255);
-  return bytes;
-}
 
 /// Returns the bytes compressed; empty if memory runs out.
 std::string compressed(const std::string& bytes) {
@@ -41,6 +34,12 @@ std::pair<std::string, std::string> text_chunk(const std::string& keyword, const
 
 }  // namespace
 
+std::string big_endian(std::uint32_t number) {
+  std::string bytes;
+  for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift & 255);
+  return bytes;
+}
+
 std::vector<std::pair<std::string, std::string>> png_chunks(const Metadata& metadata) {
   std::vector<std::pair<std::string, std::string>> chunks;
   if (!metadata.icc.empty()) chunks.emplace_back("iCCP", std::string("ICC profile\0\0", 13) + compressed(metadata.icc));
@@ -48,7 +47,8 @@ std::vector<std::pair<std::string, std::string>> png_chunks(const Metadata& meta
     if (metadata.icc.empty() || chunk.first != "sRGB") chunks.push_back(chunk);
   if (metadata.resolution) {
     const Resolution resolution = resolution_in(*metadata.resolution, Resolution::Unit::metre);
-    chunks.emplace_back("pHYs", big_endian(resolution.x) + big_endian(resolution.y) +
+    const auto rounded = [](double number) { return big_endian(static_cast<std::uint32_t>(std::llround(number))); };
+    chunks.emplace_back("pHYs", rounded(resolution.x) + rounded(resolution.y) +
                                     static_cast<char>(resolution.unit != Resolution::Unit::none));
   }
   if (!metadata.exif.empty() || metadata.orientation != 1)

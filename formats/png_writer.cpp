@@ -6,7 +6,6 @@
 
 #include "formats/output_file.hpp"
 #include "formats/picture_codec.hpp"
-#include "formats/png_filter.hpp"
 #include "formats/zlib_blocks.hpp"
 #include "src/base/checked.hpp"
 
@@ -14,10 +13,6 @@ namespace patchfold::formats {
 namespace {
 
 constexpr std::int64_t most_pixels = 0x7FFFFFFF;
-
-void put_number(std::byte* dst, std::uint32_t number) noexcept {
-  for (int i = 0; i < 4; ++i) dst[i] = static_cast<std::byte>(number >> (24 - 8 * i));
-}
 
 std::uint32_t crc_of(std::uint32_t crc, const void* data, std::size_t bytes) noexcept {
   return static_cast<std::uint32_t>(::crc32_z(crc, static_cast<const Bytef*>(data), bytes));
@@ -63,25 +58,20 @@ class PngRowWriter final : public RowWriter {
     return rows_.get() + (i + 1) * row_step() + static_cast<std::int64_t>(pixel_bytes());
   }
 
-  void write_chunk(const char* name, std::string_view data) {
-    std::string chunk(8, '\0');
-    put_number(reinterpret_cast<std::byte*>(chunk.data()), static_cast<std::uint32_t>(data.size()));
-    std::memcpy(chunk.data() + 4, name, 4);
-    chunk.append(data).append(4, '\0');
-    put_number(reinterpret_cast<std::byte*>(chunk.data() + chunk.size() - 4), crc_of(0, chunk.data() + 4, data.size() + 4));
+  void write_chunk(const std::string& name, const std::string& data) {
+    std::string chunk = big_endian(static_cast<std::uint32_t>(data.size())) + name + data;
+    chunk += big_endian(crc_of(0, chunk.data() + 4, data.size() + 4));
     file_.write(chunk.data(), chunk.size());
   }
 
   void write_header(const Metadata& metadata) {
     file_.write("\x89PNG\r\n\x1A\n", 8);
     constexpr char color_types[] = {0, 4, 2, 6};
-    std::string header(13, '\0');
-    put_number(reinterpret_cast<std::byte*>(header.data()), static_cast<std::uint32_t>(pixels_.width()));
-    put_number(reinterpret_cast<std::byte*>(header.data() + 4), static_cast<std::uint32_t>(pixels_.height()));
-    header[8] = static_cast<char>(8 * pixels_.depth());
-    header[9] = color_types[pixels_.channels() - 1];
-    write_chunk("IHDR", header);
-    for (const auto& [name, data] : png_chunks(metadata)) write_chunk(name.c_str(), data);
+    write_chunk("IHDR", big_endian(static_cast<std::uint32_t>(pixels_.width())) +
+                            big_endian(static_cast<std::uint32_t>(pixels_.height())) +
+                            static_cast<char>(8 * pixels_.depth()) + color_types[pixels_.channels() - 1] +
+                            std::string(3, '\0'));
+    for (const auto& [name, data] : png_chunks(metadata)) write_chunk(name, data);
   }
 
   void write_rows(const ConstTensorView& rows) override {
@@ -130,12 +120,11 @@ class PngRowWriter final : public RowWriter {
 
   /// Writes bytes as an IDAT chunk; the memory before and after the bytes has room for the chunk's frame.
   void write_data(std::span<std::byte> part, std::uint32_t crc) {
-    constexpr char name[] = {'I', 'D', 'A', 'T'};
-    std::byte* const begin = part.data() - 8;
-    put_number(begin, static_cast<std::uint32_t>(part.size()));
-    std::memcpy(begin + 4, name, 4);
-    put_number(part.data() + part.size(),
-               static_cast<std::uint32_t>(::crc32_combine(crc_of(0, name, 4), crc, static_cast<z_off_t>(part.size()))));
+    const std::string frame = big_endian(static_cast<std::uint32_t>(part.size())) + "IDAT";
+    std::byte* const begin = part.data() - frame.size();
+    std::memcpy(begin, frame.data(), frame.size());
+    const uLong sum = ::crc32_combine(crc_of(0, begin + 4, 4), crc, static_cast<z_off_t>(part.size()));
+    std::memcpy(part.data() + part.size(), big_endian(static_cast<std::uint32_t>(sum)).data(), 4);
     file_.write(begin, part.size() + 12);
   }
 

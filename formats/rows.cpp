@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "formats/picture.hpp"
 #include "formats/row_codecs.hpp"
 
 namespace patchfold::formats {
@@ -59,6 +60,17 @@ std::unique_ptr<RowReader> open_any(const Subject& subject, std::optional<int> p
 }
 
 }  // namespace
+
+std::optional<FileFormat> format_of_name(const std::filesystem::path& path) {
+  std::string extension = path.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  if (extension == ".npy") return FileFormat::npy;
+  if (extension == ".png") return FileFormat::png;
+  if (extension == ".jpg" || extension == ".jpeg") return FileFormat::jpeg;
+  if (extension == ".tif" || extension == ".tiff") return FileFormat::tiff;
+  return std::nullopt;
+}
 
 bool begins_a_file(std::string_view first) noexcept {
   for (const auto& [bytes, format] : signatures)
@@ -149,6 +161,33 @@ std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& path, const 
     case FileFormat::tiff: return create_tiff(path, shape, type, options);
     default: return create_npy(path, shape, type);
   }
+}
+
+bool is_picture_path(const std::filesystem::path& path) {
+  return format_of_name(path).value_or(FileFormat::npy) != FileFormat::npy;
+}
+
+LoadedTensor read_picture(const std::filesystem::path& path, std::optional<int> page, Metadata* metadata) {
+  const auto reader = open_picture(path, page);
+  const std::int64_t height = reader->shape()[0];
+  auto memory = allocate(height * reader->row_bytes(), {"picture", path});
+  reader->read(height, memory.get());
+  const ElementType& type = reader->type();
+  if (metadata != nullptr) *metadata = reader->metadata();
+  return {{memory.get(), reader->shape(), dense_strides(reader->shape(), type.size), type.dtype, type.size},
+          type,
+          std::move(memory)};
+}
+
+std::vector<std::string> write_picture(const std::filesystem::path& path, const ConstTensorView& picture,
+                                       const WriteOptions& options) {
+  if (!options.format && !is_picture_path(path))
+    Subject{"picture", path}.fail(ErrorCode::file_unsupported, "must end in .png, .jpg, .jpeg, .tif or .tiff",
+                                  path.extension().string());
+  const auto writer = create_rows(path, picture.shape, element_type(picture.dtype), options);
+  writer->write(picture);
+  writer->commit();
+  return writer->losses();
 }
 
 }  // namespace patchfold::formats

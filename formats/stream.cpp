@@ -13,41 +13,10 @@
 namespace patchfold::formats {
 namespace {
 
-/// A descriptor that is closed at the end of its scope.
-class Descriptor {
- public:
-  explicit Descriptor(int descriptor) noexcept : descriptor_(descriptor) {}
-  Descriptor(Descriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor() {
-    if (descriptor_ >= 0) system::close(descriptor_);
-  }
-  int get() const noexcept { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
 struct Stored {
   Descriptor file;
   std::int64_t size = 0;
 };
-
-/// Reads bytes and returns their number, 0 at the end. Throws Error(file_open).
-std::size_t read_some(int stream, std::byte* dst, std::size_t bytes, const Subject& subject) {
-  const auto count = system::read(stream, dst, bytes);
-  if (count < 0) subject.fail_system(ErrorCode::file_open, "cannot be read", errno);
-  return static_cast<std::size_t>(count);
-}
-
-void append(int file, const std::byte* data, std::size_t bytes, const Subject& subject) {
-  while (bytes > 0) {
-    const auto count = system::write(file, data, bytes);
-    if (count < 0) subject.fail_system(ErrorCode::file_write, "cannot be stored in a temporary file", errno);
-    data += count;
-    bytes -= static_cast<std::size_t>(count);
-  }
-}
 
 Stored store(int stream, const Subject& subject) {
   constexpr std::size_t longest_signature = 8;
@@ -55,11 +24,12 @@ Stored store(int stream, const Subject& subject) {
   std::vector<std::byte> buffer(std::size_t{1} << 18);
   std::size_t held = 0;
   while (true) {
-    const std::size_t count = read_some(stream, buffer.data() + held, buffer.size() - held, subject);
-    held += count;
+    const auto count = system::read(stream, buffer.data() + held, buffer.size() - held);
+    if (count < 0) subject.fail_system(ErrorCode::file_open, "cannot be read", errno);
+    held += static_cast<std::size_t>(count);
     const bool is_begin = stored.size == 0;
     if (count > 0 && is_begin && held < longest_signature) continue;
-    append(stored.file.get(), buffer.data(), held, subject);
+    write_all(stored.file.get(), buffer.data(), held, subject, "cannot be stored in a temporary file");
     stored.size += static_cast<std::int64_t>(held);
     const std::string_view begin(reinterpret_cast<const char*>(buffer.data()), held);
     // A stream with an unknown format may be endless, so only its beginning is read.

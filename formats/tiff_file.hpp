@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "formats/file.hpp"
+#include "formats/metadata.hpp"
 #include "formats/output_file.hpp"
 #include "patchfold/dtype.hpp"
 
@@ -67,5 +68,12 @@ class TiffFile {
   char message_[200] = {};
   TIFF* tiff_ = nullptr;
 };
+
+/// Reads the metadata of the file's current page.
+Metadata tiff_metadata(TIFF* tiff);
+/// Sets the fields of a page that is being written; returns false if libtiff refused a field.
+bool set_tiff_metadata(TIFF* tiff, const Metadata& metadata);
+/// Returns the number of bytes of the fields in a file.
+std::size_t metadata_bytes(const Metadata& metadata) noexcept;
 
 }  // namespace patchfold::formats

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/tiff_metadata.hpp"
-
 #include <cstring>
 #include <vector>
+
+#include "formats/tiff_file.hpp"
 
 namespace patchfold::formats {
 namespace {

@@ -6,7 +6,6 @@
 #include "formats/picture.hpp"
 #include "formats/tiff_file.hpp"
 #include "formats/tiff_layout.hpp"
-#include "formats/tiff_metadata.hpp"
 
 namespace patchfold::formats {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "formats/picture_codec.hpp"
 #include "formats/tiff_file.hpp"
-#include "formats/tiff_metadata.hpp"
 #include "src/base/checked.hpp"
 
 namespace patchfold::formats {

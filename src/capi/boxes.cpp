@@ -33,7 +33,7 @@ using namespace patchfold::capi;
 
 pf_status pf_tiling_touching(const pf_tiling* tiling, const pf_span* box, pf_span* tiles) {
   return guarded([&] {
-    const auto& known = required(tiling, "pf_tiling_touching", "tiling")->tiling;
+    const auto& known = tiling_of(tiling, "pf_tiling_touching");
     required(tiles, op_tiling, "tiles");
     give_spans(known.touching(box_of(box, known.axes().size(), op_tiling)), tiles);
   });
@@ -41,7 +41,7 @@ pf_status pf_tiling_touching(const pf_tiling* tiling, const pf_span* box, pf_spa
 
 pf_status pf_tiling_piece(const pf_tiling* tiling, int64_t index, const pf_span* box, pf_span* part) {
   return guarded([&] {
-    const auto& known = required(tiling, "pf_tiling_piece", "tiling")->tiling;
+    const auto& known = tiling_of(tiling, "pf_tiling_piece");
     required(part, op_tiling, "part");
     give_spans(known.piece(index, box_of(box, known.axes().size(), op_tiling)), part);
   });
@@ -50,7 +50,7 @@ pf_status pf_tiling_piece(const pf_tiling* tiling, int64_t index, const pf_span*
 pf_status pf_box_merger_create(const pf_tiling* tiling, const pf_merge_spec* spec, pf_box_merger** merger) {
   return guarded([&] {
     *required(merger, "pf_box_merger_create", "merger") = nullptr;
-    const auto& known = required(tiling, "pf_box_merger_create", "tiling")->tiling;
+    const auto& known = tiling_of(tiling, "pf_box_merger_create");
     *merger = new pf_box_merger{{known, merge_spec_of(spec, known)}, known.axes().size()};
   });
 }

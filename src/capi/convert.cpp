@@ -76,9 +76,8 @@ IndexTensor index_tensor_of(const pf_tensor& tensor, std::string_view op, std::s
 /// Returns the numbers of a list or of pairs; `width` is the count of numbers in an entry.
 std::span<const std::int64_t> numbers_of(const pf_attribute& attribute, std::int64_t width, std::string_view op) {
   if (attribute.count < 0) fail(ErrorCode::length, op, attribute.name, "count must be at least 0", attribute.count);
-  if (attribute.count > max_rank) {
+  if (attribute.count > max_rank)
     fail(ErrorCode::limit, op, attribute.name, "the list has too many entries", attribute.count, max_rank);
-  }
   if (attribute.count == 0) return {};
   if (attribute.integers == nullptr) fail(ErrorCode::missing, op, attribute.name, "integers must not be NULL");
   return {attribute.integers, static_cast<std::size_t>(attribute.count * width)};
@@ -114,9 +113,8 @@ ArgumentValue value_of(const pf_attribute& attribute, const OperatorSpec& spec) 
 
 /// Reads the attributes; the first entry states its size, which is the step of the array.
 void read_attributes(const Request& request, const OperatorSpec& spec, std::vector<Argument>& arguments) {
-  if (request.n_attributes < 0) {
+  if (request.n_attributes < 0)
     fail(ErrorCode::length, spec.name, "n_attributes", "must be at least 0", request.n_attributes);
-  }
   if (request.n_attributes == 0) return;
   const std::size_t step = required(request.attributes, spec.name, "attributes")->size;
   const auto* bytes = reinterpret_cast<const std::byte*>(request.attributes);
@@ -124,9 +122,8 @@ void read_attributes(const Request& request, const OperatorSpec& spec, std::vect
     const std::string place = "attributes[" + std::to_string(i) + "]";
     const auto attribute =
         load<pf_attribute>(bytes + static_cast<std::size_t>(i) * step, sizeof(pf_attribute), spec.name, place);
-    if (attribute.size != step) {
+    if (attribute.size != step)
       fail(ErrorCode::value, spec.name, place, "all attributes of an array must have the same size", attribute.size, step);
-    }
     if (attribute.name == nullptr) fail(ErrorCode::missing, spec.name, place, "name must not be NULL");
     arguments.push_back({attribute.name, value_of(attribute, spec)});
   }
@@ -135,18 +132,16 @@ void read_attributes(const Request& request, const OperatorSpec& spec, std::vect
 /// Reads the shape inputs, in the order of the table, and returns the data input.
 const pf_tensor* read_inputs(const Request& request, const OperatorSpec& spec, std::vector<Argument>& arguments) {
   const int data_inputs = spec.data_input.empty() ? 0 : 1;
-  if (request.n_inputs < data_inputs) {
+  if (request.n_inputs < data_inputs)
     fail(ErrorCode::missing, spec.name, spec.data_input, "the first input must be given", request.n_inputs, data_inputs);
-  }
   if (request.n_inputs > 0) required(request.inputs, spec.name, "inputs");
   std::int32_t next = data_inputs;
   for (const auto& argument : spec.arguments) {
     if (!argument.is_input || next >= request.n_inputs) continue;
     arguments.push_back({std::string(argument.name), index_tensor_of(request.inputs[next++], spec.name, argument.name)});
   }
-  if (next < request.n_inputs) {
+  if (next < request.n_inputs)
     fail(ErrorCode::length, spec.name, "inputs", "there are more inputs than the operator has", request.n_inputs, next);
-  }
   return data_inputs ? request.inputs : nullptr;
 }
 
@@ -165,9 +160,8 @@ DType dtype_of(pf_dtype number, std::string_view op, std::string_view argument) 
 }
 
 Dims shape_of(const pf_tensor& tensor, std::string_view op, std::string_view argument) {
-  if (tensor.rank < 0 || tensor.rank > max_rank) {
+  if (tensor.rank < 0 || tensor.rank > max_rank)
     fail(ErrorCode::rank, op, argument, "rank must lie between 0 and " + std::to_string(max_rank), tensor.rank);
-  }
   if (tensor.rank == 0) return {};
   if (tensor.shape == nullptr) fail(ErrorCode::missing, op, argument, "shape must not be NULL");
   const Dims shape(std::span(tensor.shape, static_cast<std::size_t>(tensor.rank)));
@@ -181,9 +175,8 @@ TensorView view_of(const pf_tensor& tensor, std::string_view op, std::string_vie
   const std::size_t natural = size_of(dtype);
   const std::size_t size = tensor.element_size == 0 ? natural : tensor.element_size;
   if (size == 0) fail(ErrorCode::dtype, op, argument, "element_size of opaque elements must be at least 1", 0);
-  if (dtype != DType::opaque && size != natural) {
+  if (dtype != DType::opaque && size != natural)
     fail(ErrorCode::dtype, op, argument, "element_size must be that of " + std::string(name_of(dtype)), size, natural);
-  }
   const Dims strides = tensor.stride_bytes != nullptr && tensor.rank > 0
                            ? Dims(std::span(tensor.stride_bytes, static_cast<std::size_t>(tensor.rank)))
                            : naming(op, argument, [&] { return contiguous_strides(shape, size); });
@@ -200,11 +193,6 @@ Given read(const Request& request, std::string_view function) {
   read_attributes(request, given.spec, given.arguments);
   given.data = read_inputs(request, given.spec, given.arguments);
   return given;
-}
-
-Call bind(const Request& request, std::string_view function) {
-  const Given given = read(request, function);
-  return {given.spec, given.spec.bind(given.arguments), given.data};
 }
 
 void give_list(const Dims& list, std::int64_t* to, std::int32_t* count, std::string_view op, std::string_view argument) {

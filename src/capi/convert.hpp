@@ -22,13 +22,6 @@ struct Request {
   std::int32_t n_inputs;
 };
 
-/// An operator with its arguments, and the tensor that it reads; nullptr if it has no data input.
-struct Call {
-  const OperatorSpec& spec;
-  BoundOperator bound;
-  const pf_tensor* data;
-};
-
 /// An operator with its arguments as they were given, and the tensor that it reads; nullptr if it has no data input.
 struct Given {
   const OperatorSpec& spec;
@@ -38,8 +31,6 @@ struct Given {
 
 /// Finds the operator and reads its attributes and shape inputs. Errors name `function` until the operator is known.
 Given read(const Request& request, std::string_view function);
-/// Reads the request as read() does, and binds the arguments.
-Call bind(const Request& request, std::string_view function);
 
 /// Returns the shape of a tensor, whose rank and extents are checked.
 Dims shape_of(const pf_tensor& tensor, std::string_view op, std::string_view argument);

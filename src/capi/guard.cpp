@@ -60,8 +60,8 @@ void remember(const char* without_memory, F make) noexcept {
 
 /// The texts of the catalogue, ended by NUL. The index of a text is the number of its status; PF_OK is the first.
 struct Texts {
-  std::array<std::string, std::size(statuses) + 1> names;
-  std::array<std::string, std::size(statuses) + 1> docs;
+  using List = std::array<std::string, std::size(statuses) + 1>;
+  List names, docs;
 };
 
 const Texts& texts() {
@@ -77,9 +77,15 @@ const Texts& texts() {
   });
 }
 
-const char* text_of(pf_status status, const auto& list) noexcept {
-  if (status < 0 || static_cast<std::size_t>(status) >= list.size()) return nullptr;
-  return list[static_cast<std::size_t>(status)].c_str();
+/// Returns the text of a status; nullptr for an unknown status, or if memory runs out.
+const char* text_of(pf_status status, Texts::List Texts::*texts_of) noexcept {
+  try {
+    const Texts::List& list = texts().*texts_of;
+    if (status < 0 || static_cast<std::size_t>(status) >= list.size()) return nullptr;
+    return list[static_cast<std::size_t>(status)].c_str();
+  } catch (...) {
+    return nullptr;
+  }
 }
 
 }  // namespace
@@ -106,8 +112,7 @@ pf_status store_internal(const char* what) noexcept {
 
 }  // namespace patchfold::capi
 
-using patchfold::capi::last_error;
-using patchfold::capi::plain;
+using namespace patchfold::capi;  // NOLINT: the functions below are the interface itself
 
 const char* pf_last_error(void) {
   const auto* error = last_error();
@@ -130,19 +135,9 @@ const char* pf_last_error_part(int32_t part) {
 }
 
 const char* pf_status_name(pf_status status) {
-  if (status == PF_ERROR_INTERNAL) return "internal";
-  try {
-    return patchfold::capi::text_of(status, patchfold::capi::texts().names);
-  } catch (...) {
-    return nullptr;
-  }
+  return status == PF_ERROR_INTERNAL ? "internal" : text_of(status, &Texts::names);
 }
 
 const char* pf_status_doc(pf_status status) {
-  if (status == PF_ERROR_INTERNAL) return "The library has a fault.";
-  try {
-    return patchfold::capi::text_of(status, patchfold::capi::texts().docs);
-  } catch (...) {
-    return nullptr;
-  }
+  return status == PF_ERROR_INTERNAL ? "The library has a fault." : text_of(status, &Texts::docs);
 }

@@ -86,9 +86,8 @@ std::int32_t count_of(const auto& list) {
 }
 
 std::size_t checked_index(std::int32_t index, const auto& list, std::string_view op, std::string_view argument) {
-  if (index < 0 || index >= count_of(list)) {
+  if (index < 0 || index >= count_of(list))
     fail(ErrorCode::value, op, argument, "must lie between 0 and the number of entries", index, count_of(list));
-  }
   return static_cast<std::size_t>(index);
 }
 
@@ -145,9 +144,8 @@ pf_status pf_dtype_from_name(const char* name, pf_dtype* dtype) {
   return guarded([&] {
     required(dtype, "pf_dtype_from_name", "dtype");
     const auto found = patchfold::dtype_of(required(name, "pf_dtype_from_name", "name"));
-    if (!found) {
+    if (!found)
       patchfold::fail(patchfold::ErrorCode::value, "pf_dtype_from_name", "name", "there is no such element type", name);
-    }
     *dtype = static_cast<pf_dtype>(*found);
   });
 }

@@ -180,10 +180,6 @@ void add_tile(Merger& merger, std::int64_t index, const pf_tensor* tile, const p
   }
 }
 
-const Tiling& tiling_to_merge(const pf_tiling* tiling, std::string_view function) {
-  return required(tiling, function, "tiling")->tiling;
-}
-
 }  // namespace
 }  // namespace patchfold::capi
 
@@ -205,21 +201,21 @@ using namespace patchfold::capi;  // NOLINT: the functions below are the interfa
 
 pf_status pf_merge_check(const pf_tiling* tiling, const pf_merge_spec* spec) {
   return guarded([&] {
-    const auto& known = tiling_to_merge(tiling, "pf_merge_check");
+    const auto& known = tiling_of(tiling, "pf_merge_check");
     patchfold::check_merge(known, merge_spec_of(spec, known));
   });
 }
 
 pf_status pf_merge_check_weights(const pf_tiling* tiling, const pf_merge_spec* spec) {
   return guarded([&] {
-    const auto& known = tiling_to_merge(tiling, "pf_merge_check_weights");
+    const auto& known = tiling_of(tiling, "pf_merge_check_weights");
     patchfold::check_merge(known, merge_spec_of(spec, known), true);
   });
 }
 
 pf_status pf_merge_reduction(const pf_tiling* tiling, const pf_merge_spec* spec, pf_reduce* reduce) {
   return guarded([&] {
-    const auto& known = tiling_to_merge(tiling, "pf_merge_reduction");
+    const auto& known = tiling_of(tiling, "pf_merge_reduction");
     required(reduce, op_merge, "reduce");
     *reduce = static_cast<pf_reduce>(patchfold::reduction_of(merge_spec_of(spec, known))) + 1;
   });
@@ -227,7 +223,7 @@ pf_status pf_merge_reduction(const pf_tiling* tiling, const pf_merge_spec* spec,
 
 pf_status pf_merge_memory(const pf_tiling* tiling, const pf_merge_spec* spec, int32_t to_sink, pf_merge_bytes* bytes) {
   return guarded([&] {
-    const auto& known = tiling_to_merge(tiling, "pf_merge_memory");
+    const auto& known = tiling_of(tiling, "pf_merge_memory");
     required(bytes, op_merge, "bytes");
     const auto memory = patchfold::merge_memory(known, merge_spec_of(spec, known), to_sink != 0);
     save(pf_merge_bytes{0, 0, memory.tiles, memory.rows, memory.most}, bytes, sizeof(pf_merge_bytes), op_merge, "bytes");
@@ -249,7 +245,7 @@ pf_status pf_merger_create(const pf_tiling* tiling, const pf_merge_spec* spec, c
                            const pf_executor* executor, pf_merger** merger) {
   return guarded([&] {
     *required(merger, "pf_merger_create", "merger") = nullptr;
-    const auto& known = tiling_to_merge(tiling, "pf_merger_create");
+    const auto& known = tiling_of(tiling, "pf_merger_create");
     const auto to = view_of(*required(output, op_merge, "output"), op_merge, "output");
     *merger = new pf_merger(known, merge_spec_of(spec, known), to, executor);
   });
@@ -259,7 +255,7 @@ pf_status pf_merger_create_to_sink(const pf_tiling* tiling, const pf_merge_spec*
                                    const pf_executor* executor, pf_merger** merger) {
   return guarded([&] {
     *required(merger, "pf_merger_create_to_sink", "merger") = nullptr;
-    const auto& known = tiling_to_merge(tiling, "pf_merger_create_to_sink");
+    const auto& known = tiling_of(tiling, "pf_merger_create_to_sink");
     *merger = new pf_merger(known, merge_spec_of(spec, known), sink, executor);
   });
 }

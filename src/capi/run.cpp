@@ -39,10 +39,9 @@ Planned make_plan(const Request& request, const pf_tensor* output, std::string_v
 
 /// Throws the error of a failed run; for null data, the error names the tensor without data.
 void check(Status status, const OperatorSpec& spec, const void* dst) {
-  if (status == Status::null_data) {
+  if (status == Status::null_data)
     fail(ErrorCode::null_data, spec.name, dst == nullptr ? "output" : spec.data_input,
          "a tensor with elements must have data");
-  }
   throw_if_failed(status, spec.name);
 }
 
@@ -53,11 +52,12 @@ void run(const Request& request, const pf_tensor* output, const pf_executor* exe
 }
 
 void output_shape(const Request& request, std::int64_t* shape, std::int32_t* rank) {
-  const Call call = bind(request, "pf_output_shape");
-  required(rank, call.spec.name, "rank");
-  const Dims result =
-      call.bound.output_shape(call.data == nullptr ? Dims{} : shape_of(*call.data, call.spec.name, call.spec.data_input));
-  give_list(result, shape, rank, call.spec.name, "shape");
+  const Given given = read(request, "pf_output_shape");
+  const OperatorSpec& spec = given.spec;
+  const BoundOperator bound = spec.bind(given.arguments);
+  required(rank, spec.name, "rank");
+  const Dims result = bound.output_shape(given.data == nullptr ? Dims{} : shape_of(*given.data, spec.name, spec.data_input));
+  give_list(result, shape, rank, spec.name, "shape");
 }
 
 void run_plan(const pf_plan& plan, const void* src, void* dst, void* scratch, std::size_t scratch_bytes,
@@ -69,10 +69,9 @@ void run_plan(const pf_plan& plan, const void* src, void* dst, void* scratch, st
     return check(plan.plan.run(src, dst, chosen.get()), spec, dst);
   }
   const Status status = plan.plan.run(src, dst, {static_cast<std::byte*>(scratch), scratch_bytes}, chosen.get());
-  if (status == Status::scratch_too_small) {
+  if (status == Status::scratch_too_small)
     fail(ErrorCode::value, spec.name, "scratch", "must have the bytes that the plan asks for", scratch_bytes,
          plan.plan.scratch_bytes(chosen.get().threads()));
-  }
   check(status, spec, dst);
 }
 
@@ -119,9 +118,8 @@ pf_status pf_plan_scratch_bytes(const pf_plan* plan, int32_t threads, size_t* by
   return guarded([&] {
     const auto& known = *required(plan, "pf_plan_scratch_bytes", "plan");
     required(bytes, known.spec->name, "bytes");
-    if (threads < 1) {
+    if (threads < 1)
       patchfold::fail(patchfold::ErrorCode::value, known.spec->name, "threads", "must be at least 1", threads);
-    }
     *bytes = known.plan.scratch_bytes(threads);
   });
 }

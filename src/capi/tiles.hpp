@@ -22,6 +22,11 @@ namespace patchfold::capi {
 inline constexpr std::string_view op_tiling = "tiling";
 inline constexpr std::string_view op_merge = "merge";
 
+/// Returns the tiling; errors name `function`.
+inline const Tiling& tiling_of(const pf_tiling* tiling, std::string_view function) {
+  return required(tiling, function, "tiling")->tiling;
+}
+
 /// Returns the entries as a list of axes. Throws Error if the number of entries is negative or too large.
 template <class T>
 std::span<const T> list_of(const T* entries, std::int32_t count, std::string_view op, std::string_view argument) {

@@ -97,21 +97,12 @@ TileSpan checked_span(const Tiling& tiling, std::int32_t i, std::int64_t k) {
   return tiling.span(i, k);
 }
 
-/// Returns the shape of a result, read from the caller's extents.
-Dims result_of(const std::int64_t* shape, std::int32_t rank) {
-  return Dims(list_of(shape, rank, op_tiling, "result"));
-}
-
 Dims channels_of(const Tiling& tiling, const std::int64_t* channels, std::int32_t count) {
   const Dims given = dims_of(channels, count, "channels");
   if (given.size() > max_rank - tiling.axes().size())
     fail(ErrorCode::rank, op_tiling, "channels", "must leave room for the tiled axes", given.size(),
          ErrorValue("at most ", max_rank - tiling.axes().size()));
   return given;
-}
-
-const Tiling& tiling_of(const pf_tiling* tiling, std::string_view function) {
-  return required(tiling, function, "tiling")->tiling;
 }
 
 }  // namespace
@@ -184,7 +175,7 @@ pf_status pf_tiling_result_channels(const pf_tiling* tiling, int64_t index, cons
   return guarded([&] {
     const auto& known = tiling_of(tiling, "pf_tiling_result_channels");
     required(n_channels, op_tiling, "n_channels");
-    give_list(known.result_channels(index, result_of(shape, rank)), channels, n_channels, op_tiling, "channels");
+    give_list(known.result_channels(index, dims_of(shape, rank, "result")), channels, n_channels, op_tiling, "channels");
   });
 }
 
@@ -192,7 +183,7 @@ pf_status pf_tiling_scale_of(const pf_tiling* tiling, int64_t index, const int64
   return guarded([&] {
     const auto& known = tiling_of(tiling, "pf_tiling_scale_of");
     required(scale, op_tiling, "scale");
-    const auto found = known.scale_of(index, result_of(shape, rank)).value_or(patchfold::Ratio{0, 0});
+    const auto found = known.scale_of(index, dims_of(shape, rank, "result")).value_or(patchfold::Ratio{0, 0});
     *scale = {found.num, found.den};
   });
 }

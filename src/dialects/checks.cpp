@@ -35,6 +35,11 @@ void check_each(std::string_view op, std::string_view argument, const PadsList& 
   for (int i = 0; i < list.size(); ++i) check_each(op, argument, Dims{list[i].begin, list[i].end}, bound);
 }
 
+void check_lists(std::string_view op, std::initializer_list<BoundedList> lists) {
+  for (const BoundedList& each : lists) check_length(op, each.argument, each.list, each.length);
+  for (const BoundedList& each : lists) check_each(op, each.argument, each.list, each.bound);
+}
+
 void check_number(std::string_view op, std::string_view argument, std::int64_t value, std::int64_t bound) {
   if (value < bound) fail(ErrorCode::value, op, argument, "must be at least " + std::to_string(bound), value);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,15 @@ namespace patchfold::dialects {
 
 /// Throws Error(missing, length) unless the list has `length` entries.
 void check_length(std::string_view op, std::string_view argument, const Dims& list, int length);
+/// A list among the arguments of a call, the number of its entries, and the bound of the entries.
+struct BoundedList {
+  std::string_view argument;
+  const Dims& list;
+  int length;
+  std::int64_t bound;
+};
+/// Throws Error(missing, length, value) unless every list has its length, and entries of at least its bound.
+void check_lists(std::string_view op, std::initializer_list<BoundedList> lists);
 /// Throws Error(value) unless every entry is at least `bound`.
 void check_each(std::string_view op, std::string_view argument, const Dims& list, std::int64_t bound);
 void check_each(std::string_view op, std::string_view argument, const Axes& list, std::int64_t bound);

@@ -11,15 +11,15 @@
 namespace patchfold::keras {
 namespace {
 
-using dialects::check_rank;
+using namespace dialects;
 using ops::Names;
 using ops::Neutral;
 
 /// Returns one entry for each of `rank` axes, each at least `bound`. Throws Error(missing, length, value).
 Dims entries(const Axes& axes, int rank, std::int64_t bound, std::string_view argument, const Names& names) {
   const Dims list = axes.is_scalar() ? ops::spread(axes, rank) : axes.values();
-  dialects::check_length(names.op, argument, list, rank);
-  dialects::check_each(names.op, argument, list, bound);
+  check_length(names.op, argument, list, rank);
+  check_each(names.op, argument, list, bound);
   return list;
 }
 
@@ -65,7 +65,7 @@ constexpr Names fold_names{.op = Fold::name, .data = "x"};
 
 PadsList both_ends(const Axes& padding, const Names& names) {
   const Dims pads = entries(padding, 2, 0, "padding", names);
-  return dialects::pairs_of(pads, pads);
+  return pairs_of(pads, pads);
 }
 
 /// Returns the hint for an image with more than two spatial axes, which the neutral unfold takes.
@@ -75,7 +75,7 @@ ErrorValue volume_hint(const Unfold& op, const Dims& x, const Names& names) {
   const patchfold::Unfold unfold{.kernel_size = op.kernel_size,
                                  .stride = op.stride,
                                  .dilation = op.dilation,
-                                 .padding = op.padding.is_scalar() ? Padding(pads[0]) : dialects::pairs_of(pads, pads)};
+                                 .padding = op.padding.is_scalar() ? Padding(pads[0]) : pairs_of(pads, pads)};
   const ops::Change<patchfold::Unfold> call{ops::neutral, unfold, x, names};
   ErrorValue hint = dialects::image_hint(call, &patchfold::Unfold::kernel_size);
   if (!hint.empty()) hint.append(" of the neutral unfold");
@@ -93,7 +93,7 @@ Neutral neutral(const Unfold& op, const Dims& x, const Names& names) {
 
 Neutral neutral(const Fold& op, const Dims& x, const Names& names) {
   check_rank(neutral, op, x, names, 3,
-             x.size() == 4 ? dialects::grid_hint(ops::Change<Fold>{neutral, op, x, names}, 2) : ErrorValue());
+             x.size() == 4 ? grid_hint(ops::Change<Fold>{neutral, op, x, names}, 2) : ErrorValue());
   return patchfold::Fold{.output_size = entries(op.output_size, 2, 1, "output_size", names),
                          .kernel_size = entries(op.kernel_size, 2, 1, "kernel_size", names),
                          .stride = entries(op.stride, 2, 1, "stride", names),
@@ -108,9 +108,6 @@ PATCHFOLD_OPERATOR(Unfold, unfold_names)
 PATCHFOLD_OPERATOR(Fold, fold_names)
 
 [[gnu::cold]] static std::vector<OperatorSpec> rows() {
-  using dialects::attribute;
-  using dialects::Need;
-  using dialects::row;
   return {
       row<ExtractPatches>(
           neutral,
@@ -151,7 +148,7 @@ PATCHFOLD_OPERATOR(Fold, fold_names)
   };
 }
 
-dialects::Dialect dialect() {
+Dialect dialect() {
   return {{"keras", "The operators of Keras 3's keras.ops.", "https://keras.io/api/ops/"}, rows()};
 }
 

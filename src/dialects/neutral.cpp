@@ -36,11 +36,11 @@ constexpr Names batch_to_space_names{.op = BatchToSpace::name,
                                      .kernel_size = "block",
                                      .stride = "block",
                                      .padding = "crops"};
-constexpr Names depth_names(std::string_view op, std::string_view data, std::string_view output) {
+constexpr Names block_names(std::string_view op, std::string_view data, std::string_view output) {
   return {.op = op, .data = data, .output = output, .output_size = "block", .kernel_size = "block", .stride = "block"};
 }
-constexpr Names space_to_depth_names = depth_names(SpaceToDepth::name, "image", "deep");
-constexpr Names depth_to_space_names = depth_names(DepthToSpace::name, "deep", "image");
+constexpr Names space_to_depth_names = block_names(SpaceToDepth::name, "image", "deep");
+constexpr Names depth_to_space_names = block_names(DepthToSpace::name, "deep", "image");
 
 }  // namespace
 
@@ -55,10 +55,7 @@ PATCHFOLD_OPERATOR(SpaceToDepth, space_to_depth_names)
 PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
 
 [[gnu::cold]] static std::vector<OperatorSpec> rows() {
-  using dialects::attribute;
-  using dialects::Need;
-  using dialects::renamed;
-  using dialects::row;
+  using namespace dialects;
   constexpr Need optional = Need::optional;
   constexpr Need required = Need::required;
   return {

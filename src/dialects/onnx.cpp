@@ -11,9 +11,7 @@
 namespace patchfold::onnx {
 namespace {
 
-using dialects::check_each;
-using dialects::check_length;
-
+using namespace dialects;
 using ops::Names;
 using ops::Neutral;
 
@@ -28,7 +26,7 @@ constexpr Names col2im_names{.op = Col2Im::name,
 Neutral neutral(const Col2Im& op, const Dims& input, const Names& names) {
   if (input.size() != 3)
     fail_rank(names.op, names.data, "must be (N, C * product of block_shape, L)", input, "rank 3",
-              dialects::grid_hint(ops::Change<Col2Im>{neutral, op, input, names}, op.image_shape.size()));
+              grid_hint(ops::Change<Col2Im>{neutral, op, input, names}, op.image_shape.size()));
   ops::check_given(names.op, "image_shape", !op.image_shape.empty());
   const int rank = op.image_shape.size();
   if (rank > engine::max_axes)
@@ -39,29 +37,25 @@ Neutral neutral(const Col2Im& op, const Dims& input, const Names& names) {
   const Dims& dilations = op.dilations.empty() ? ones : op.dilations;
   const Dims& strides = op.strides.empty() ? ones : op.strides;
   const Dims& pads = op.pads.empty() ? zeros : op.pads;
-  check_length(names.op, "block_shape", op.block_shape, rank);
-  check_length(names.op, "dilations", dilations, rank);
-  check_length(names.op, "strides", strides, rank);
-  check_length(names.op, "pads", pads, 2 * rank);
-  check_each(names.op, "image_shape", op.image_shape, 0);
-  check_each(names.op, "block_shape", op.block_shape, 1);
-  check_each(names.op, "dilations", dilations, 1);
-  check_each(names.op, "strides", strides, 1);
-  check_each(names.op, "pads", pads, 0);
+  check_lists(names.op, {{"image_shape", op.image_shape, rank, 0},
+                         {"block_shape", op.block_shape, rank, 1},
+                         {"dilations", dilations, rank, 1},
+                         {"strides", strides, rank, 1},
+                         {"pads", pads, 2 * rank, 0}});
   return patchfold::Fold{.output_size = op.image_shape,
                          .kernel_size = op.block_shape,
                          .stride = strides,
                          .dilation = dilations,
-                         .padding = dialects::pairs_of(pads.slice(0, rank), pads.slice(rank, 2 * rank))};
+                         .padding = pairs_of(pads.slice(0, rank), pads.slice(rank, 2 * rank))};
 }
 
-constexpr Names space_to_depth_names = dialects::depth_names(SpaceToDepth::name, "input", "blocksize");
-constexpr Names depth_to_space_names = dialects::depth_names(DepthToSpace::name, "input", "blocksize");
+constexpr Names space_to_depth_names = depth_names(SpaceToDepth::name, "input", "blocksize");
+constexpr Names depth_to_space_names = depth_names(DepthToSpace::name, "input", "blocksize");
 
 template <class Depth>
 Neutral neutral_depth(const auto& op, const Dims& input, const Names& names) {
   if (input.size() != 4) fail_rank(names.op, names.data, "must be (N, C, H, W)", input, "rank 4");
-  dialects::check_number(names.op, "blocksize", op.blocksize, 1);
+  check_number(names.op, "blocksize", op.blocksize, 1);
   return Depth{.block = {op.blocksize, op.blocksize},
                .mode = op.mode == Mode::DCR ? DepthMode::blocks_first : DepthMode::depth_first};
 }
@@ -79,11 +73,6 @@ PATCHFOLD_OPERATOR(SpaceToDepth, space_to_depth_names)
 PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
 
 [[gnu::cold]] static std::vector<OperatorSpec> rows() {
-  using dialects::attribute;
-  using dialects::named;
-  using dialects::Need;
-  using dialects::row;
-  using dialects::shape_input;
   constexpr std::string_view to_depth = "Moves blocks of (N, C, H, W) to the channels.";
   constexpr std::string_view to_space = "Moves channels back to blocks of (N, C, H, W).";
   constexpr std::string_view block_doc = "block on both axes, at least 1";
@@ -133,7 +122,7 @@ PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
   };
 }
 
-dialects::Dialect dialect() {
+Dialect dialect() {
   return {{"onnx", "ONNX's operators, each with its opset.", "https://onnx.ai/onnx/operators/"}, rows()};
 }
 

@@ -10,10 +10,7 @@
 namespace patchfold::openvino {
 namespace {
 
-using dialects::check_each;
-using dialects::check_length;
-using dialects::check_number;
-using dialects::pairs_of;
+using namespace dialects;
 using ops::Names;
 using ops::Neutral;
 
@@ -23,19 +20,13 @@ constexpr Names col2im_names{
 Neutral neutral(const Col2Im& op, const Dims& data, const Names& names) {
   if (data.size() != 2 && data.size() != 3)
     fail_rank(names.op, names.data, "must be (N, C * product of kernel_size, L) or without N", data, "rank 3 or 2",
-              dialects::grid_hint(ops::Change<Col2Im>{neutral, op, data, names}, 2));
-  check_length(names.op, "output_size", op.output_size, 2);
-  check_length(names.op, "kernel_size", op.kernel_size, 2);
-  check_length(names.op, "strides", op.strides, 2);
-  check_length(names.op, "dilations", op.dilations, 2);
-  check_length(names.op, "pads_begin", op.pads_begin, 2);
-  check_length(names.op, "pads_end", op.pads_end, 2);
-  check_each(names.op, "output_size", op.output_size, 1);
-  check_each(names.op, "kernel_size", op.kernel_size, 1);
-  check_each(names.op, "strides", op.strides, 1);
-  check_each(names.op, "dilations", op.dilations, 0);
-  check_each(names.op, "pads_begin", op.pads_begin, 0);
-  check_each(names.op, "pads_end", op.pads_end, 0);
+              grid_hint(ops::Change<Col2Im>{neutral, op, data, names}, 2));
+  check_lists(names.op, {{"output_size", op.output_size, 2, 1},
+                         {"kernel_size", op.kernel_size, 2, 1},
+                         {"strides", op.strides, 2, 1},
+                         {"dilations", op.dilations, 2, 0},
+                         {"pads_begin", op.pads_begin, 2, 0},
+                         {"pads_end", op.pads_end, 2, 0}});
   return patchfold::Fold{.output_size = op.output_size,
                          .kernel_size = op.kernel_size,
                          .stride = op.strides,
@@ -51,12 +42,7 @@ constexpr Names patches_names{.op = ExtractImagePatches::name,
 
 Neutral neutral(const ExtractImagePatches& op, const Dims& data, const Names& names) {
   if (data.size() != 4) fail_rank(names.op, names.data, "must be 4D: [batch, depth, in_rows, in_cols]", data, "rank 4");
-  check_length(names.op, "sizes", op.sizes, 2);
-  check_length(names.op, "strides", op.strides, 2);
-  check_length(names.op, "rates", op.rates, 2);
-  check_each(names.op, "sizes", op.sizes, 1);
-  check_each(names.op, "strides", op.strides, 1);
-  check_each(names.op, "rates", op.rates, 1);
+  check_lists(names.op, {{"sizes", op.sizes, 2, 1}, {"strides", op.strides, 2, 1}, {"rates", op.rates, 2, 1}});
   ops::check_given(names.op, "auto_pad", op.auto_pad.has_value());
   const auto rule = *op.auto_pad == AutoPad::valid        ? Padding::valid
                     : *op.auto_pad == AutoPad::same_lower ? Padding::same_lower
@@ -70,28 +56,15 @@ Neutral neutral(const ExtractImagePatches& op, const Dims& data, const Names& na
                            .allow_empty = true};
 }
 
-/// Lists with one entry for each axis of the data. The first entry of each list belongs to the batch.
-struct BatchLists {
-  const Dims& block;
-  std::string_view begin_name;
-  const Dims& begins;
-  std::string_view end_name;
-  const Dims& ends;
-};
-
-void check_batch_lists(const BatchLists& lists, const Dims& data, const Names& names) {
+/// Checks lists with one entry for each axis of the data. The first entry of each list belongs to the batch, and is its
+/// bound.
+void check_batch_lists(std::initializer_list<BoundedList> lists, const Dims& data, const Names& names) {
   if (data.size() < 2) fail_rank(names.op, names.data, "must be [batch, D_1, ..]", data, "rank 2 or more");
-  const struct {
-    std::string_view name;
-    const Dims& list;
-    std::int64_t of_batch;
-  } all[] = {{"block_shape", lists.block, 1}, {lists.begin_name, lists.begins, 0}, {lists.end_name, lists.ends, 0}};
-  for (const auto& each : all) check_length(names.op, each.name, each.list, data.size());
-  for (const auto& each : all) check_each(names.op, each.name, each.list, each.of_batch);
-  for (const auto& each : all)
-    if (each.list[0] != each.of_batch)
-      fail(ErrorCode::value, names.op, each.name, "the entry of the batch axis must be " + std::to_string(each.of_batch),
-           each.list[0], each.of_batch);
+  check_lists(names.op, lists);
+  for (const BoundedList& each : lists)
+    if (each.list[0] != each.bound)
+      fail(ErrorCode::value, names.op, each.argument, "the entry of the batch axis must be " + std::to_string(each.bound),
+           each.list[0], each.bound);
 }
 
 Dims without_batch(const Dims& list) {
@@ -102,7 +75,10 @@ constexpr Names space_to_batch_names{
     .op = SpaceToBatch::name, .kernel_size = "block_shape", .stride = "block_shape", .padding = "pads_begin, pads_end"};
 
 Neutral neutral(const SpaceToBatch& op, const Dims& data, const Names& names) {
-  check_batch_lists({op.block_shape, "pads_begin", op.pads_begin, "pads_end", op.pads_end}, data, names);
+  const int rank = data.size();
+  check_batch_lists(
+      {{"block_shape", op.block_shape, rank, 1}, {"pads_begin", op.pads_begin, rank, 0}, {"pads_end", op.pads_end, rank, 0}},
+      data, names);
   return patchfold::SpaceToBatch{.block = without_batch(op.block_shape),
                                  .padding = pairs_of(without_batch(op.pads_begin), without_batch(op.pads_end))};
 }
@@ -114,13 +90,17 @@ constexpr Names batch_to_space_names{.op = BatchToSpace::name,
                                      .padding = "crops_begin, crops_end"};
 
 Neutral neutral(const BatchToSpace& op, const Dims& data, const Names& names) {
-  check_batch_lists({op.block_shape, "crops_begin", op.crops_begin, "crops_end", op.crops_end}, data, names);
+  const int rank = data.size();
+  check_batch_lists({{"block_shape", op.block_shape, rank, 1},
+                     {"crops_begin", op.crops_begin, rank, 0},
+                     {"crops_end", op.crops_end, rank, 0}},
+                    data, names);
   return patchfold::BatchToSpace{.block = without_batch(op.block_shape),
                                  .crops = pairs_of(without_batch(op.crops_begin), without_batch(op.crops_end))};
 }
 
-constexpr Names space_to_depth_names = dialects::depth_names(SpaceToDepth::name, "data", "block_size");
-constexpr Names depth_to_space_names = dialects::depth_names(DepthToSpace::name, "data", "block_size");
+constexpr Names space_to_depth_names = depth_names(SpaceToDepth::name, "data", "block_size");
+constexpr Names depth_to_space_names = depth_names(DepthToSpace::name, "data", "block_size");
 
 template <class Depth>
 Neutral neutral_depth(const auto& op, const Dims& data, const Names& names) {
@@ -147,10 +127,6 @@ PATCHFOLD_OPERATOR(SpaceToDepth, space_to_depth_names)
 PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
 
 [[gnu::cold]] static std::vector<OperatorSpec> rows() {
-  using dialects::attribute;
-  using dialects::Need;
-  using dialects::row;
-  using dialects::shape_input;
   constexpr std::string_view mode_doc = "blocks_first: channel = offset * C + c; depth_first: c * K + offset";
   return {
       row<Col2Im>(neutral,
@@ -206,7 +182,7 @@ PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
   };
 }
 
-dialects::Dialect dialect() {
+Dialect dialect() {
   return {{"openvino", "OpenVINO's operators, each with its operation set.", "https://docs.openvino.ai/, operation sets"},
           rows()};
 }

@@ -14,9 +14,7 @@ std::vector<OperatorSpec> patch_rows();
 
 namespace {
 
-using dialects::check_each;
-using dialects::check_number;
-using dialects::check_rank;
+using namespace dialects;
 using ops::Names;
 using ops::Neutral;
 
@@ -76,8 +74,8 @@ Neutral neutral(const BatchToSpaceND& op, const Dims& input, const Names& names)
   return patchfold::BatchToSpace{.block = op.block_shape, .crops = op.crops, .layout = Layout::channels_last};
 }
 
-constexpr Names space_to_depth_names = dialects::depth_names(SpaceToDepth::name, "input", "block_size");
-constexpr Names depth_to_space_names = dialects::depth_names(DepthToSpace::name, "input", "block_size");
+constexpr Names space_to_depth_names = depth_names(SpaceToDepth::name, "input", "block_size");
+constexpr Names depth_to_space_names = depth_names(DepthToSpace::name, "input", "block_size");
 
 template <class Depth, class Op>
 Neutral neutral_depth(ops::NeutralOf<Op> neutral, const Op& op, const Dims& input, const Names& names) {
@@ -106,10 +104,6 @@ PATCHFOLD_OPERATOR(SpaceToDepth, space_to_depth_names)
 PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
 
 [[gnu::cold]] static std::vector<OperatorSpec> rows() {
-  using dialects::attribute;
-  using dialects::Need;
-  using dialects::row;
-  using dialects::shape_input;
   constexpr IndexTypes index = IndexTypes::int32_or_int64;
   constexpr std::string_view format = "order of the axes; NCHW_VECT_C is refused";
   std::vector<OperatorSpec> list = {
@@ -154,7 +148,7 @@ PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
   return list;
 }
 
-dialects::Dialect dialect() {
+Dialect dialect() {
   return {{"tensorflow", "TensorFlow's operators.", "https://www.tensorflow.org/api_docs/python/tf/raw_ops"}, rows()};
 }
 

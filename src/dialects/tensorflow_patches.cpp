@@ -10,13 +10,14 @@
 namespace patchfold::tensorflow {
 namespace {
 
+using namespace dialects;
 using ops::Names;
 using ops::Neutral;
 
 /// Returns the entries of the spatial axes in a list [1, .., 1].
 Dims spatial_entries(std::string_view name, std::string_view argument, const Dims& list, int rank) {
-  dialects::check_length(name, argument, list, rank);
-  dialects::check_each(name, argument, list, 1);
+  check_length(name, argument, list, rank);
+  check_each(name, argument, list, 1);
   if (list[0] != 1 || list.back() != 1)
     fail(ErrorCode::value, name, argument, "the entries of the batch and the channels must be 1", list);
   return list.slice(1, rank - 1);
@@ -40,7 +41,7 @@ constexpr Names volume_names{
     .op = ExtractVolumePatches::name, .data = "input", .kernel_size = "ksizes", .stride = "strides"};
 
 Neutral neutral(const ExtractImagePatches& op, const Dims& images, const Names& names) {
-  dialects::check_rank(neutral, op, images, names, 4);
+  check_rank(neutral, op, images, names, 4);
   const Dims kernel = spatial_entries(names.op, "ksizes", op.ksizes, 4);
   const Dims strides = spatial_entries(names.op, "strides", op.strides, 4);
   const Dims rates = spatial_entries(names.op, "rates", op.rates, 4);
@@ -74,7 +75,7 @@ PadsList volume_pads(const Dims& extents, const Dims& kernel, const Dims& stride
 }
 
 Neutral neutral(const ExtractVolumePatches& op, const Dims& input, const Names& names) {
-  dialects::check_rank(neutral, op, input, names, 5);
+  check_rank(neutral, op, input, names, 5);
   const Dims kernel = spatial_entries(names.op, "ksizes", op.ksizes, 5);
   const Dims strides = spatial_entries(names.op, "strides", op.strides, 5);
   ops::check_given(names.op, "padding", op.padding.has_value());
@@ -96,9 +97,6 @@ PATCHFOLD_OPERATOR(ExtractImagePatches, image_names)
 PATCHFOLD_OPERATOR(ExtractVolumePatches, volume_names)
 
 [[gnu::cold]] std::vector<OperatorSpec> patch_rows() {
-  using dialects::attribute;
-  using dialects::Need;
-  using dialects::row;
   constexpr std::string_view padding = "SAME: zeros around the image, the odd one at the end; VALID: none";
   return {
       row<ExtractImagePatches>(

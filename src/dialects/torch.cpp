@@ -6,13 +6,12 @@
 #include "dialects/checks.hpp"
 #include "dialects/rows.hpp"
 #include "ops/axes.hpp"
-#include "ops/hints.hpp"
 #include "ops/operands.hpp"
 
 namespace patchfold::torch {
 namespace {
 
-using dialects::check_each;
+using namespace dialects;
 using ops::Names;
 using ops::Neutral;
 
@@ -38,7 +37,7 @@ int check_sliding(const auto& op, ops::SpatialArgument output_size, const Names&
 
 Padding both_ends(const Axes& padding) {
   if (padding.is_scalar()) return padding.values()[0];
-  return dialects::pairs_of(padding.values(), padding.values());
+  return pairs_of(padding.values(), padding.values());
 }
 
 /// Returns the neutral operator that `check` completes. Errors get the hints of the neutral operator.
@@ -87,7 +86,7 @@ Neutral neutral(const Fold& op, const Dims& input, const Names& names) {
     const int rank = check_sliding(op, ops::spatial("output_size", op.output_size), names);
     if (input.size() != 2 && input.size() != 3)
       fail_rank(names.op, names.data, "must be (N, C * product of kernel_size, L) or without N", input, "rank 3 or 2",
-                dialects::grid_hint(ops::Change<Fold>{neutral, op, input, names}, rank));
+                grid_hint(ops::Change<Fold>{neutral, op, input, names}, rank));
     check_not_empty(input, 2, names);
     check_each(names.op, "output_size", op.output_size, 1);
     fold.output_size = ops::spread(op.output_size, rank);
@@ -115,13 +114,13 @@ Neutral neutral(const Unfold& op, const Dims& input, const Names& names) {
   });
 }
 
-constexpr Names shuffle_names = dialects::depth_names(PixelShuffle::name, "input", "upscale_factor");
-constexpr Names unshuffle_names = dialects::depth_names(PixelUnshuffle::name, "input", "downscale_factor");
+constexpr Names shuffle_names = depth_names(PixelShuffle::name, "input", "upscale_factor");
+constexpr Names unshuffle_names = depth_names(PixelUnshuffle::name, "input", "downscale_factor");
 
 template <class Depth>
 Neutral neutral_depth(std::int64_t factor, const Dims& input, const Names& names) {
   if (input.size() < 3) fail_rank(names.op, names.data, "must be (.., C, H, W)", input, "rank 3 or more");
-  dialects::check_number(names.op, names.kernel_size, factor, 1);
+  check_number(names.op, names.kernel_size, factor, 1);
   return Depth{.block = {factor, factor}, .mode = DepthMode::depth_first};
 }
 Neutral neutral(const PixelShuffle& op, const Dims& input, const Names& names) {
@@ -139,9 +138,6 @@ PATCHFOLD_OPERATOR(PixelShuffle, shuffle_names)
 PATCHFOLD_OPERATOR(PixelUnshuffle, unshuffle_names)
 
 [[gnu::cold]] static std::vector<OperatorSpec> rows() {
-  using dialects::attribute;
-  using dialects::Need;
-  using dialects::row;
   return {
       row<Fold>(
           neutral,
@@ -173,7 +169,7 @@ PATCHFOLD_OPERATOR(PixelUnshuffle, unshuffle_names)
   };
 }
 
-dialects::Dialect dialect() {
+Dialect dialect() {
   return {{"torch", "PyTorch's operators.", "https://pytorch.org/docs/stable/nn.functional.html"}, rows()};
 }
 

@@ -11,7 +11,6 @@
 #include "explain/patches.hpp"
 #include "explain/picture.hpp"
 #include "explain/subject.hpp"
-#include "explain/windows.hpp"
 
 namespace patchfold {
 namespace explaining {
@@ -85,12 +84,7 @@ void write_traffic(Text& text, const Subject& subject) {
 
 void write_plan(Text& text, const Plan& plan) {
   text.section("Plan: how this library runs it");
-  const std::string description = plan.describe();
-  for (std::size_t begin = 0; begin < description.size();) {
-    const std::size_t end = std::min(description.find('\n', begin), description.size());
-    text.line("  " + description.substr(begin, end - begin), 12);
-    begin = end + 1;
-  }
+  for (const std::string& line : lines_of(plan.describe())) text.line("  " + line, 12);
 }
 
 /// Returns whether elements are few enough to be shown one by one. Without a data input the taps of all patches are counted.

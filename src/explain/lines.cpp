@@ -73,32 +73,15 @@ std::string element(std::string_view name, const Dims& index) {
   return std::string(name) + to_string(index);
 }
 
-Dims index_of(std::int64_t flat, const Dims& shape) {
-  Dims index = Dims::filled(shape.size(), 0);
-  for (int axis = shape.size() - 1; axis >= 0; --axis) {
-    index[axis] = flat % shape[axis];
-    flat /= shape[axis];
-  }
-  return index;
+std::string slice_text(std::string_view name, const Dims& index, int rows, int columns) {
+  std::string text = std::string(name) + "[";
+  for (int axis = 0; axis < index.size(); ++axis)
+    text += (axis ? ", " : "") + (axis == rows || axis == columns ? ":" : std::to_string(index[axis]));
+  return text + "]";
 }
 
-void advance(Dims& index, const Dims& shape) noexcept {
-  for (int axis = shape.size() - 1; axis >= 0; --axis) {
-    if (++index[axis] < shape[axis]) return;
-    index[axis] = 0;
-  }
-}
-
-std::int64_t flat_of(const Dims& index, const Dims& shape) {
-  std::int64_t flat = 0;
-  for (int axis = 0; axis < shape.size(); ++axis) flat = flat * shape[axis] + index[axis];
-  return flat;
-}
-
-Dims middle_of(const Dims& shape) {
-  Dims index;
-  for (const std::int64_t extent : shape) index.push_back(extent / 2);
-  return index;
+std::string right_aligned(std::string_view cell, std::size_t width) {
+  return std::string(width - std::min(width, cell.size()), ' ') + std::string(cell);
 }
 
 std::string number(double value) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/index.hpp"
 #include "patchfold/tensor.hpp"
 
 namespace patchfold::explaining {
@@ -32,13 +33,10 @@ class Text {
 std::vector<std::string> lines_of(std::string_view text);
 /// Returns "name[0, 1, 2]".
 std::string element(std::string_view name, const Dims& index);
-/// Returns the indices of the element number `flat`, row-major.
-Dims index_of(std::int64_t flat, const Dims& shape);
-/// Steps to the next index, row-major; the first index follows the last index.
-void advance(Dims& index, const Dims& shape) noexcept;
-std::int64_t flat_of(const Dims& index, const Dims& shape);
-/// Returns the index half way along every axis.
-Dims middle_of(const Dims& shape);
+/// Returns "name[0, :, :]": the slice at `index` over the axes `rows` and `columns`.
+std::string slice_text(std::string_view name, const Dims& index, int rows, int columns);
+/// Returns the text with blanks before it.
+std::string right_aligned(std::string_view cell, std::size_t width);
 /// Returns "2.25": four digits.
 std::string number(double value);
 /// Returns "1728 bytes", "1835008 bytes (1.75 MiB)".

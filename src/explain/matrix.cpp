@@ -16,17 +16,11 @@ void write_cells(Text& text, std::string_view name, const Dims& shape, const std
   const int rank = shape.size();
   const std::int64_t columns = shape[rank - 1], rows = rank > 1 ? shape[rank - 2] : 1;
   for (std::int64_t begin = 0; begin < std::ssize(cells); begin += rows * columns) {
-    const Dims index = index_of(begin, shape);
-    std::string title = std::string(name) + "[";
-    for (int axis = 0; axis < rank; ++axis)
-      title += (axis ? ", " : "") + (axis + 2 < rank ? std::to_string(index[axis]) : ":");
-    text.line("  " + title + "]");
+    text.line("  " + slice_text(name, index_at(begin, shape), rank - 2, rank - 1));
     for (std::int64_t row = 0; row < rows; ++row) {
       std::string line = "   ";
-      for (std::int64_t column = 0; column < columns; ++column) {
-        const std::string& cell = cells[static_cast<std::size_t>(begin + row * columns + column)];
-        line += std::string(width + 1 - cell.size(), ' ') + cell;
-      }
+      for (std::int64_t column = 0; column < columns; ++column)
+        line += right_aligned(cells[static_cast<std::size_t>(begin + row * columns + column)], width + 1);
       text.line(line);
     }
   }

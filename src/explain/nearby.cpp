@@ -6,10 +6,7 @@
 
 #include "base/checked.hpp"
 #include "dialects/text.hpp"
-#include "explain/lines.hpp"
-#include "explain/subject.hpp"
-#include "explain/vector.hpp"
-#include "explain/windows.hpp"
+#include "explain/patches.hpp"
 #include "patchfold/explain.hpp"
 
 namespace patchfold::explaining {

@@ -27,8 +27,8 @@ bool goes_on(const std::vector<Step>& steps, std::size_t i, const Dims& shape) {
   if (i < 2 || steps[i].at != steps[i - 1].at + 1 || steps[i].padded != steps[i - 1].padded) return false;
   const auto inside = [&](std::size_t j) { return steps[j].other >= 0; };
   if (!inside(i) || !inside(i - 1) || !inside(i - 2)) return !inside(i) && !inside(i - 1);
-  const Dims a = index_of(steps[i - 2].other, shape), b = index_of(steps[i - 1].other, shape),
-             c = index_of(steps[i].other, shape);
+  const Dims a = index_at(steps[i - 2].other, shape), b = index_at(steps[i - 1].other, shape),
+             c = index_at(steps[i].other, shape);
   for (int axis = 0; axis < shape.size(); ++axis)
     if (b[axis] - a[axis] != c[axis] - b[axis]) return false;
   return true;
@@ -79,7 +79,7 @@ void for_each_axis(Text& text, std::string_view name, const Dims& shape, std::in
     if (shape[axis] < 2) continue;
     text.line("  along axis " + std::to_string(axis) + " of " + std::string(name) + ", " + counted(shape[axis], "element") +
               ":");
-    f(axis, indices_along(shape, axis, index_of(middle, shape)));
+    f(axis, indices_along(shape, axis, index_at(middle, shape)));
   }
 }
 
@@ -90,7 +90,7 @@ bool is_padded(const Findings& findings, std::int64_t flat) {
 std::string source_text(const Subject& subject, const Findings& findings, std::int64_t flat) {
   const std::int64_t from = findings.from[static_cast<std::size_t>(flat)];
   if (from < 0) return " <- outside: " + to_string(subject.geometry().value);
-  std::string text = " <- " + element(subject.op.data_input, index_of(from, subject.input()));
+  std::string text = " <- " + element(subject.op.data_input, index_at(from, subject.input()));
   if (is_padded(findings, flat)) text += "  (outside: " + std::string(word_of(subject.geometry().padding_mode)) + ")";
   return text;
 }
@@ -104,7 +104,9 @@ void add_mark(Marks& marks, std::string label, std::int64_t flat) {
 
 /// Returns the number of a tensor's middle element.
 std::int64_t middle_element(const Dims& shape) {
-  return flat_of(middle_of(shape), shape);
+  Dims middle;
+  for (const std::int64_t extent : shape) middle.push_back(extent / 2);
+  return number_at(middle, shape);
 }
 
 void write_moves(Text& text, const Subject& subject, const Findings& findings) {
@@ -124,12 +126,12 @@ void write_moves(Text& text, const Subject& subject, const Findings& findings) {
   add_mark(marks, "last", std::ssize(findings.from) - 1);
   std::vector<std::vector<std::string>> rows;
   for (const auto& [label, flat] : marks)
-    rows.push_back({label, element("output", index_of(flat, subject.output())) + source_text(subject, findings, flat)});
+    rows.push_back({label, element("output", index_at(flat, subject.output())) + source_text(subject, findings, flat)});
   text.table(rows);
   for_each_axis(text, "output", subject.output(), middle, [&](int axis, const std::vector<Dims>& indices) {
     std::vector<Step> steps;
     for (const Dims& index : indices) {
-      const std::int64_t flat = flat_of(index, subject.output());
+      const std::int64_t flat = number_at(index, subject.output());
       steps.push_back({index[axis], findings.from[static_cast<std::size_t>(flat)], is_padded(findings, flat),
                        element("output", index), source_text(subject, findings, flat)});
     }
@@ -152,7 +154,7 @@ class Terms {
   std::string text(std::int64_t element_of_output, std::int64_t count, std::string_view data, std::string none) const {
     std::string text;
     for (const std::int64_t column : found_.at(element_of_output))
-      text += (text.empty() ? "" : " + ") + element(data, index_of(column, columns_));
+      text += (text.empty() ? "" : " + ") + element(data, index_at(column, columns_));
     if (count > static_cast<std::int64_t>(most_terms)) text += " + .. (" + std::to_string(count) + " in all)";
     return text.empty() ? none : text;
   }
@@ -182,7 +184,7 @@ void write_sums(Text& text, const Subject& subject, const Findings& findings) {
     const std::int64_t count = counts[static_cast<std::size_t>(flat)];
     std::string sum = terms.text(flat, count, data, none);
     if (geometry.means && count > 1) sum = "(" + sum + ") / " + std::to_string(count);
-    rows.push_back({label, element("output", index_of(flat, subject.output())) + " = " + held + sum});
+    rows.push_back({label, element("output", index_at(flat, subject.output())) + " = " + held + sum});
   }
   text.table(rows);
   if (element_count(subject.input()) == 0) return;
@@ -194,9 +196,9 @@ void write_sums(Text& text, const Subject& subject, const Findings& findings) {
   for_each_axis(text, data, subject.input(), start, [&](int axis, const std::vector<Dims>& indices) {
     std::vector<Step> steps;
     for (const Dims& index : indices) {
-      const std::int64_t to = findings.to[static_cast<std::size_t>(flat_of(index, subject.input()))];
+      const std::int64_t to = findings.to[static_cast<std::size_t>(number_at(index, subject.input()))];
       steps.push_back({index[axis], to, false, element(data, index),
-                       to < 0 ? " -> outside: left out" : " -> " + element("output", index_of(to, subject.output()))});
+                       to < 0 ? " -> outside: left out" : " -> " + element("output", index_at(to, subject.output()))});
     }
     write_steps(text, steps, subject.output());
   });

@@ -17,10 +17,6 @@ constexpr std::int64_t most_patches = 7;
 /// The most taps that are visited to count the uses of an element of an image through its padding.
 constexpr std::int64_t most_counted = std::int64_t{1} << 16;
 
-std::string right_aligned(std::string_view cell, std::size_t width) {
-  return std::string(width - std::min(width, cell.size()), ' ') + std::string(cell);
-}
-
 /// Returns the legend, which names only the marks that occur.
 std::string legend_of(const Geometry& geometry, const std::vector<const SpatialAxis*>& axes) {
   bool padding = false, cut = false;
@@ -52,15 +48,12 @@ void write_axis_patches(Text& text, const Geometry& geometry, const SpatialAxis&
     const Ground ground = ground_at(geometry, axis, c);
     return ground == Ground::image ? "o" : ground == Ground::padding ? "_" : "x";
   });
-  bool is_gap = false;
-  for (const std::int64_t position : shown_between(0, axis.positions, most_patches)) {
-    is_gap = position == left_out;
-    if (is_gap)
+  for (const std::int64_t position : shown_between(0, axis.positions, most_patches))
+    if (position == left_out)
       text.line("    ..");
     else
       line(patch + " " + std::to_string(position),
            [&](std::int64_t c) -> std::string { return tap_at(axis, position, c) >= 0 ? "#" : ""; });
-  }
 }
 
 }  // namespace
@@ -117,7 +110,7 @@ std::int64_t uses_at(const Geometry& geometry, const SpatialAxis& axis, std::int
 std::vector<const SpatialAxis*> cut_axes(const Geometry& geometry) {
   std::vector<const SpatialAxis*> axes;
   for (const SpatialAxis& axis : geometry.axes)
-    if (axis.kernel != 1 || axis.stride != 1 || axis.pad_begin != 0 || axis.pad_end != 0) axes.push_back(&axis);
+    if (!is_untouched(axis)) axes.push_back(&axis);
   return axes;
 }
 
@@ -130,12 +123,8 @@ void write_patches(Text& text, const Subject& subject) {
                legend_of(geometry, axes));
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const SpatialAxis& axis = *axes[i];
-    const auto same = [&](const SpatialAxis* other) {
-      return other->extent == axis.extent && other->kernel == axis.kernel && other->stride == axis.stride &&
-             other->dilation == axis.dilation && other->pad_begin == axis.pad_begin && other->pad_end == axis.pad_end;
-    };
     const std::string head = "  axis " + std::to_string(axis.image_axis) + " of " + image;
-    if (i > 0 && same(axes[i - 1])) {
+    if (i > 0 && are_equal(*axes[i - 1], axis)) {
       text.line(head + ": the same");
       continue;
     }

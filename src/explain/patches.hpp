@@ -28,9 +28,15 @@ std::int64_t tap_at(const SpatialAxis& axis, std::int64_t position, std::int64_t
 /// Returns the number of taps of all positions that touch an element of the image, directly or through padding. -1: counting would
 /// take too many steps.
 std::int64_t uses_at(const Geometry& geometry, const SpatialAxis& axis, std::int64_t coordinate);
+/// Returns whether all numbers of two axes are equal, except their places.
+bool are_equal(const SpatialAxis& a, const SpatialAxis& b);
+/// Returns whether the operator leaves an axis unchanged: blocks of one element without pads.
+bool is_untouched(const SpatialAxis& axis);
 /// Returns the axes along which patches have more than one element, so that the image is cut along them.
 std::vector<const SpatialAxis*> cut_axes(const Geometry& geometry);
 
+/// Writes the patches of each spatial axis with the formula filled in; nothing for an operator without spatial axes.
+void write_windows(Text& text, const Subject& subject);
 void write_patches(Text& text, const Subject& subject);
 void write_vector(Text& text, const Subject& subject);
 /// Returns lines about the bytes that must be moved, and the least time for them.

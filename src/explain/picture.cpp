@@ -7,7 +7,6 @@
 #include "base/checked.hpp"
 #include "explain/elements.hpp"
 #include "explain/patches.hpp"
-#include "explain/windows.hpp"
 #include "patchfold/explain.hpp"
 
 namespace patchfold::explaining {
@@ -69,13 +68,14 @@ void draw_rulers(Svg& svg, const Board& board) {
              label(board.rows[i]));
 }
 
-/// Calls f(row, column, x, y) for every cell that is shown.
+/// Calls f(row, column, x, y) for every cell that is not left out.
 template <class F>
 void for_each_cell(const Board& board, F&& f) {
   for (std::size_t i = 0; i < board.rows.size(); ++i)
     for (std::size_t j = 0; j < board.columns.size(); ++j)
-      f(board.rows[i], board.columns[j], board.left + static_cast<double>(j) * board.cell,
-        board.top + static_cast<double>(i) * board.cell);
+      if (board.rows[i] != left_out && board.columns[j] != left_out)
+        f(board.rows[i], board.columns[j], board.left + static_cast<double>(j) * board.cell,
+          board.top + static_cast<double>(i) * board.cell);
 }
 
 Ground ground_of(const Geometry& geometry, const Board& board, std::int64_t row, std::int64_t column) {
@@ -104,7 +104,6 @@ std::int64_t tap_of(const Board& board, const Picked& patch, std::int64_t row, s
 void draw_patch(Svg& svg, const Board& board, const Picked& patch, bool is_first) {
   const double inset = is_first ? 1.5 : 4.5;
   for_each_cell(board, [&](std::int64_t row, std::int64_t column, double x, double y) {
-    if (row == left_out || column == left_out) return;
     const std::int64_t tap = tap_of(board, patch, row, column);
     if (tap < 0) return;
     svg.rect(x + inset, y + inset, board.cell - 2 * inset, board.cell - 2 * inset, is_first ? "a" : "b", 3);
@@ -135,7 +134,6 @@ double draw_patches_board(Svg& svg, double x, double y, const Subject& subject, 
   draw_rulers(svg, board);
   bool padding = false, cut = false;
   for_each_cell(board, [&](std::int64_t row, std::int64_t column, double cx, double cy) {
-    if (row == left_out || column == left_out) return;
     const Ground ground = ground_of(geometry, board, row, column);
     padding |= ground == Ground::padding;
     cut |= ground == Ground::cut;
@@ -148,7 +146,6 @@ double draw_patches_board(Svg& svg, double x, double y, const Subject& subject, 
     draw_patch(svg, board, {}, true);
     if (two) draw_patch(svg, board, two_right ? Picked{0, 1} : Picked{1, 0}, false);
     for_each_cell(board, [&](std::int64_t row, std::int64_t column, double cx, double cy) {
-      if (row == left_out || column == left_out) return;
       const auto begins = [](const SpatialAxis& axis, std::int64_t c) {
         const std::int64_t distance = c + axis.pad_begin;
         return distance >= 0 && distance % axis.stride == 0 && distance / axis.stride < axis.positions;
@@ -215,11 +212,9 @@ double draw_coverage_board(Svg& svg, double x, double y, const Subject& subject,
   const std::vector<std::int64_t> right = uses_along(board.right, board.columns), down = uses_along(board.down, board.rows);
   const bool unknown =
       others < 0 || std::ranges::find(right, -1) != right.end() || std::ranges::find(down, -1) != down.end();
-  const auto value = [&](std::size_t i, std::size_t j) { return saturating_mul(saturating_mul(down[i], right[j]), others); };
-  std::int64_t most = 0;
+  const auto value = [&](std::int64_t a, std::int64_t b) { return saturating_mul(saturating_mul(a, b), others); };
+  const std::int64_t most = value(std::ranges::max(down), std::ranges::max(right));
   bool holes = false;
-  for (std::size_t i = 0; i < board.rows.size(); ++i)
-    for (std::size_t j = 0; j < board.columns.size(); ++j) most = std::max(most, value(i, j));
   for (std::size_t i = 0; i < board.rows.size(); ++i)
     for (std::size_t j = 0; j < board.columns.size(); ++j) {
       const std::int64_t row = board.rows[i], column = board.columns[j];
@@ -232,7 +227,7 @@ double draw_coverage_board(Svg& svg, double x, double y, const Subject& subject,
         svg.rect(cx, cy, board.cell, board.cell, geometry.extracts() ? "pad" : "gone");
         continue;
       }
-      const std::int64_t count = value(i, j);
+      const std::int64_t count = value(down[i], right[j]);
       const int heat = most == 1 ? 1 : heat_of(static_cast<double>(count), static_cast<double>(most));
       holes |= count == 0;
       svg.rect(cx, cy, board.cell, board.cell, count == 0 ? "pad" : "h" + std::to_string(heat));
@@ -295,14 +290,9 @@ double draw_grids(Svg& svg, double y, const Subject& subject) {
   const std::vector<const SpatialAxis*> axes = cut_axes(subject.geometry());
   if (axes.empty() || element_count(subject.geometry().image()) == 0) return y;
   const Board board = board_of(axes);
-  const double left = Svg::margin;
-  if (board.down == nullptr) {
-    const double below = draw_patches_board(svg, left, y + part_gap, subject, board);
-    return draw_coverage_board(svg, left, below + part_gap / 2, subject, board, axes);
-  }
-  const double a = draw_patches_board(svg, left, y + part_gap, subject, board);
-  const double b = draw_coverage_board(svg, left + half_width + Svg::margin, y + part_gap, subject, board, axes);
-  return std::max(a, b);
+  const double left = Svg::margin, below = draw_patches_board(svg, left, y + part_gap, subject, board);
+  if (board.down == nullptr) return draw_coverage_board(svg, left, below + part_gap / 2, subject, board, axes);
+  return std::max(below, draw_coverage_board(svg, left + half_width + left, y + part_gap, subject, board, axes));
 }
 
 }  // namespace patchfold::explaining

@@ -17,7 +17,7 @@ constexpr std::int64_t most_matrix_rows = 40;
 /// Returns the channel of an element of the image: its index on the axis of channels.
 std::int64_t channel_of(const Subject& subject, const PatchVector& vector, std::int64_t image_element) {
   const Dims& image = subject.geometry().image();
-  return vector.image_axis < 0 ? 0 : index_of(image_element, image)[vector.image_axis];
+  return vector.image_axis < 0 ? 0 : index_at(image_element, image)[vector.image_axis];
 }
 
 }  // namespace
@@ -116,13 +116,9 @@ double draw_matrix(Svg& svg, double y, const Subject& subject) {
     const std::int64_t slice = row / down;
     const double left = Svg::margin + static_cast<double>(slice % in_line) * step;
     const double top = y + static_cast<double>(slice / in_line) * slice_height;
-    if (row % down == 0) {
-      const Dims index = index_of(row * across, shape);
-      std::string title = name + "[";
-      for (int axis = 0; axis < shape.size(); ++axis)
-        title += (axis ? ", " : "") + (axis + 2 < shape.size() ? std::to_string(index[axis]) : ":");
-      svg.text(left, top + 8, "soft mono small", title + "]");
-    }
+    if (row % down == 0)
+      svg.text(left, top + 8, "soft mono small",
+               slice_text(name, index_at(row * across, shape), shape.size() - 2, shape.size() - 1));
     const double row_y = top + 16 + 22 * static_cast<double>(row % down);
     if (taps_down) svg.text(left + label - 6, row_y + 15, "soft mono tiny end", "row " + std::to_string(row % down));
     for (std::int64_t column = 0; column < across; ++column) {

@@ -19,12 +19,6 @@ constexpr std::int64_t most_weights = std::int64_t{1} << 20;
 constexpr std::int64_t most_merged = 4096;
 constexpr std::int64_t strip_columns = 72;
 
-std::string joined(const Dims& numbers, std::string_view between) {
-  std::string text;
-  for (const std::int64_t number : numbers) text += (text.empty() ? "" : std::string(between)) + std::to_string(number);
-  return text;
-}
-
 /// Returns "0.125": three digits behind the point.
 std::string in_thousandths(double value) {
   const auto thousandths = static_cast<std::int64_t>(std::llround(std::clamp(value, 0.0, 1e9) * 1000));
@@ -67,6 +61,12 @@ void write_strips(Text& text, const Tiling& tiling, int i) {
 }
 
 }  // namespace
+
+std::string extents_text(const Dims& extents) {
+  std::string text;
+  for (const std::int64_t extent : extents) text += (text.empty() ? "" : " x ") + std::to_string(extent);
+  return text;
+}
 
 std::vector<TileRun> tile_runs(const std::vector<Span>& spans, std::int64_t begin, std::int64_t end) {
   std::vector<std::pair<std::int64_t, std::int64_t>> events;
@@ -263,8 +263,8 @@ namespace patchfold {
 std::string explain(const Tiling& tiling, const MergeSpec& merge) {
   using namespace explaining;
   Text text;
-  text.line("Tiling: " + counted(tiling.size(), "tile") + " of " + joined(tiling.spec().tile, " x ") +
-            " elements, in a grid of " + joined(tiling.grid(), " x "));
+  text.line("Tiling: " + counted(tiling.size(), "tile") + " of " + extents_text(tiling.spec().tile) +
+            " elements, in a grid of " + extents_text(tiling.grid()));
   text.line("  array: " + to_string(tiling.spec().shape) + ", output: " + to_string(tiling.output_shape(tiling.channels())));
   text.section("Tiles: tile k reads [k * stride, k * stride + tile) of an axis; # is read, _ is padding");
   for (int i = 0; i < tiling.grid().size(); ++i) {

@@ -11,6 +11,9 @@
 
 namespace patchfold::explaining {
 
+/// Returns "512 x 256".
+std::string extents_text(const Dims& extents);
+
 /// A part of an axis of the output whose elements come from the same tiles, and the number of these tiles.
 struct TileRun {
   Span elements{};

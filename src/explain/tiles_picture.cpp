@@ -48,10 +48,6 @@ Stretch stretch_of(const Tiling& tiling, int tiled) {
   return stretch;
 }
 
-std::string axis_word(const Tiling& tiling, const Stretch& stretch) {
-  return "axis " + std::to_string(tiling.axes()[stretch.tiled]);
-}
-
 /// A heat map: the number of tiles at each element of one axis, or of two axes.
 struct Map {
   double left, top, wide, high;
@@ -187,7 +183,6 @@ class Chart {
   /// Draws the tiles' curves in a box: the parts of the result if `parts`, otherwise the weights.
   void draw(double x, double y, double wide, double high, bool parts) {
     const std::int64_t samples = std::min<std::int64_t>(end_, 220);
-    std::vector<std::vector<double>> curves(numbers_.size());
     double most = 1;
     std::vector<Shares> all;
     std::vector<std::int64_t> at;
@@ -236,7 +231,7 @@ double draw_weights(Svg& svg, double y, const Tiling& tiling, const MergeSpec& m
   const std::vector<double> weights = axis_weights(tiling, merge, stretch.tiled);
   if (stretch.tiles.empty()) return y;
   y += part_gap;
-  svg.text(Svg::margin, y, "head", "Windows along " + axis_word(tiling, stretch));
+  svg.text(Svg::margin, y, "head", "Windows along axis " + std::to_string(tiling.axes()[stretch.tiled]));
   if (weights.empty())
     return svg.paragraph(
         Svg::margin, y + 18, "soft small",
@@ -274,12 +269,9 @@ namespace patchfold {
 std::string explain_svg(const Tiling& tiling, const MergeSpec& merge) {
   using namespace explaining;
   const int tiled = tiling.grid().size();
-  std::string size, grid;
-  for (int i = 0; i < tiled; ++i) {
-    size += (i ? " x " : "") + std::to_string(tiling.spec().tile[i]);
-    grid += (i ? " x " : "") + std::to_string(tiling.grid()[i]);
-  }
-  const std::string title = "Tiling: " + counted(tiling.size(), "tile") + " of " + size + " in a grid of " + grid;
+  const std::string grid = extents_text(tiling.grid());
+  const std::string title =
+      "Tiling: " + counted(tiling.size(), "tile") + " of " + extents_text(tiling.spec().tile) + " in a grid of " + grid;
   Svg svg(title, description_of(tiling, merge));
   double y = 40;
   svg.text(Svg::margin, y, "title", title);

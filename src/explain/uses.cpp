@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "explain/elements.hpp"
+#include "explain/patches.hpp"
 
 namespace patchfold::explaining {
 namespace {
@@ -26,40 +27,24 @@ std::vector<int> changing_axes(const Counts& counts, const Dims& shape) {
   return axes;
 }
 
-/// Returns the shown indices of one axis; -1 stands for indices that are left out.
-std::vector<std::int64_t> shown(std::int64_t extent, std::int64_t most) {
-  std::vector<std::int64_t> indices;
-  for (std::int64_t i = 0; i < extent; ++i) {
-    if (extent > most && i == (most + 1) / 2) {
-      indices.push_back(-1);
-      i = extent - most / 2;
-    }
-    indices.push_back(i);
-  }
-  return indices;
-}
-
 /// Writes the counts over two axes, or over one, at the given index of the other axes.
 void write_grid(Text& text, std::string_view name, const Counts& counts, const Dims& shape, Dims index, int rows,
                 int columns) {
-  std::string title = std::string(name) + "[";
-  for (int axis = 0; axis < shape.size(); ++axis)
-    title += (axis ? ", " : "") + (axis == rows || axis == columns ? ":" : std::to_string(index[axis]));
-  text.line("  " + title + "]");
+  text.line("  " + slice_text(name, index, rows, columns));
   const std::size_t width = std::to_string(*std::ranges::max_element(counts)).size() + 1;
-  const auto right = [&](const std::string& cell) {
-    return std::string(width > cell.size() ? width - cell.size() : 1, ' ') + cell;
-  };
-  const auto across = shown(shape[columns], std::min<std::int64_t>(24, (88 / static_cast<std::int64_t>(width)) - 1));
-  for (const std::int64_t row : rows < 0 ? std::vector<std::int64_t>{0} : shown(shape[rows], 12)) {
+  const auto across =
+      shown_between(0, shape[columns], std::min<std::int64_t>(24, 88 / static_cast<std::int64_t>(width) - 1));
+  for (const std::int64_t row : rows < 0 ? std::vector<std::int64_t>{0} : shown_between(0, shape[rows], 12)) {
     std::string line = "   ";
-    if (rows >= 0 && row >= 0) index[rows] = row;
+    if (rows >= 0 && row != left_out) index[rows] = row;
     for (const std::int64_t column : across) {
-      if (column >= 0) index[columns] = column;
-      if (row < 0)
-        line += right(column < 0 ? "" : ":");
+      if (column != left_out) index[columns] = column;
+      if (row == left_out)
+        line += right_aligned(column == left_out ? "" : ":", width);
       else
-        line += column < 0 ? " .." : right(std::to_string(counts[static_cast<std::size_t>(flat_of(index, shape))]));
+        line += column == left_out
+                    ? " .."
+                    : right_aligned(std::to_string(counts[static_cast<std::size_t>(number_at(index, shape))]), width);
     }
     text.line(line);
   }
@@ -74,7 +59,7 @@ void write_grids(Text& text, std::string_view name, const Counts& counts, const 
   write_grid(text, name, counts, shape, index, rows, columns);
   if (axes.size() < 3) return;
   // Writes a second grid, through the element with the largest count.
-  const Dims fullest = index_of(std::ranges::max_element(counts) - counts.begin(), shape);
+  const Dims fullest = index_at(std::ranges::max_element(counts) - counts.begin(), shape);
   const Dims before = index;
   for (std::size_t i = 0; i + 2 < axes.size(); ++i) index[axes[i]] = fullest[axes[i]];
   if (index == before) return;

@@ -38,7 +38,7 @@ std::vector<Factor> factors_of(const Geometry& geometry, std::string_view image,
 }
 
 /// Returns "3 (axis 1 of image) * 3 * 3 (taps)"; a name follows the last of several factors with this name.
-std::string product_of(const std::vector<Factor>& factors, std::size_t skipped) {
+std::string product_of(const std::vector<Factor>& factors, std::size_t skipped = std::string::npos) {
   std::string text;
   for (std::size_t i = 0; i < factors.size(); ++i) {
     if (i == skipped) continue;
@@ -49,14 +49,12 @@ std::string product_of(const std::vector<Factor>& factors, std::size_t skipped) 
   return text;
 }
 
-constexpr auto none_skipped = static_cast<std::size_t>(-1);
-
 /// Returns the formula of an axis of the columns: the product of its factors.
 std::string columns_formula(const Geometry& geometry, std::string_view image, int axis) {
   const std::vector<Factor> factors = factors_of(geometry, image, axis);
   const std::string extent = std::to_string(geometry.columns()[axis]);
   if (factors.empty()) return extent;
-  const std::string text = product_of(factors, none_skipped);
+  const std::string text = product_of(factors);
   return factors.size() == 1 ? text : text + " = " + extent;
 }
 
@@ -89,6 +87,7 @@ class Nested {
   struct Loop {
     std::int64_t extent;
     std::int64_t step;  ///< of the tap; 0: the loop counts channels
+    friend bool operator==(const Loop&, const Loop&) = default;
   };
   explicit Nested(std::vector<Loop> loops) : loops_(std::move(loops)), at_(loops_.size()) {}
   PatchElement next() {
@@ -121,11 +120,6 @@ std::vector<Nested::Loop> without_ones(std::vector<Nested::Loop> loops) {
   return loops;
 }
 
-bool equal_loops(const std::vector<Nested::Loop>& a, const std::vector<Nested::Loop>& b) {
-  return std::ranges::equal(
-      a, b, [](const Nested::Loop& x, const Nested::Loop& y) { return x.extent == y.extent && x.step == y.step; });
-}
-
 }  // namespace
 
 std::string to_string(const PatchElement& element) {
@@ -146,7 +140,6 @@ std::vector<AxisFormula> output_formulas(const Subject& subject) {
 PatchVector patch_vector(const Subject& subject, std::size_t most) {
   const Geometry& geometry = subject.geometry();
   PatchVector vector;
-  vector.image_is_output = !geometry.extracts();
   if (!geometry.has_data) return vector;
   std::vector<Nested::Loop> taps;
   struct Own {
@@ -211,7 +204,7 @@ PatchVector patch_vector(const Subject& subject, std::size_t most) {
   bool any = false;
   for (const System& system : systems) {
     const std::vector<Nested::Loop> loops = without_ones(system.loops);
-    const bool same = equal_loops(loops, ours);
+    const bool same = loops == ours;
     any |= same;
     add(system.name, system.rule, loops, same);
   }

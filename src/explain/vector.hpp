@@ -38,9 +38,8 @@ struct PatchOrder {
 struct PatchVector {
   std::int64_t channels = 1;
   std::int64_t taps = 1;
-  int columns_axis = 0;         ///< the axis of the taps
-  int image_axis = -1;          ///< the image's axis of channels; -1: no channels beside the taps
-  bool image_is_output = true;  ///< false: the image is the data
+  int columns_axis = 0;  ///< the axis of the taps
+  int image_axis = -1;   ///< the image's axis of channels; -1: no channels beside the taps
   std::vector<PatchOrder> orders{};
   std::int64_t elements() const { return channels * taps; }
 };

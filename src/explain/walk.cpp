@@ -7,27 +7,17 @@
 namespace patchfold::explaining {
 namespace {
 
-/// Returns row-major strides, in elements.
-Dims strides_of(const Dims& shape) {
-  Dims strides = shape;
-  std::int64_t stride = 1;
-  for (int axis = shape.size() - 1; axis >= 0; --axis) {
-    strides[axis] = stride;
-    stride = wrapping_mul(stride, shape[axis]);
-  }
-  return strides;
-}
-
 /// Visits all combinations of the indices of a geometry, one index after the other.
 class Walk {
  public:
   Walk(const Geometry& geometry, const std::function<void(const Pair&)>& f)
-      : geometry_(geometry), f_(f), image_(strides_of(geometry.image())), columns_(strides_of(geometry.columns())) {}
+      : geometry_(geometry),
+        f_(f),
+        image_(contiguous_strides(geometry.image(), 1)),
+        columns_(contiguous_strides(geometry.columns(), 1)),
+        taps_(Dims::filled(geometry.axes.size(), 0)) {}
 
-  void run() {
-    taps_ = Dims::filled(geometry_.axes.size(), 0);
-    visit_tap(0, 0);
-  }
+  void run() { visit_tap(0, 0); }
 
  private:
   std::int64_t step_of(Place place, const Dims& strides) const {
@@ -75,9 +65,9 @@ class Walk {
 
   const Geometry& geometry_;
   const std::function<void(const Pair&)>& f_;
-  Dims image_;
+  Dims image_;  ///< row-major strides, in elements
   Dims columns_;
-  Dims taps_{};
+  Dims taps_;
 };
 
 }  // namespace

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "explain/windows.hpp"
-
 #include <tuple>
 
-namespace patchfold::explaining {
-namespace {
+#include "explain/patches.hpp"
 
-bool same(const SpatialAxis& a, const SpatialAxis& b) {
+namespace patchfold::explaining {
+
+bool are_equal(const SpatialAxis& a, const SpatialAxis& b) {
   const auto all = [](const SpatialAxis& axis) {
     return std::tuple(axis.extent, axis.kernel, axis.stride, axis.dilation, axis.pad_begin, axis.pad_end);
   };
   return all(a) == all(b);
 }
 
-/// Returns whether the operator leaves an axis unchanged: blocks of one element without pads.
 bool is_untouched(const SpatialAxis& axis) {
   return axis.kernel == 1 && axis.stride == 1 && axis.pad_begin == 0 && axis.pad_end == 0;
 }
+
+namespace {
 
 void write_axis(Text& text, std::string head, const SpatialAxis& axis, bool blocks, const std::string& pads) {
   const auto n = [](std::int64_t value) { return std::to_string(value); };
@@ -63,7 +63,7 @@ void write_windows(Text& text, const Subject& subject) {
     kernels.push_back(axis.kernel);
     positions.push_back(axis.positions);
     const std::string head = "  axis " + std::to_string(axis.image_axis) + " of " + image + ": ";
-    if (previous != nullptr && same(*previous, axis))
+    if (previous != nullptr && are_equal(*previous, axis))
       text.line(head + "the same");
     else
       write_axis(text, head, axis, geometry.is_block, pads);

@@ -69,4 +69,8 @@ struct Change {
   }
 };
 
+/// Returns the error of a refused call with working changes of the call, as its hint or as the expected value. Changes that
+/// still give an error are left out.
+Error with_hints(const Error& error, const Neutral& op, const Dims& data, const Names& names);
+
 }  // namespace patchfold::ops

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/hints.hpp"
-
 #include <concepts>
 #include <string>
 #include <utility>

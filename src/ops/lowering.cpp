@@ -3,7 +3,7 @@
 #include "ops/lowering.hpp"
 
 #include "base/checked.hpp"
-#include "ops/hints.hpp"
+#include "ops/change.hpp"
 #include "ops/operands.hpp"
 #include "tensor/encode.hpp"
 #include "tensor/lasting.hpp"
@@ -71,15 +71,13 @@ Plan Lowering::plan(const ConstTensorView& data, const TensorView& output) const
 namespace ops {
 
 engine::Window window_of(const SpatialAxis& axis, PaddingMode mode) {
-  engine::Window window;
-  window.kernel = axis.kernel;
-  window.positions = axis.positions;
-  window.stride = axis.stride;
-  window.dilation = axis.dilation;
-  window.pad_begin = axis.pad_begin;
-  window.extent = axis.extent;
-  window.mode = mode;
-  return window;
+  return {.kernel = axis.kernel,
+          .positions = axis.positions,
+          .stride = axis.stride,
+          .dilation = axis.dilation,
+          .pad_begin = axis.pad_begin,
+          .extent = axis.extent,
+          .mode = mode};
 }
 
 Lowering lower(const Neutral& op, const Dims& data, const Names& names) {

@@ -19,6 +19,24 @@ ErrorValue type_of(const ConstTensorView& view) {
   return view.dtype;
 }
 
+/// Throws unless elements share no memory: each stride must step over all elements that the smaller strides reach.
+void check_distinct(std::string_view op, std::string_view name, const TensorView& view, const Dims& strides) {
+  std::array<std::pair<std::int64_t, std::int64_t>, max_rank> axes{};
+  int count = 0;
+  for (int axis = 0; axis < strides.size(); ++axis)
+    if (view.shape[axis] > 1) axes[static_cast<std::size_t>(count++)] = {std::abs(strides[axis]), view.shape[axis]};
+  std::sort(axes.begin(), axes.begin() + count);
+  auto reach = static_cast<std::int64_t>(view.element_size);  // the range of bytes, which is checked, bounds it
+  for (int i = 0; i < count; ++i) {
+    const auto [stride, extent] = axes[static_cast<std::size_t>(i)];
+    if (stride < reach)
+      fail(ErrorCode::strides, op, name,
+           "elements must not share memory: each stride must step over what smaller ones reach", view.strides,
+           ErrorValue("a stride of at least ", reach, " bytes in place of ", stride));
+    reach += stride * (extent - 1);
+  }
+}
+
 }  // namespace
 
 Sound check_view(std::string_view op, std::string_view name, const ConstTensorView& view) {
@@ -50,28 +68,6 @@ Sound check_view(std::string_view op, std::string_view name, const ConstTensorVi
   sound.range = {*begin.value(), *end.value()};
   return sound;
 }
-
-namespace {
-
-/// Throws unless elements share no memory: each stride must step over all elements that the smaller strides reach.
-void check_distinct(std::string_view op, std::string_view name, const TensorView& view, const Dims& strides) {
-  std::array<std::pair<std::int64_t, std::int64_t>, max_rank> axes{};
-  int count = 0;
-  for (int axis = 0; axis < strides.size(); ++axis)
-    if (view.shape[axis] > 1) axes[static_cast<std::size_t>(count++)] = {std::abs(strides[axis]), view.shape[axis]};
-  std::sort(axes.begin(), axes.begin() + count);
-  auto reach = static_cast<std::int64_t>(view.element_size);  // the range of bytes, which is checked, bounds it
-  for (int i = 0; i < count; ++i) {
-    const auto [stride, extent] = axes[static_cast<std::size_t>(i)];
-    if (stride < reach)
-      fail(ErrorCode::strides, op, name,
-           "elements must not share memory: each stride must step over what smaller ones reach", view.strides,
-           ErrorValue("a stride of at least ", reach, " bytes in place of ", stride));
-    reach += stride * (extent - 1);
-  }
-}
-
-}  // namespace
 
 void check_shape(std::string_view op, std::string_view argument, const Dims& shape) {
   for (const std::int64_t extent : shape)

@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "base/fail.hpp"
+#include "tiling/cell_plan.hpp"
 #include "tiling/names.hpp"
-#include "tiling/rules.hpp"
-#include "tiling/run_cells.hpp"
 #include "tiling/tile_checks.hpp"
 
 namespace patchfold {

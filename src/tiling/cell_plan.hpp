@@ -147,6 +147,10 @@ CellPlan plan_cell(const Rules& rules, AxisWeights& weights, const Dims& segment
 /// Returns the plan to copy the elements of one tile in a cell to `piece`, without gaps.
 CellPlan plan_copy(const Rules& rules, const Dims& segments, Sources source, std::byte* piece);
 
+/// Makes the elements of all cells; the rows are divided among threads. Throws Error(out_of_memory, executor), and
+/// std::bad_alloc.
+void run_cells(const std::vector<CellPlan>& work, Executor& executor);
+
 /// Finds an element whose weights are all 0; `at` gets the element's index in the output. Returns false if every element has
 /// a weight above 0. Examines every element if tiles have weights of their own that are 0.
 bool find_uncovered(const CellPlan& plan, Dims& at);

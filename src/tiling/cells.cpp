@@ -263,9 +263,7 @@ bool Cells::find_hole(Dims& segments) const {
   for (std::int64_t slab = 0; slab < slabs(); ++slab)
     for (std::int64_t inner = 0; inner < inner_; ++inner) {
       segments = segments_of({slab, inner});
-      bool any = false;
-      each_tile(segments, [&](std::int64_t, const Dims&) { return !(any = true); });
-      if (!any) return true;
+      if (contributor_count(segments) == 0) return true;
     }
   return false;
 }

@@ -224,14 +224,11 @@ std::string tile_text(const Tiling& tiling, std::int64_t tile) {
   return text(tile) + " at position " + text(index_at(tile, tiling.grid()));
 }
 
-Dims interleaved(const Tiling& tiling, const Dims& channels, const Dims& tiled) {
-  const int rank = channels.size() + tiled.size();
-  const Dims axes = tiling.axes_in(rank);
+Dims interleaved(const Dims& axes, const Dims& channels, const Dims& tiled) {
   Dims shape;
-  int next = 0;
-  for (int axis = 0, channel = 0; axis < rank; ++axis) {
+  for (int next = 0, axis = 0; axis < channels.size() + tiled.size(); ++axis) {
     const bool is_tiled = next < axes.size() && axes[next] == axis;
-    shape.push_back(is_tiled ? tiled[next++] : channels[channel++]);
+    shape.push_back(is_tiled ? tiled[next++] : channels[axis - next]);
   }
   return shape;
 }
@@ -241,13 +238,13 @@ Dims interleaved(const Tiling& tiling, const Dims& channels, const Dims& tiled) 
 Dims Tiling::tile_shape(std::int64_t index) const {
   Dims extents;
   for (const TileSpan& span : (*this)[index].spans) extents.push_back(span.extent);
-  return tiling::interleaved(*this, channels(), extents);
+  return tiling::interleaved(axes_, channels(), extents);
 }
 
 Dims Tiling::result_shape(std::int64_t index, const Dims& channels) const {
   Dims extents;
   for (const TileSpan& span : (*this)[index].spans) extents.push_back(span.result);
-  return tiling::interleaved(*this, channels, extents);
+  return tiling::interleaved(axes_in(channels.size() + extents.size()), channels, extents);
 }
 
 Dims Tiling::result_channels(std::int64_t index, const Dims& shape) const {
@@ -283,7 +280,7 @@ std::optional<Ratio> Tiling::scale_of(std::int64_t index, const Dims& shape) con
 }
 
 Dims Tiling::output_shape(const Dims& channels) const {
-  return tiling::interleaved(*this, channels, output_);
+  return tiling::interleaved(axes_in(channels.size() + output_.size()), channels, output_);
 }
 
 }  // namespace patchfold

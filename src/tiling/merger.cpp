@@ -57,10 +57,9 @@ void Merger::finish() {
     fail(ErrorCode::value, op_merge, "finish", "must not be called after the merger has failed", state_->failure);
   std::int64_t count = 0;
   const auto missing = state_->ledger.missing(3, count);
-  if (count > 0) {
+  if (count > 0)
     fail(ErrorCode::missing, op_merge, "tile", "must all have come", missing_text(state_->tiles(), missing, count),
          ErrorValue(state_->tiles().size(), " tiles"));
-  }
   state_->or_close([] { return std::string("the last rows"); }, [&] { state_->send_rows(); });
 }
 

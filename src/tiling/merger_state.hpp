@@ -14,7 +14,6 @@
 #include "tiling/cell_plan.hpp"
 #include "tiling/ledger.hpp"
 #include "tiling/rules.hpp"
-#include "tiling/run_cells.hpp"
 #include "tiling/tile_checks.hpp"
 
 namespace patchfold {

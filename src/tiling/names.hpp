@@ -37,7 +37,8 @@ Span tiles_touching(const Tiling& tiling, int i, Span span) noexcept;
 /// Returns the elements that lie in both spans; an empty span if there are none.
 Span shared_part(Span a, Span b) noexcept;
 
-/// Returns the shape with the extents `tiled` along the tiled axes and `channels` along the other axes, in order.
-Dims interleaved(const Tiling& tiling, const Dims& channels, const Dims& tiled);
+/// Returns the shape with the extents `tiled` along the tiled axes, which are `axes`, and `channels` along the other axes,
+/// in order.
+Dims interleaved(const Dims& axes, const Dims& channels, const Dims& tiled);
 
 }  // namespace patchfold::tiling

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tiling/own_weights.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string_view>
@@ -78,9 +79,8 @@ class Reader {
     own.values.resize(static_cast<std::size_t>(count));
     const int last = array.shape.size() - 1;
     const std::int64_t row = last < 0 ? 1 : array.shape[last], step = last < 0 ? 0 : sound.strides[last];
-    Dims outer, at;
-    for (int axis = 0; axis < last; ++axis) outer.push_back(array.shape[axis]);
-    at = Dims::filled(outer.size(), 0);
+    const Dims outer = array.shape.slice(0, std::max(last, 0));
+    Dims at = Dims::filled(outer.size(), 0);
     for (std::int64_t done = 0; done < count; done += row) {
       const auto* from = static_cast<const std::byte*>(array.data);
       for (int axis = 0; axis < at.size(); ++axis) from += at[axis] * sound.strides[axis];

@@ -123,7 +123,7 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec, std::shared_ptr<const 
   // float32 is often too rough for means of weights of 1, because many of them lie in the middle between two integers.
   has_rough_weights = is_weighted && reduce == Reduce::mean && !converts && element == 1 && !weights.is_ones();
   parts = is_complex(dtype) ? 2 : 1;
-  axes = tiling.axes_in(rank_of(channels, tiling));
+  axes = tiling.axes_in(channels.size() + tiling.grid().size());
   ops::check_shape(op_merge, "output", tiling.output_shape(channels));
   check_bytes();
   has_fill = spec.fill.has_value();
@@ -153,10 +153,6 @@ void Rules::check_bytes() const {
   check("tiles", Checked(element) * tiling.size(), box(longest));
 }
 
-int Rules::rank_of(const Dims& channels, const Tiling& tiling) {
-  return channels.size() + tiling.grid().size();
-}
-
 int Rules::tiled(int axis) const noexcept {
   for (int i = 0; i < axes.size(); ++i)
     if (axes[i] == axis) return i;
@@ -173,17 +169,6 @@ Dims Rules::first_of(const Dims& segments) const {
   Dims at;
   for (int i = 0; i < segments.size(); ++i) at.push_back(cells.segment(i, segments[i]).span.begin);
   return at;
-}
-
-Dims Rules::box(const Dims& tiled_extents) const {
-  const int rank = channels.size() + tiled_extents.size();
-  Dims extents;
-  for (int next = 0, axis = 0; axis < rank; ++axis)
-    if (next < axes.size() && axes[next] == axis)
-      extents.push_back(tiled_extents[next++]);
-    else
-      extents.push_back(channels[axis - next]);
-  return extents;
 }
 
 void Rules::check_holes() const {

@@ -70,14 +70,13 @@ struct Rules {
   Dims first_of(const Dims& segments) const;
   /// Returns a cell's first element along the tiled axes of a tile's result.
   Dims inside_tile(std::int64_t tile, const Dims& segments) const;
-  /// Returns the distance between two elements with the same channels, given by their indices along the tiled axes. `strides` are
-  /// the strides along all axes of a result, and the distance has their unit.
+  /// Returns the distance between two elements with the same channels, given by their indices along the tiled axes.
+  /// `strides` are the strides along all axes of a result, and the distance has their unit.
   std::int64_t offset(const Dims& from, const Dims& to, const Dims& strides) const noexcept;
   /// Returns the shape with these extents along the tiled axes, and the channels along the other axes.
-  Dims box(const Dims& tiled_extents) const;
+  Dims box(const Dims& tiled_extents) const { return interleaved(axes, channels, tiled_extents); }
 
  private:
-  static int rank_of(const Dims& channels, const Tiling& tiling);
   void check_bytes() const;
   void check_holes() const;
   bool is_covered_along_axes(const Dims& segments) const;

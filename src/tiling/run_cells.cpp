@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tiling/run_cells.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <new>

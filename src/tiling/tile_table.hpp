@@ -20,7 +20,6 @@ class TileTable {
 
   /// Returns the value of a tile that has one.
   T& operator[](std::int64_t tile) noexcept { return page_of(tile)->values[slot_of(tile)]; }
-  const T& operator[](std::int64_t tile) const noexcept { return page_of(tile)->values[slot_of(tile)]; }
   /// Sets the value of a tile without a value. Changes nothing if it throws.
   void set(std::int64_t tile, T value) {
     auto& page = page_of(tile);
@@ -45,9 +44,6 @@ class TileTable {
   };
   static std::size_t slot_of(std::int64_t tile) noexcept { return static_cast<std::size_t>(tile) % page_size; }
   std::unique_ptr<Page>& page_of(std::int64_t tile) noexcept { return pages_[static_cast<std::size_t>(tile) / page_size]; }
-  const std::unique_ptr<Page>& page_of(std::int64_t tile) const noexcept {
-    return pages_[static_cast<std::size_t>(tile) / page_size];
-  }
 
   std::vector<std::unique_ptr<Page>> pages_;
 };

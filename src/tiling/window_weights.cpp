@@ -41,10 +41,6 @@ std::string number_text(double value) {
   return out.str();
 }
 
-}  // namespace
-
-namespace {
-
 /// Returns the first `count` of n samples of a window with a formula.
 std::vector<double> first_samples(const WeightWindow& window, std::int64_t n, std::int64_t count) {
   if (window.kind == Kind::gaussian && !(window.sigma_scale > 0 && std::isfinite(window.sigma_scale)))
@@ -90,6 +86,20 @@ void check_weights(const std::vector<double>& weights, int factors, std::int64_t
   }
 }
 
+Pair two_sum(double a, double b) noexcept {
+  const double sum = a + b;
+  const double part = sum - a;
+  return {sum, (a - (sum - part)) + (b - part)};
+}
+Pair two_product(double a, double b) noexcept {
+  const double product = a * b;
+  return {product, std::fma(a, b, -product)};
+}
+Pair normal(double high, double low) noexcept {
+  const double sum = high + low;
+  return {sum, low - (sum - high)};
+}
+
 }  // namespace
 
 Weights::Weights(const Tiling& tiling, const WeightWindow& window) {
@@ -126,24 +136,6 @@ Weights::Weights(const Tiling& tiling, const WeightWindow& window) {
   look(array_);
   for (const auto& axis : axes_) look(axis);
 }
-
-namespace {
-
-Pair two_sum(double a, double b) noexcept {
-  const double sum = a + b;
-  const double part = sum - a;
-  return {sum, (a - (sum - part)) + (b - part)};
-}
-Pair two_product(double a, double b) noexcept {
-  const double product = a * b;
-  return {product, std::fma(a, b, -product)};
-}
-Pair normal(double high, double low) noexcept {
-  const double sum = high + low;
-  return {sum, low - (sum - high)};
-}
-
-}  // namespace
 
 Pair operator*(Pair a, double b) noexcept {
   const Pair product = two_product(a.high, b);

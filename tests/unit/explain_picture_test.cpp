@@ -55,7 +55,7 @@ TEST(ExplainPicture, CountsWithoutAWalkWhatTheWalkCounts) {
     if (!geometry.extracts() && !geometry.sums) continue;  // inverses of blocks count elements of the columns
     const std::vector<std::int64_t> counts = explaining::find(subject).counts;
     for (std::size_t i = 0; i < counts.size(); ++i) {
-      const Dims index = explaining::index_of(static_cast<std::int64_t>(i), geometry.image());
+      const Dims index = index_at(static_cast<std::int64_t>(i), geometry.image());
       std::int64_t product = 1;
       for (const SpatialAxis& axis : geometry.axes) product *= explaining::uses_at(geometry, axis, index[axis.image_axis]);
       EXPECT_EQ(product, counts[i]) << to_string(index);
@@ -82,8 +82,8 @@ TEST(ExplainPicture, OrdersAreThoseOfTheElements) {
     ASSERT_EQ(std::ssize(own->first), vector.elements());
     for (std::size_t flat = 0; flat < image_of.size(); ++flat) {
       if (image_of[flat] < 0) continue;
-      const Dims column = explaining::index_of(static_cast<std::int64_t>(flat), columns_shape);
-      const Dims image = explaining::index_of(image_of[flat], geometry.image());
+      const Dims column = index_at(static_cast<std::int64_t>(flat), columns_shape);
+      const Dims image = index_at(image_of[flat], geometry.image());
       const explaining::PatchElement element =
           own->first[static_cast<std::size_t>(column[vector.columns_axis] % vector.elements())];
       if (vector.image_axis >= 0) {
