@@ -2,7 +2,6 @@
 // Tests boxes, which are parts of an output, in C: tiles that touch a box, merges of a box, and wrong calls.
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "tiles.hpp"
 

@@ -2,8 +2,6 @@
 // Tests the tables of operators and words that generators of bindings read.
 #include "patchfold/table.hpp"
 
-#include <cstring>
-
 #include "capi.hpp"
 
 namespace patchfold::test {

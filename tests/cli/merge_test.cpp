@@ -2,8 +2,6 @@
 // Tests `patchfold merge` of changed tiles, and of tiles that contradict the plan.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "formats/picture.hpp"
 #include "tests/cli/tiles.hpp"
 

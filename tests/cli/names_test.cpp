@@ -2,8 +2,6 @@
 // Tests split --names, and run --batch.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "formats/picture.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/cli/tiles.hpp"

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "formats/picture.hpp"
 #include "tests/cli/program.hpp"

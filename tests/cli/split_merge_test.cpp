@@ -2,8 +2,6 @@
 // Tests that pictures and arrays are unchanged after a split and a merge.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "formats/picture.hpp"
 #include "tests/cli/tiles.hpp"
 

@@ -2,7 +2,6 @@
 // Tests the effects of options of `split` and `merge` on files, and of --threads on the program.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
 
 #include "cli/program.hpp"

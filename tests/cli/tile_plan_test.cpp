@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "tests/cli/tiles.hpp"
 
 namespace patchfold::cli_test {

@@ -2,7 +2,6 @@
 #include "geometry.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace patchfold::testing {
 

@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <memory>
 #include <numeric>
 
 #include "at_once.hpp"

@@ -2,7 +2,6 @@
 // Tests tilings and mergers in C++: round trips, predicted and actual memory, and refusals.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cfenv>
 #include <cstring>
 #include <stdexcept>
