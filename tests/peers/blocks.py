@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random settings of operators that move blocks, for every dialect."""
 
-from __future__ import annotations
-
 from drawing import Draw, chance, number
 
 

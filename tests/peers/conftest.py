@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of the comparison, and the cells as parameters of its test."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of patchfold.models.inspect on SavedModels and .tflite files: the models of model_zoo.py in TensorFlow."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import sys

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Windows of operators that slide a kernel, and random windows and pads for every dialect."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Any

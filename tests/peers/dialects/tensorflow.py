@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """TensorFlow's operators: their random settings, and the conditions that problems of a run must cover."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch's operators: their random settings, and the conditions that problems of a run must cover."""
 
-from __future__ import annotations
-
 from math import prod
 from typing import Any
 

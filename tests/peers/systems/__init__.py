@@ -14,8 +14,6 @@ tests/peers must be on the path: modules import `problem`, not `tests.peers.prob
 systems in one process would share threads and memory, and could disturb each other.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

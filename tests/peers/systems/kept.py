@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A cache of a system's compiled objects, for problems with equal attributes and shapes."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar

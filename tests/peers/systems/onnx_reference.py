@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reference implementation of the onnx package, in NumPy."""
 
-from __future__ import annotations
-
 import numpy
 import onnx
 from onnx.reference import ReferenceEvaluator

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """ONNX Runtime on the CPU, one thread."""
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any
 
