@@ -12,12 +12,6 @@ namespace {
 using namespace test;
 using namespace std::string_literals;
 
-std::string counting(std::size_t bytes) {
-  std::string data(bytes, '\0');
-  for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<char>(i * 7 + i / 251);
-  return data;
-}
-
 class NpyWrite : public ::testing::Test {
  protected:
   void expect_round_trip(const ConstTensorView& view, const ElementType& type) {

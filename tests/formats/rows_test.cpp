@@ -12,12 +12,6 @@ using namespace test;
 using Names = std::vector<std::string>;
 
 /// Returns bytes that count up.
-std::string counting(std::int64_t size) {
-  std::string bytes(static_cast<std::size_t>(size), '\0');
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7 + i / 251);
-  return bytes;
-}
-
 void write_unevenly(RowWriter& writer, const ConstTensorView& tensor) {
   for (std::int64_t portion = 1; writer.next() < tensor.shape[0]; ++portion) {
     ConstTensorView rows = tensor;
@@ -39,7 +33,7 @@ class Rows : public ::testing::Test {
  protected:
   void expect_round_trip(const std::string& name, const Dims& shape, DType dtype, const TiffOptions& options = {}) {
     SCOPED_TRACE(name + " " + to_string(shape) + " " + std::string(name_of(dtype)));
-    const std::string data = counting(element_count(shape) * static_cast<std::int64_t>(size_of(dtype)));
+    const std::string data = counting(static_cast<std::size_t>(element_count(shape)) * size_of(dtype));
     const auto path = folder_ / name;
     const auto writer = create_rows(path, shape, element_type(dtype), options);
     write_unevenly(*writer, contiguous(data.data(), shape, dtype));

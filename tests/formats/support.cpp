@@ -42,6 +42,12 @@ std::string reversed(std::string bytes) {
   return bytes;
 }
 
+std::string counting(std::size_t bytes) {
+  std::string data(bytes, '\0');
+  for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<char>(i * 7 + i / 251);
+  return data;
+}
+
 std::string noise(std::size_t size) {
   std::string bytes(size, '\0');
   std::uint32_t state = 1;

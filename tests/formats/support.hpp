@@ -72,6 +72,8 @@ std::string bytes_of(T value) {
   return bytes;
 }
 std::string reversed(std::string bytes);
+/// Returns bytes of which each differs from its neighbours.
+std::string counting(std::size_t bytes);
 /// Returns bytes that look random.
 std::string noise(std::size_t size);
 template <class T>
