@@ -17,8 +17,8 @@
 namespace patchfold::engine {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 Problem with_dims(std::initializer_list<Dim> dims, std::int64_t element_size = 4) {
   Problem problem;
