@@ -151,13 +151,6 @@ TEST_F(NpyWrite, OutputOfImpossibleSize) {
   EXPECT_TRUE(folder_.names().empty());
 }
 
-struct Case {
-  std::string name;
-  std::string bytes;
-  ErrorCode code;
-  std::string fragment;
-};
-
 std::string with_descr(std::string_view descr) {
   return npy_file(npy_dictionary(descr, "(2,)"), std::string(64, 'x'));
 }
@@ -183,8 +176,6 @@ std::string ones(int axes) {
   return "(" + shape + ")";
 }
 
-const ErrorCode format = ErrorCode::file_format;
-const ErrorCode unsupported = ErrorCode::file_unsupported;
 const std::string entries = "must have a header with the entries 'descr', 'fortran_order' and 'shape', each once";
 const std::string dictionary = "must have a Python dictionary as its header";
 const std::string extents = "must have a 'shape' that is a tuple of numbers from 0";
@@ -194,8 +185,9 @@ const std::string objects = "holds Python objects, which cannot be moved as byte
 const std::string too_wide = "has elements of more than 2147483647 bytes";
 const std::string field = "must describe each field of a record as (name, type) or (name, type, shape)";
 
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
+TEST(NpyHostile, EveryCaseIsTheErrorThatItShouldBe) {
+  const TempFolder folder;
+  const std::vector<Damaged> files = {
       {"empty", "", format, "is cut short; given 0 bytes, expected at least 10 bytes"},
       {"part of the magic", "\x93NUM", format, "is cut short; given 4 bytes"},
       {"other magic", "GIF89a          ", format, "must start like a .npy file; given GIF89a"},
@@ -295,17 +287,8 @@ const std::vector<Case>& cases() {
       {"long record", npy_file(npy_dictionary(long_list(20000), "(2,)"), "x", 2), format,
        "is cut short; given 1 byte of data, expected 40000 bytes"},
   };
-  return all;
-}
-
-TEST(NpyHostile, EveryCaseIsTheErrorThatItShouldBe) {
-  const TempFolder folder;
-  const auto path = folder / "x.npy";
-  for (const auto& [name, bytes, code, fragment] : cases()) {
-    SCOPED_TRACE(name);
-    write_bytes(path, bytes);
-    expect_error([&] { read_npy(path); }, code, "npy", path, fragment);
-  }
+  expect_errors(
+      folder / "x.npy", "npy", [](const auto& file) { read_npy(file); }, files);
 }
 
 }  // namespace

@@ -109,4 +109,13 @@ void expect_error(const std::function<void()>& action, ErrorCode code, std::stri
   }
 }
 
+void expect_errors(const std::filesystem::path& path, std::string_view op,
+                   const std::function<void(const std::filesystem::path&)>& read, const std::vector<Damaged>& files) {
+  for (const Damaged& file : files) {
+    SCOPED_TRACE(file.name);
+    write_bytes(path, file.bytes);
+    expect_error([&] { read(path); }, file.code, file.op.empty() ? op : file.op, path, file.fragment);
+  }
+}
+
 }  // namespace patchfold::formats::test
