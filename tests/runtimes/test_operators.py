@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the bits of models of one operator with patchfold's library and without it. The models have every element type,
-and static and open shapes. onnx, OpenVINO, torch's two exporters and TensorFlow write them."""
+and static and open shapes. onnx, OpenVINO, torch's two exporters and TensorFlow write them. ONNX's own node tests and two
+networks run, too."""
 
 import io
 import re
@@ -14,6 +15,9 @@ import patchfold.onnxruntime
 import patchfold.openvino
 import pytest
 import torch
+from networks import NETWORKS
+from onnx.backend.test.loader import load_model_tests
+from onnx.onnx_pb import TypeProto
 from systems import Array, compiled, core, in_onnxruntime, in_openvino, left_over, runs_here, same_bits
 
 from runtime_models import Case, cases, data, numbers  # isort: skip
@@ -216,3 +220,48 @@ def test_models_of_tensorflow_in_openvino(name: str, opened: bool, tmp_path: Pat
     runtime = core(True)
     made = runtime.compile_model(runtime.read_model(tmp_path / "saved"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     assert runs_here(made) and same_bits(np.array(made([x])[0]), function(x).numpy())
+
+
+FAMILY = re.compile(r"test_(col2im|depthtospace|spacetodepth)")
+# Leaves out cases in which ONNX writes the operator as other operators.
+TESTS = [case for case in load_model_tests(kind="node") if FAMILY.match(case.name) and not case.name.endswith("_expanded")]
+
+
+def arrays(values: Any) -> list[Array]:
+    return [np.asarray(value) for value in values]
+
+
+def test_there_are_node_tests_of_all_operators() -> None:
+    assert len(TESTS) >= 9 and len({FAMILY.match(case.name)[1] for case in TESTS}) == 3  # type: ignore[index]
+
+
+@pytest.mark.parametrize("case", TESTS, ids=lambda case: case.name)
+def test_onnxruntime_passes(case: Any) -> None:
+    for inputs, expected in case.data_sets:
+        # Inputs with shapes, such as image_shape, are inputs in both models.
+        assert same_bits(in_onnxruntime(case.model, arrays(inputs), True)[0], arrays(expected)[0])
+
+
+@pytest.mark.parametrize("case", TESTS, ids=lambda case: case.name)
+def test_openvino_passes(case: Any) -> None:
+    assert isinstance(case.model.graph.input[0].type, TypeProto)
+    made = compiled(case.model, True)
+    assert runs_here(made)
+    for inputs, expected in case.data_sets:
+        assert same_bits(np.array(made(arrays(inputs))[0]), arrays(expected)[0])
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("run", [in_onnxruntime, in_openvino])
+def test_networks_compute_the_same(name: str, run: Any) -> None:
+    module, x = NETWORKS[name]()
+    file = io.BytesIO()
+    torch.onnx.export(module, (x,), file, dynamo=False, opset_version=18, input_names=["x"])
+    model = onnx.load_model_from_string(file.getvalue())
+    assert left_over(model) == 0
+    theirs, ours = (run(model, [x.numpy()], with_library)[0] for with_library in (False, True))
+    # In the changed graph, the runtime's own convolutions and products may sum in another order.
+    np.testing.assert_allclose(ours, theirs, rtol=2e-4, atol=2e-4 * float(np.abs(theirs).max()))
+    with torch.no_grad():
+        expected = module(x).numpy()
+    np.testing.assert_allclose(ours, expected, rtol=2e-3, atol=2e-3 * float(np.abs(expected).max()))
