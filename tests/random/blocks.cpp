@@ -3,9 +3,6 @@
 #include "geometry.hpp"
 
 namespace patchfold::testing {
-
-std::vector<Subject> dialect_block_subjects();
-
 namespace {
 
 Problem make_reorder(Random& random, const Request& request) {
@@ -62,7 +59,8 @@ Problem make_copy(Random& random, const Request& request) {
   return problem;
 }
 
-Problem make_space_batch(Random& random, const Request& request, bool to_batch) {
+template <bool to_batch>
+Problem make_space_batch(Random& random, const Request& request) {
   Problem problem = problem_of(to_batch ? "space_to_batch" : "batch_to_space", request);
   const int rank = random_rank(random, request);
   const bool scalars = rank == 2 && random.chance(40);
@@ -97,14 +95,8 @@ Problem make_space_batch(Random& random, const Request& request, bool to_batch) 
   return problem;
 }
 
-Problem make_space_to_batch(Random& random, const Request& request) {
-  return make_space_batch(random, request, true);
-}
-Problem make_batch_to_space(Random& random, const Request& request) {
-  return make_space_batch(random, request, false);
-}
-
-Problem make_space_depth(Random& random, const Request& request, bool to_depth) {
+template <bool to_depth>
+Problem make_space_depth(Random& random, const Request& request) {
   Problem problem = problem_of(to_depth ? "space_to_depth" : "depth_to_space", request);
   const int rank = random_rank(random, request);
   const bool scalar = rank == 2 && random.chance(50);
@@ -131,52 +123,6 @@ Problem make_space_depth(Random& random, const Request& request, bool to_depth) 
   note_extents(shape, problem.features);
   return problem;
 }
-
-Problem make_space_to_depth(Random& random, const Request& request) {
-  return make_space_depth(random, request, true);
-}
-Problem make_depth_to_space(Random& random, const Request& request) {
-  return make_space_depth(random, request, false);
-}
-
-}  // namespace
-
-std::vector<Subject> block_subjects() {
-  const std::vector<std::string> crops = {"asymmetric pads", "zero extent",  "extent > 64",  "channels_last",
-                                          "channels_first",  "split",        "other axes 0", "other axes 1",
-                                          "other axes 2",    "numbers only", "pads > block"};
-  std::vector<std::string> batch = crops;
-  for (const auto* feature : {"negative pads", "odd same_upper", "odd same_lower"}) batch.emplace_back(feature);
-  const std::vector<std::string> depth = {"zero extent",  "extent > 64",  "channels_last", "channels_first",
-                                          "blocks_first", "depth_first",  "split",         "batch axes 0",
-                                          "batch axes 1", "batch axes 2", "numbers only"};
-  const std::vector<std::string> order = {"zero extent",
-                                          "extent > 64",
-                                          "channels_last",
-                                          "channels_first",
-                                          "grid",
-                                          "flat",
-                                          "split",
-                                          "batch axes 0",
-                                          "batch axes 1",
-                                          "batch axes 2",
-                                          "channel to kernel",
-                                          "kernel to channel",
-                                          "channel to channel",
-                                          "numbers only"};
-  std::vector<Subject> all = {
-      {"reorder", make_reorder, false, 1, 6, order},
-      {"copy", make_copy, false, 0, 6, {"zero extent", "extent > 64"}},
-      {"space_to_batch", make_space_to_batch, false, 1, 6, batch},
-      {"batch_to_space", make_batch_to_space, false, 1, 6, crops},
-      {"space_to_depth", make_space_to_depth, false, 1, 6, depth},
-      {"depth_to_space", make_depth_to_space, false, 1, 6, depth},
-  };
-  for (auto& subject : dialect_block_subjects()) all.push_back(std::move(subject));
-  return all;
-}
-
-namespace {
 
 Dims channels_first(const BlockGeometry& g, bool deep) {
   Dims shape = {g.batch, deep ? g.channels * element_count(g.block) : g.channels};
@@ -319,7 +265,26 @@ Problem make_torch_shuffle(Random& random, const Request& request) {
 
 }  // namespace
 
-std::vector<Subject> dialect_block_subjects() {
+std::vector<Subject> block_subjects() {
+  const Names crops = {"asymmetric pads", "zero extent",  "extent > 64",  "channels_last", "channels_first", "split",
+                       "other axes 0",    "other axes 1", "other axes 2", "numbers only",  "pads > block"};
+  const Names batch = crops + Names{"negative pads", "odd same_upper", "odd same_lower"};
+  const Names depth = {"zero extent", "extent > 64",  "channels_last", "channels_first", "blocks_first", "depth_first",
+                       "split",       "batch axes 0", "batch axes 1",  "batch axes 2",   "numbers only"};
+  const Names order = {"zero extent",
+                       "extent > 64",
+                       "channels_last",
+                       "channels_first",
+                       "grid",
+                       "flat",
+                       "split",
+                       "batch axes 0",
+                       "batch axes 1",
+                       "batch axes 2",
+                       "channel to kernel",
+                       "kernel to channel",
+                       "channel to channel",
+                       "numbers only"};
   const Names common = {"zero extent", "extent > 64", "split"};
   const Names modes = {"DCR", "CRD"};
   const Names blocks_modes = {"blocks_first", "depth_first"};
@@ -327,6 +292,12 @@ std::vector<Subject> dialect_block_subjects() {
   const Names formats = {"NHWC", "NCHW"};
   const Names batched = {"batch axes 0", "batch axes 1", "batch axes 2", "batch axes 3"};
   return {
+      {"reorder", make_reorder, false, 1, 6, order},
+      {"copy", make_copy, false, 0, 6, {"zero extent", "extent > 64"}},
+      {"space_to_batch", make_space_batch<true>, false, 1, 6, batch},
+      {"batch_to_space", make_space_batch<false>, false, 1, 6, crops},
+      {"space_to_depth", make_space_depth<true>, false, 1, 6, depth},
+      {"depth_to_space", make_space_depth<false>, false, 1, 6, depth},
       {"onnx.SpaceToDepth-1", make_onnx<1, true>, false, 2, 2, common},
       {"onnx.SpaceToDepth-13", make_onnx<13, true>, false, 2, 2, common},
       {"onnx.SpaceToDepth-28", make_onnx<28, true>, false, 2, 2, common + modes},

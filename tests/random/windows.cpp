@@ -3,9 +3,6 @@
 #include "geometry.hpp"
 
 namespace patchfold::testing {
-
-std::vector<Subject> dialect_window_subjects();
-
 namespace {
 
 bool uniform(const Dims& list) {
@@ -147,34 +144,6 @@ Problem make_coverage(Random& random, const Request& request) {
   return problem;
 }
 
-}  // namespace
-
-std::vector<Subject> window_subjects() {
-  const std::vector<std::string> geometry = {"asymmetric pads", "negative pads",  "pads > extent", "holes",
-                                             "stride > image",  "dilation 0",     "far taps",      "no positions",
-                                             "odd same_upper",  "odd same_lower", "cover >= 3",    "extent > 64",
-                                             "zero extent",     "numbers only",   "split",         "same, stride > kernel"};
-  std::vector<std::string> both = geometry;
-  for (const auto* feature : {"C > 1, dilated", "channels_last", "channels_first", "kernel-major", "channel-major", "grid",
-                              "flat", "batch axes 0", "batch axes 1", "batch axes 2"})
-    both.emplace_back(feature);
-  std::vector<std::string> extract = both;
-  extract.emplace_back("fill value");
-  for (const auto mode : all_words<PaddingMode>()) {
-    extract.push_back("mode " + std::string(mode));
-    extract.push_back("mode " + std::string(mode) + ", pads > extent");
-  }
-  std::vector<std::string> combine = both;
-  for (const auto* feature : {"accumulate", "means", "means, filled"}) combine.emplace_back(feature);
-  std::vector<Subject> all = {{"unfold", make_unfold, false, 1, 6, extract},
-                              {"fold", make_fold, true, 1, 6, combine},
-                              {"coverage", make_coverage, true, 1, 6, geometry}};
-  for (auto& subject : dialect_window_subjects()) all.push_back(std::move(subject));
-  return all;
-}
-
-namespace {
-
 Dims flat_columns(const Geometry& g) {
   Dims shape = g.batches;
   shape.push_back(g.channels * g.taps());
@@ -273,7 +242,8 @@ Problem make_openvino_extract(Random& random, const Request& request) {
   return problem;
 }
 
-Problem make_tensorflow_extract(Random& random, const Request& request, bool volume) {
+template <bool volume>
+Problem make_tensorflow_extract(Random& random, const Request& request) {
   Problem problem = problem_of(volume ? "tensorflow.ExtractVolumePatches" : "tensorflow.ExtractImagePatches", request);
   const int rank = volume ? 3 : 2;
   Rules rules = extract_rules();
@@ -304,16 +274,21 @@ Problem make_tensorflow_extract(Random& random, const Request& request, bool vol
   return problem;
 }
 
-Problem make_image_patches(Random& random, const Request& request) {
-  return make_tensorflow_extract(random, request, false);
-}
-Problem make_volume_patches(Random& random, const Request& request) {
-  return make_tensorflow_extract(random, request, true);
-}
-
 }  // namespace
 
-std::vector<Subject> dialect_window_subjects() {
+std::vector<Subject> window_subjects() {
+  const Names geometry = {"asymmetric pads", "negative pads",  "pads > extent", "holes",
+                          "stride > image",  "dilation 0",     "far taps",      "no positions",
+                          "odd same_upper",  "odd same_lower", "cover >= 3",    "extent > 64",
+                          "zero extent",     "numbers only",   "split",         "same, stride > kernel"};
+  const Names both = geometry + Names{"C > 1, dilated", "channels_last", "channels_first", "kernel-major", "channel-major",
+                                      "grid",           "flat",          "batch axes 0",   "batch axes 1", "batch axes 2"};
+  Names extract = both + Names{"fill value"};
+  for (const auto mode : all_words<PaddingMode>()) {
+    extract.push_back("mode " + std::string(mode));
+    extract.push_back("mode " + std::string(mode) + ", pads > extent");
+  }
+  const Names combine = both + Names{"accumulate", "means", "means, filled"};
   const Names common = {"holes", "stride > image", "cover >= 3", "extent > 64", "split"};
   const Names dilated = {"C > 1, dilated"};
   const Names padded = {"pads > extent", "far taps"};
@@ -321,6 +296,9 @@ std::vector<Subject> dialect_window_subjects() {
   const Names batched = {"batch axes 0", "batch axes 1"};
   const Names same = {"odd same_upper", "same, stride > kernel", "asymmetric pads"};
   return {
+      {"unfold", make_unfold, false, 1, 6, extract},
+      {"fold", make_fold, true, 1, 6, combine},
+      {"coverage", make_coverage, true, 1, 6, geometry},
       {"onnx.Col2Im-18", make_onnx_col2im, true, 1, 6,
        common + dilated + padded + zeros + Names{"asymmetric pads", "index tensor"}},
       {"openvino.Col2Im-15", make_openvino_col2im, true, 2, 2,
@@ -329,8 +307,8 @@ std::vector<Subject> dialect_window_subjects() {
       {"torch.unfold", make_torch_unfold, false, 1, 6, common + dilated + padded + batched + Names{"numbers only"}},
       {"openvino.ExtractImagePatches-3", make_openvino_extract, false, 2, 2,
        common + dilated + zeros + same + Names{"odd same_lower"}},
-      {"tensorflow.ExtractImagePatches", make_image_patches, false, 2, 2, common + dilated + zeros + same},
-      {"tensorflow.ExtractVolumePatches", make_volume_patches, false, 3, 3, common + zeros + same},
+      {"tensorflow.ExtractImagePatches", make_tensorflow_extract<false>, false, 2, 2, common + dilated + zeros + same},
+      {"tensorflow.ExtractVolumePatches", make_tensorflow_extract<true>, false, 3, 3, common + zeros + same},
   };
 }
 

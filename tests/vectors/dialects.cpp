@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenVINO's type_prop cases that are no lines of vectors.txt: types of shape inputs, and cases by formula.
-// ONNX: types of shape inputs, modes, and numbers that are no integers.
-// Keras: infinities stay.
-// TensorFlow's test of large images.
-// unfoldNd's test of large images.
+// Examples of the dialects that are no lines of vectors.txt: types of shape inputs, cases by formula, modes, large images.
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {
 namespace {
 
-using openvino::AutoPad;
-using openvino::ExtractImagePatches;
+using keras::ExtractPatches;
+using keras::Unfold;
 using onnx::DepthToSpace;
 using onnx::Mode;
 using onnx::SpaceToDepth;
-using keras::ExtractPatches;
-using keras::Unfold;
+using openvino::AutoPad;
+using openvino::ExtractImagePatches;
 
 TEST(OpenvinoSpaceToBatchTypeProp, space_to_batch_invalid_element_type) {
   constexpr std::string_view names[] = {"block_shape", "pads_begin", "pads_end"};
