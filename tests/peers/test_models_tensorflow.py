@@ -3,7 +3,6 @@
 
 import random
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 
 tf: Any = pytest.importorskip("tensorflow")
 onnx = pytest.importorskip("onnx")
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 from model_zoo import CASES, Case  # noqa: E402
 from onnx import helper  # noqa: E402
 from patchfold.models import ModelError, inspect  # noqa: E402
