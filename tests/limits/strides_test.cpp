@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests views whose strides and sizes reach outside of all memory: they are refused if the result in 128 bits says so, otherwise
-// planned without data.
-// Tests every operator with numbers near the limits of arithmetic: refusals and shapes agree with formulas in 128 bits, in C++ and
-// in C. Planning needs no data and little memory.
+// Tests views whose strides and sizes reach outside of all memory: they are refused if the result in 128 bits says so,
+// otherwise planned without data. Tests every operator with numbers near the limits of arithmetic: refusals and shapes agree
+// with formulas in 128 bits, in C++ and in C. Planning needs no data and little memory.
 //   PATCHFOLD_SEED    another seed           PATCHFOLD_CASES   a factor of the number of cases
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "allocations.hpp"
 #include "c_call.hpp"
 #include "edges.hpp"
 #include "patchfold/table.hpp"
-#include "slots.hpp"
 #include "tests/operators/facts.hpp"
 #include "tests/operators/work.hpp"
 #include "tests/random/problem.hpp"
@@ -194,12 +193,6 @@ TEST(EmptyBlocks, OfTensorFlowDoNotHideWrongExtents) {
   }
 }
 
-}  // namespace
-}  // namespace patchfold::limits
-
-namespace patchfold::limits {
-namespace {
-
 using patchfold::testing::Random;
 using patchfold::testing::Subject;
 using patchfold::testing::subjects;
@@ -223,12 +216,46 @@ std::optional<Error> error_of(F&& f) {
   }
 }
 
+/// A function that sets one integer of a problem of the same form.
+using Slot = std::function<void(ProblemText&, std::int64_t)>;
+
+/// Returns the integers of a problem: extents of the data, and the numbers of all arguments.
+std::vector<Slot> slots_of(const ProblemText& problem) {
+  std::vector<Slot> slots;
+  for (int axis = 0; axis < problem.shape.size(); ++axis)
+    slots.push_back([axis](ProblemText& p, std::int64_t value) { p.shape[axis] = value; });
+  const OperatorSpec& spec = find_operator(problem.op);
+  for (std::size_t a = 0; a < problem.arguments.size(); ++a) {
+    const Argument& argument = problem.arguments[a];
+    const auto kind = std::ranges::find(spec.arguments, argument.name, &ArgumentSpec::name)->kind;
+    if (kind == ArgumentKind::boolean || kind == ArgumentKind::number) continue;
+    const auto add = [&](auto set) {
+      slots.push_back([a, set](ProblemText& p, std::int64_t value) { set(p.arguments[a].value, value); });
+    };
+    if (std::holds_alternative<std::int64_t>(argument.value)) add([](ArgumentValue& to, std::int64_t v) { to = v; });
+    if (const auto* list = std::get_if<Dims>(&argument.value))
+      for (int i = 0; i < list->size(); ++i) add([i](ArgumentValue& to, std::int64_t v) { std::get<Dims>(to)[i] = v; });
+    if (const auto* tensor = std::get_if<IndexTensor>(&argument.value))
+      for (int i = 0; i < tensor->values.size(); ++i)
+        add([i](ArgumentValue& to, std::int64_t v) { std::get<IndexTensor>(to).values[i] = v; });
+    if (const auto* pairs = std::get_if<PadsList>(&argument.value))
+      for (int i = 0; i < 2 * pairs->size(); ++i)
+        add([i](ArgumentValue& to, std::int64_t v) {
+          const PadsList before = std::get<PadsList>(to);
+          PadsList after;
+          for (int axis = 0; axis < before.size(); ++axis)
+            after.push_back({2 * axis == i ? v : before[axis].begin, 2 * axis + 1 == i ? v : before[axis].end});
+          to = after;
+        });
+  }
+  return slots;
+}
+
 class Limits : public ::testing::Test {
  public:
   explicit Limits(const Subject& subject) : subject_(subject) {}
 
   void TestBody() override {
-    using namespace patchfold::testing;
     const int problems = std::max(1, static_cast<int>(2 * scale_of_run()));
     const int pairs = std::max(1, static_cast<int>(250 * scale_of_run()));
     for (int number = 0; number < problems; ++number) {

@@ -280,12 +280,6 @@ TEST(Features, NoKernelAsksForASetByName) {
   EXPECT_GT(files, 10);
 }
 
-}  // namespace
-}  // namespace patchfold::kernels
-
-namespace patchfold::kernels {
-namespace {
-
 struct Means {
   std::vector<std::byte> elements{};
   bool certain = true;
