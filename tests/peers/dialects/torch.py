@@ -4,7 +4,6 @@
 from math import prod
 from typing import Any
 
-from blocks import block_axis, few
 from definitions import combine, depth_to_space, extract, space_to_depth
 from drawing import Draw, Fault, Setting, chance, number
 from facts import (
@@ -22,7 +21,7 @@ from facts import (
     lengths,
 )
 from problem import Array, Problem
-from windows import Rules, Window, draw_window, entries_of, give, ones
+from windows import Rules, Window, block_axis, draw_window, entries_of, few, give, ones
 
 
 def windows(draw: Draw, op: str) -> Setting:

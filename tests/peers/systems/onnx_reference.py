@@ -6,7 +6,7 @@ import onnx
 from onnx.reference import ReferenceEvaluator
 from problem import DTYPES, Answer, Array, Problem, Refusal, answers
 
-from systems.kept import Kept
+from systems import Kept
 from systems.onnx_models import OPERATORS, model
 
 

@@ -8,7 +8,7 @@ import numpy
 import onnxruntime
 from problem import DTYPES, Answer, Array, Problem, Refusal, answers
 
-from systems.kept import Kept
+from systems import Kept
 from systems.onnx_models import ELEMENT_TYPES, OPERATORS, model
 
 _QUIET = 4
