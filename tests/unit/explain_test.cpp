@@ -14,9 +14,9 @@
 namespace patchfold {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using ::testing::AllOf;
 
 TEST(Explain, UnfoldByHand) {
   // Each axis has 7 / 2 + 1 = 4 patches, which begin at -1; two of them touch row 1, and two touch column 1.
