@@ -217,11 +217,11 @@ std::optional<Error> error_of(F&& f) {
 }
 
 /// A function that sets one integer of a problem of the same form.
-using Slot = std::function<void(ProblemText&, std::int64_t)>;
+using ProblemSlot = std::function<void(ProblemText&, std::int64_t)>;
 
 /// Returns the integers of a problem: extents of the data, and the numbers of all arguments.
-std::vector<Slot> slots_of(const ProblemText& problem) {
-  std::vector<Slot> slots;
+std::vector<ProblemSlot> slots_of(const ProblemText& problem) {
+  std::vector<ProblemSlot> slots;
   for (int axis = 0; axis < problem.shape.size(); ++axis)
     slots.push_back([axis](ProblemText& p, std::int64_t value) { p.shape[axis] = value; });
   const OperatorSpec& spec = find_operator(problem.op);
@@ -262,9 +262,9 @@ class Limits : public ::testing::Test {
       Random random(seed_of_case(seed_of_run(), subject_.op, number));
       const auto types = subject_.sums ? summable_types() : all_types();
       const ProblemText legal = subject_.make(random, {random.pick(types)}).text;
-      const std::vector<Slot> slots = slots_of(legal);
+      const std::vector<ProblemSlot> slots = slots_of(legal);
       check(legal);
-      for (const Slot& slot : slots)
+      for (const ProblemSlot& slot : slots)
         for (const std::int64_t value : edges()) {
           ProblemText problem = legal;
           slot(problem, value);
