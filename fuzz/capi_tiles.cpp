@@ -4,7 +4,6 @@
 #include "fuzz/capi_tiles.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <vector>
 

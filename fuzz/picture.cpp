@@ -2,9 +2,6 @@
 // Fuzzes pictures: PNG, JPEG and TIFF, as a whole, by rows, and written again.
 #include "formats/picture.hpp"
 
-#include <csignal>
-
-#include "formats/rows.hpp"
 #include "fuzz/rows.hpp"
 #include "fuzz/target.hpp"
 

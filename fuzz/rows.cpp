@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "formats/rows.hpp"
 #include "fuzz/target.hpp"

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "patchfold/error.hpp"

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "fuzz/problems.hpp"
 #include "fuzz/target.hpp"

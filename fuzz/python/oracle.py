@@ -17,7 +17,6 @@ import legal
 import merges
 import numpy as np
 import patchfold
-import tiles
 import values
 from choices import Choices
 
@@ -33,8 +32,8 @@ GENERATORS = [
     legal.fold_call,
     legal.block_call,
     legal.gather_call,
-    tiles.tile_call,
-    tiles.tile_call,
+    merges.tile_call,
+    merges.tile_call,
     legal.other_call,
     legal.mean_call,
     legal.token_call,

@@ -3,7 +3,7 @@
 //
 // Highway compiles a kernel once for each numbered target; on x86 a target with a lower number is a newer instruction set, which
 // has all features of sets with higher numbers. So a fact about AVX3 is true for AVX3_DL and for every later set. A kernel that
-// compared HWY_TARGET with today's sets would silently lose its fast path on later sets; tests/unit/kernel_features_test.cpp checks
+// compared HWY_TARGET with today's sets would silently lose its fast path on later sets; tests/unit/kernels_test.cpp checks
 // that no kernel does.
 #pragma once
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that wrong calls return a status and set a message, and never crash.
 #include <functional>
-#include <limits>
 #include <thread>
 
 #include "capi.hpp"

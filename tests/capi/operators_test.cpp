@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
-#include <stdexcept>
 
 #include "capi.hpp"
 #include "patchfold/table.hpp"

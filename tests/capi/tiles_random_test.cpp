@@ -4,7 +4,7 @@
 #include <array>
 #include <numeric>
 
-#include "tests/random/random.hpp"
+#include "tests/random/boxes.hpp"
 #include "tiles.hpp"
 
 namespace patchfold::test {
@@ -56,22 +56,9 @@ MergeSpec draw_merge(Random& random, const Tiling& tiling) {
   MergeSpec spec;
   spec.dtype = random.pick(types);
   spec.element_size = size_of(spec.dtype);
-  if (random.chance(90)) spec.reduce = static_cast<Reduce>(random.between(0, 6));
-  spec.window.kind = static_cast<WeightWindow::Kind>(random.between(0, 7));
+  testing::draw_merge(random, tiling, spec);
   if (random.chance(10)) spec.window.sigma_scale = random.chance(80) ? 0.3 : -1;
-  const auto weights = [&](std::int64_t count) {
-    std::vector<double> list(static_cast<std::size_t>(count));
-    for (double& weight : list) weight = static_cast<double>(random.between(random.chance(5) ? 0 : 1, 20)) / 4;
-    return list;
-  };
-  if (spec.window.kind == WeightWindow::Kind::axes)
-    for (const auto extent : tiling.result()) spec.window.axes.push_back(weights(extent));
-  if (spec.window.kind == WeightWindow::Kind::array) spec.window.array = weights(element_count(tiling.result()));
-  if (random.chance(20)) spec.output_dtype = random.chance(50) ? DType::float32 : DType::float64;
-  spec.channels = tiling.channels();
-  if (random.chance(40)) spec.fill = random.chance(80) ? Scalar(1) : Scalar(std::complex<double>(0, 1));
-  if (random.chance(20))
-    for (std::int64_t i = 0; i < tiling.size(); ++i) spec.mask.push_back(static_cast<std::uint8_t>(random.chance(80)));
+  if (spec.fill && random.chance(20)) spec.fill = Scalar(std::complex<double>(0, 1));
   spec.copy = random.chance(50);
   if (random.chance(20)) spec.memory_limit = random.between(-1, 4000);
   return spec;

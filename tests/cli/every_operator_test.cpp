@@ -2,8 +2,6 @@
 // Tests every operator of the table by its command line.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "patchfold/table.hpp"
 #include "reference/reference.hpp"
 #include "tests/cli/program.hpp"

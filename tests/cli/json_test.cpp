@@ -2,7 +2,6 @@
 // Tests that commands with --json print exactly the members and types that docs/command-line.md lists.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <fstream>
 #include <map>
 #include <set>

@@ -3,7 +3,6 @@
 // tested with its own reader.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>

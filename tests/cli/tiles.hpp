@@ -2,7 +2,6 @@
 // Pictures and helpers for the tests of split and merge.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,6 @@
 // Tests every function of the C interface with failing allocations.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <string>
 #include <vector>
 

@@ -2,8 +2,6 @@
 // Tests executors that break their contract, with every operator and every strategy.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <numeric>
 #include <stdexcept>
 #include <thread>
 

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests operators that are bound, planned, run, parsed and explained with failing allocations.
+// Tests that running a plan allocates no memory.
+// Tests that a call with a kept plan makes no new plan, by counting allocations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <memory>
+#include <functional>
+#include <thread>
+#include <utility>
+#include <vector>
 
+#include "engine/instruction_set.hpp"
 #include "engine/table.hpp"
 #include "memory.hpp"
 #include "operators.hpp"
 #include "patchfold/explain.hpp"
+#include "patchfold/patchfold.h"
 #include "patchfold/patchfold.hpp"
 
 namespace patchfold::faults {
@@ -146,6 +153,142 @@ TEST(MemoryRunsOut, BeforeTheDefaultExecutorHasItsThreads) {
     throw_if_failed(plan.run(task.src().data, task.dst().data), "unfold");
     EXPECT_TRUE(task.result() == expected);
   });
+}
+
+/// Sets the way to store results for plans that are made while the object lives.
+class Stores {
+ public:
+  explicit Stores(kernels::Store store) { engine::force({.store = store}); }
+  ~Stores() { engine::force({}); }
+};
+
+/// Returns the number of allocations of a run, in the given scratch memory or in the thread's scratch memory.
+std::int64_t allocations_of(const Plan& plan, const Task& task, std::byte* dst, std::span<std::byte> scratch,
+                            Executor& executor) {
+  const FailingMemory memory;
+  const Status status = scratch.empty() && plan.scratch_bytes(executor.threads()) > 0
+                            ? plan.run(task.src().data, dst, executor)
+                            : plan.run(task.src().data, dst, scratch, executor);
+  const std::int64_t count = memory.count();
+  EXPECT_EQ(status, Status::ok);
+  return count;
+}
+
+TEST(Run, AllocatesNothingForAnyOperatorStrategyAndStore) {
+  Pair pair;
+  for (const auto store : {kernels::Store::plain, kernels::Store::past_cache})
+    for (const auto& text : all_problems()) {
+      const Stores stores(store);
+      Task task(text);
+      const Plan plan = task.plan();
+      std::vector<std::byte> elsewhere(task.result().size() + 128);
+      for (Executor* executor : {&serial_executor(), static_cast<Executor*>(&pair)}) {
+        std::vector<std::byte> scratch(plan.scratch_bytes(executor->threads()));
+        // Destinations that start at the beginning of a cache line, and within a line.
+        const auto line = -reinterpret_cast<std::uintptr_t>(elsewhere.data()) % 64;
+        for (const std::size_t offset : {line, line + 4}) {
+          std::byte* const dst = elsewhere.data() + offset;
+          std::fill(elsewhere.begin(), elsewhere.end(), std::byte{0x11});
+          EXPECT_EQ(allocations_of(plan, task, dst, scratch, *executor), 0) << text;
+          // The first run allocates the thread's memory and its holder.
+          EXPECT_LE(allocations_of(plan, task, dst, {}, *executor), 2) << text;
+          EXPECT_EQ(allocations_of(plan, task, dst, {}, *executor), 0) << text;
+        }
+      }
+    }
+}
+
+// glibc ends the process if it has no memory to register the destructor of a thread's first thread_local object. So each thread of
+// this test first runs a plan that needs no scratch memory.
+TEST(Run, WithoutMemoryIsAStatusAndTheNextRunIsRightOnceGlibcHasNotedTheThreadsDestructors) {
+  const Task small("unfold f32 1x1x4 kernel_size=1,");
+  for (const auto& text : problems_of_strategies()) {
+    Task task(text);
+    const Plan plan = task.plan();
+    EXPECT_EQ(plan.run(task.src().data, task.dst().data, serial_executor()), Status::ok);
+    const auto expected = task.result();
+    // A new thread has no scratch memory yet.
+    Status failed = Status::ok, again = Status::ok;
+    std::thread([&] {
+      (void)small.plan().run(small.src().data, small.dst().data, serial_executor());
+      task.spoil();
+      {
+        const FailingMemory memory(0, true);
+        failed = plan.run(task.src().data, task.dst().data, serial_executor());
+      }
+      task.spoil();
+      again = plan.run(task.src().data, task.dst().data, serial_executor());
+    }).join();
+    EXPECT_EQ(failed, plan.scratch_bytes(1) > 0 ? Status::out_of_memory : Status::ok) << text;
+    EXPECT_EQ(again, Status::ok) << text;
+    EXPECT_EQ(task.result(), expected) << text;
+  }
+}
+
+std::int64_t allocations_of(const std::function<void()>& call) {
+  const FailingMemory memory;
+  call();
+  return memory.count();
+}
+
+/// An unfold of a row of `width` elements.
+struct Row {
+  explicit Row(std::int64_t width) : src(static_cast<std::size_t>(width)), dst(static_cast<std::size_t>(2 * width - 2)) {}
+  std::int64_t width() const { return static_cast<std::int64_t>(src.size()); }
+  void call() {
+    run(Unfold{.kernel_size = {2}}, view(std::as_const(src).data(), {1, 1, width()}), view(dst.data(), {1, 2, width() - 1}));
+  }
+  void call_in_c() {
+    const std::int64_t shape[] = {1, 1, width()}, result[] = {1, 2, width() - 1}, kernel[] = {2};
+    const pf_attribute attribute = pf_integers("kernel_size", kernel, 1);
+    const pf_tensor input = {src.data(), shape, nullptr, 3, PF_DTYPE_FLOAT32, 0};
+    const pf_tensor output = {dst.data(), result, nullptr, 3, PF_DTYPE_FLOAT32, 0};
+    EXPECT_EQ(pf_run("unfold", &attribute, 1, &input, 1, &output, nullptr), PF_OK);
+  }
+  std::vector<float> src, dst;
+};
+
+TEST(RecentPlans, OfRepeatedCallsAreNotMadeAgain) {
+  Row row(9);
+  Row(8).call_in_c();  // makes the table of operators
+  row.call();
+  EXPECT_EQ(allocations_of([&] { row.call(); }), 0);
+  constexpr std::int64_t of_arguments = 1;  // the list of arguments
+  EXPECT_EQ(allocations_of([&] { row.call_in_c(); }), of_arguments) << "C finds what C++ made";
+  engine::forget_plans();
+  EXPECT_GT(allocations_of([&] { row.call_in_c(); }), of_arguments);
+  EXPECT_EQ(allocations_of([&] { row.call_in_c(); }), of_arguments);
+  EXPECT_EQ(allocations_of([&] { row.call(); }), 0) << "C++ finds what C made";
+}
+
+TEST(RecentPlans, AreThoseOfTheLast64Calls) {
+  engine::forget_plans();
+  std::vector<Row> rows;
+  for (std::int64_t width = 9; width < 9 + 65; ++width) rows.emplace_back(width);
+  for (std::size_t i = 0; i < 64; ++i) rows[i].call();
+  for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(allocations_of([&] { rows[i].call(); }), 0) << i;
+  rows[0].call();
+  rows[64].call();  // replaces the second plan
+  EXPECT_EQ(allocations_of([&] { rows[0].call(); }), 0);
+  EXPECT_EQ(allocations_of([&] { rows[64].call(); }), 0);
+  EXPECT_GT(allocations_of([&] { rows[1].call(); }), 0);
+}
+
+TEST(RecentPlans, AreFewerOfLargeCalls) {
+  engine::forget_plans();
+  Row small(9);
+  const auto allocations_of_copy = [](std::int64_t bytes) {
+    const Dims shape{bytes};
+    return allocations_of([&] {
+      Copy{}.plan(view(static_cast<const std::uint8_t*>(nullptr), shape), view(static_cast<std::uint8_t*>(nullptr), shape));
+    });
+  };
+  small.call();
+  for (std::int64_t i = 0; i < 7; ++i) allocations_of_copy((1 << 30) + i);
+  EXPECT_EQ(allocations_of([&] { small.call(); }), 0);
+  for (std::int64_t i = 0; i < 7; ++i) EXPECT_EQ(allocations_of_copy((1 << 30) + i), 0);
+  allocations_of_copy((1 << 30) + 7);  // makes the eighth plan
+  EXPECT_GT(allocations_of([&] { small.call(); }), 0);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Tests the common behaviour of all readers and writers by rows.
 #include "formats/rows.hpp"
 
+#include "formats/output_file.hpp"
 #include "formats/picture.hpp"
 #include "tests/formats/support.hpp"
 
@@ -12,12 +13,6 @@ using namespace test;
 using Names = std::vector<std::string>;
 
 /// Returns bytes that count up.
-std::string counting(std::int64_t size) {
-  std::string bytes(static_cast<std::size_t>(size), '\0');
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7 + i / 251);
-  return bytes;
-}
-
 void write_unevenly(RowWriter& writer, const ConstTensorView& tensor) {
   for (std::int64_t portion = 1; writer.next() < tensor.shape[0]; ++portion) {
     ConstTensorView rows = tensor;
@@ -39,7 +34,7 @@ class Rows : public ::testing::Test {
  protected:
   void expect_round_trip(const std::string& name, const Dims& shape, DType dtype, const TiffOptions& options = {}) {
     SCOPED_TRACE(name + " " + to_string(shape) + " " + std::string(name_of(dtype)));
-    const std::string data = counting(element_count(shape) * static_cast<std::int64_t>(size_of(dtype)));
+    const std::string data = counting(static_cast<std::size_t>(element_count(shape)) * size_of(dtype));
     const auto path = folder_ / name;
     const auto writer = create_rows(path, shape, element_type(dtype), options);
     write_unevenly(*writer, contiguous(data.data(), shape, dtype));
@@ -189,6 +184,82 @@ TEST_F(Rows, WithoutCommitThereIsNoFile) {
     }
     EXPECT_EQ(folder_.names(), Names{});
   }
+}
+
+using namespace test;
+using Names = std::vector<std::string>;
+
+class OutputFileTest : public ::testing::Test {
+ protected:
+  void expect_refused(const std::filesystem::path& path, std::string_view fragment) {
+    expect_error([&] { OutputFile file(path); }, ErrorCode::file_write, "file", path, fragment);
+  }
+
+  TempFolder folder_;
+  std::filesystem::path path_ = folder_ / "x.bin";
+};
+
+TEST_F(OutputFileTest, AppearsWhole) {
+  OutputFile file(path_);
+  EXPECT_EQ(file.temporary().parent_path(), folder_.path());
+  file.write("abc", 3);
+  file.write("", 0);
+  file.write("def", 3);
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  file.commit();
+  EXPECT_EQ(read_bytes(path_), "abcdef");
+  EXPECT_EQ(folder_.names(), Names{"x.bin"});
+  file.commit();
+}
+
+TEST_F(OutputFileTest, OrNotAtAll) {
+  { OutputFile(path_).write("abc", 3); }
+  EXPECT_EQ(folder_.names(), Names{});
+  write_bytes(path_, "before");
+  { OutputFile(path_).write("abc", 3); }
+  EXPECT_EQ(read_bytes(path_), "before");
+  EXPECT_EQ(folder_.names(), Names{"x.bin"});
+}
+
+TEST_F(OutputFileTest, ReplacesWhatWasThere) {
+  write_bytes(path_, "a long text that was there before");
+  OutputFile file(path_);
+  file.write("new", 3);
+  EXPECT_EQ(read_bytes(path_), "a long text that was there before");
+  file.commit();
+  EXPECT_EQ(read_bytes(path_), "new");
+}
+
+TEST_F(OutputFileTest, Maps) {
+  for (const std::size_t size : {1, 4095, 4096, 1000000}) {
+    OutputFile file(path_);
+    std::memset(file.map(size), 'm', size);
+    file.commit();
+    EXPECT_EQ(read_bytes(path_), std::string(size, 'm'));
+  }
+  OutputFile file(path_);
+  file.map(0);
+  file.commit();
+  EXPECT_EQ(read_bytes(path_), "");
+  EXPECT_EQ(folder_.names(), Names{"x.bin"});
+}
+
+TEST_F(OutputFileTest, NamesWithoutAFolder) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_.path());
+  OutputFile file("plain.bin");
+  file.write("abc", 3);
+  file.commit();
+  std::filesystem::current_path(before);
+  EXPECT_EQ(read_bytes(folder_ / "plain.bin"), "abc");
+}
+
+TEST_F(OutputFileTest, PlacesThatCannotBeWritten) {
+  expect_refused(folder_.path(), "must be the name of a file, not of a folder");
+  expect_refused(folder_ / "new/", "must be the name of a file, not of a folder");
+  expect_refused("", "must be the name of a file, not of a folder");
+  expect_refused(folder_ / "missing/x.bin", "cannot be written: No such file or directory");
+  expect_refused("/dev/fd/987654", "cannot be written: Bad file descriptor");
 }
 
 }  // namespace

@@ -42,6 +42,12 @@ std::string reversed(std::string bytes) {
   return bytes;
 }
 
+std::string counting(std::size_t bytes) {
+  std::string data(bytes, '\0');
+  for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<char>(i * 7 + i / 251);
+  return data;
+}
+
 std::string noise(std::size_t size) {
   std::string bytes(size, '\0');
   std::uint32_t state = 1;
@@ -100,6 +106,15 @@ void expect_error(const std::function<void()>& action, ErrorCode code, std::stri
     EXPECT_EQ(error.argument(), path.string()) << error.what();
     EXPECT_NE(std::string_view(error.what()).find(fragment), std::string_view::npos)
         << error.what() << "\nhas no: " << fragment;
+  }
+}
+
+void expect_errors(const std::filesystem::path& path, std::string_view op,
+                   const std::function<void(const std::filesystem::path&)>& read, const std::vector<Damaged>& files) {
+  for (const Damaged& file : files) {
+    SCOPED_TRACE(file.name);
+    write_bytes(path, file.bytes);
+    expect_error([&] { read(path); }, file.code, file.op.empty() ? op : file.op, path, file.fragment);
   }
 }
 

@@ -72,6 +72,8 @@ std::string bytes_of(T value) {
   return bytes;
 }
 std::string reversed(std::string bytes);
+/// Returns bytes of which each differs from its neighbours.
+std::string counting(std::size_t bytes);
 /// Returns bytes that look random.
 std::string noise(std::size_t size);
 template <class T>
@@ -95,5 +97,21 @@ std::string rows_of(RowReader& reader);
 /// Runs `action`, and expects an Error with the code, op and path, and with `fragment` in its text.
 void expect_error(const std::function<void()>& action, ErrorCode code, std::string_view op,
                   const std::filesystem::path& path, std::string_view fragment);
+
+inline constexpr ErrorCode format = ErrorCode::file_format;
+inline constexpr ErrorCode unsupported = ErrorCode::file_unsupported;
+
+/// The content of a damaged file, and the error that it must raise.
+struct Damaged {
+  std::string name{};
+  std::string bytes{};
+  ErrorCode code{};
+  std::string fragment{};
+  std::string_view op{};
+};
+
+/// Writes each content to the path, and expects its error from `read`; an error without an op of its own has `op`.
+void expect_errors(const std::filesystem::path& path, std::string_view op,
+                   const std::function<void(const std::filesystem::path&)>& read, const std::vector<Damaged>& files);
 
 }  // namespace patchfold::formats::test

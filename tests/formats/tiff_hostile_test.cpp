@@ -14,16 +14,6 @@ namespace {
 using namespace test;
 using namespace std::string_literals;
 
-const ErrorCode format = ErrorCode::file_format;
-const ErrorCode unsupported = ErrorCode::file_unsupported;
-
-struct Case {
-  std::string name;
-  std::string bytes;
-  ErrorCode code;
-  std::string fragment;
-};
-
 std::string grey_with(const TiffEntry& entry, const std::string& data = "abcdefgh") {
   return tiff_file(with_entry(grey_entries(4, 2), entry), data);
 }
@@ -45,13 +35,16 @@ std::string two_strips(std::uint32_t first, std::uint32_t second) {
   return tiff_file(with_entry(entries, {279, 3, 2, first | second << 16}), "abcdefgh");
 }
 
-std::vector<Case> cases() {
+TEST(TiffHostile, EveryCaseIsTheErrorThatItShouldBe) {
   const std::uint32_t most = 0xFFFFFFFF;
   const std::string bad = "must be a sound TIFF file";
   const std::string too_short = "is too short for its picture";
   const std::string strip = "has a strip that is too short or not in the file";
   const std::string big = "II+\0\10\0\0\0"s;
-  return {
+  const TempFolder folder;
+  const auto path = folder / "x.tif";
+  testing::internal::CaptureStderr();
+  const std::vector<Damaged> files = {
       {"signature only", "II*\0"s, format, bad},
       {"BigTIFF signature only", "MM\0+"s, format, bad},
       {"directory beyond the end", "II*\0\xFF\xFF\xFF\x7F"s, format, bad},
@@ -90,17 +83,8 @@ std::vector<Case> cases() {
       {"a next directory that is none", tiff_file(grey_entries(4, 2), "abcdefgh", 200), format, bad},
       {"a next directory amid the first", tiff_file(grey_entries(4, 2), "abcdefgh", 10), format, ""},
   };
-}
-
-TEST(TiffHostile, EveryCaseIsTheErrorThatItShouldBe) {
-  const TempFolder folder;
-  const auto path = folder / "x.tif";
-  testing::internal::CaptureStderr();
-  for (const auto& [name, bytes, code, fragment] : cases()) {
-    SCOPED_TRACE(name);
-    write_bytes(path, bytes);
-    expect_error([&] { read_picture(path); }, code, "tiff", path, fragment);
-  }
+  expect_errors(
+      path, "tiff", [](const auto& file) { read_picture(file); }, files);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   write_bytes(path, two_strips(4, 4));
   EXPECT_EQ(elements_of(read_picture(path).view), "abcdefgh");

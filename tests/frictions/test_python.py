@@ -205,3 +205,76 @@ def test_other_processes_can_use_a_plan() -> None:
     )
     said = subprocess.run([sys.executable, "-c", program], input=pickle.dumps(plan), capture_output=True, check=False)
     assert said.stdout.strip() == b"36.0", said.stderr
+
+
+def test_a_tracer_of_jax_in_another_function_is_told_where_to_go() -> None:
+    jax = pytest.importorskip("jax")
+    with pytest.raises(patchfold.InvalidType, match=r"inside jit, grad or vmap.*patchfold\.jax"):
+        jax.jit(lambda x: patchfold.unfold(x, 3))(jax.numpy.ones((1, 1, 4, 4)))
+
+
+def test_the_derivative_of_a_mean_is_not_that_of_a_sum() -> None:
+    tf = pytest.importorskip("tensorflow")
+    x = tf.Variable(tf.ones((1, 9, 4)))
+    with tf.GradientTape() as tape:
+        total = tf.reduce_sum(patchfold.fold(x, (4, 4), 3, reduce="mean"))
+    with pytest.raises(patchfold.InvalidValue, match="reduce: has no derivative for a mean"):
+        tape.gradient(total, x)
+
+
+def photograph() -> np.ndarray:
+    """Returns a bright photograph in color with 8 bits."""
+    rows, columns = np.mgrid[:60, :90]
+    return np.stack([255 - rows, 200 + columns % 56, (3 * rows + 2 * columns) % 256]).astype(np.uint8)
+
+
+def test_sklearns_patches_are_put_together_without_tiles() -> None:
+    """Compares with both functions of sklearn, which cut patches of (rows, columns, channels), and average them."""
+    photo = photograph().transpose(1, 2, 0)[:20, :24].astype(np.float32)
+    patches = np.lib.stride_tricks.sliding_window_view(photo, (8, 8), (0, 1)).reshape(13 * 17, 3, 8, 8)
+    columns = patchfold.unfold(photo, (8, 8), layout="channels_last")
+    assert np.array_equal(columns.reshape(patches.shape), patches)
+    again = patchfold.reconstruct(columns, photo.shape, (8, 8), layout="channels_last")
+    assert np.array_equal(again, photo)
+    page = Path(__file__).parents[2] / "docs" / "python-tiles.md"
+    (row,) = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| sklearn ")]
+    assert "`reconstruct(columns, x.shape, size)`" in row and "Merger" not in row
+
+
+CHW = np.zeros((16, 6, 6), np.float32)
+
+
+def test_allow_empty_returns_no_columns():
+    assert patchfold.unfold(CHW, (8, 8), allow_empty=True).shape == (16 * 64, 0)
+    assert patchfold.unfold(CHW, (8, 6), positions="grid", allow_empty=True).shape == (16 * 48, 0, 1)
+    assert patchfold.unfold_view(CHW, (8, 6), allow_empty=True).shape == (16, 8, 6, 0, 1)
+    far = patchfold.unfold_view(CHW, (2**40, 1), dilation=2**18, allow_empty=True)
+    assert far.shape == (16, 2**40, 1, 0, 6) and far.size == 0
+    assert sum(part.columns.size for part in patchfold.iter_unfold(CHW, (8, 8), allow_empty=True)) == 0
+    # A result that is empty for another reason is no mistake.
+    assert patchfold.unfold(np.zeros((0, 3, 4, 4)), 2).shape == (0, 12, 9)
+    assert patchfold.unfold(np.zeros((2, 0, 4, 4)), 2).shape == (2, 0, 9)
+    assert patchfold.fold(np.zeros((2, 18, 0)), (2, 2), 3).shape == (2, 2, 2, 2)
+
+
+def test_torch_unfold_takes_no_volume_for_a_batch():
+    torch = pytest.importorskip("torch")
+    import patchfold.torch as ours
+
+    x = torch.zeros(1, 2, 6, 6)
+    for call in (lambda: ours.unfold(x, (2, 2, 2)), lambda: ours.unfold(x, 2, stride=(1, 1, 1))):
+        with pytest.raises(patchfold.InvalidValue) as caught:
+            call()
+        assert caught.value.argument == "input" and caught.value.expected == "rank 5"
+    assert ours.unfold(x[0], 2).shape == (8, 25)
+    assert ours.unfold(x[None], (1, 2, 2)).shape == (1, 4, 50)
+
+
+@pytest.mark.parametrize("name", ["unfold", "unfold_view", "space_to_depth", "depth_to_space", "space_to_batch"])
+def test_no_spatial_axes_are_refused_but_by_tensorflow(name):
+    """An empty list is more often one that was computed wrongly; TensorFlow's own operators take it as the identity."""
+    with pytest.raises(patchfold.InvalidValue) as caught:
+        getattr(patchfold, name)(CHW[None], ())
+    assert caught.value.argument in ("kernel_size", "block") and "empty list" in caught.value.given
+    flat = np.arange(6).reshape(2, 3)
+    assert np.array_equal(patchfold.tensorflow.space_to_batch_nd(flat, [], np.empty((0, 2), np.int32)), flat)

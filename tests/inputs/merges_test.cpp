@@ -7,7 +7,6 @@
 #include <limits>
 #include <memory>
 #include <numeric>
-#include <optional>
 
 #include "patchfold/tiling.hpp"
 #include "refusal.hpp"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <optional>
 
 #include "formats/output_file.hpp"
 #include "formats/picture.hpp"

@@ -2,7 +2,6 @@
 #include "allocations.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <new>

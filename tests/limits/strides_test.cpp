@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests views whose strides and sizes reach outside of all memory: they are refused if the result in 128 bits says so, otherwise
-// planned without data.
+// Tests views whose strides and sizes reach outside of all memory: they are refused if the result in 128 bits says so,
+// otherwise planned without data. Tests every operator with numbers near the limits of arithmetic: refusals and shapes agree
+// with formulas in 128 bits, in C++ and in C. Planning needs no data and little memory.
+//   PATCHFOLD_SEED    another seed           PATCHFOLD_CASES   a factor of the number of cases
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "allocations.hpp"
+#include "c_call.hpp"
 #include "edges.hpp"
 #include "patchfold/table.hpp"
+#include "tests/operators/facts.hpp"
+#include "tests/operators/work.hpp"
 #include "tests/random/problem.hpp"
 
 namespace patchfold::limits {
@@ -187,5 +193,199 @@ TEST(EmptyBlocks, OfTensorFlowDoNotHideWrongExtents) {
   }
 }
 
+using patchfold::testing::Random;
+using patchfold::testing::Subject;
+using patchfold::testing::subjects;
+
+constexpr std::size_t most_bytes = std::size_t{16} << 20;
+
+Dims narrow(const std::vector<Wide>& shape) {
+  Dims dims;
+  for (const Wide extent : shape) dims.push_back(static_cast<std::int64_t>(extent));
+  return dims;
+}
+
+/// Returns the Error of a call; nothing if the call succeeds. Any other exception is a failure.
+template <class F>
+std::optional<Error> error_of(F&& f) {
+  try {
+    f();
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error;
+  }
+}
+
+/// A function that sets one integer of a problem of the same form.
+using ProblemSlot = std::function<void(ProblemText&, std::int64_t)>;
+
+/// Returns the integers of a problem: extents of the data, and the numbers of all arguments.
+std::vector<ProblemSlot> slots_of(const ProblemText& problem) {
+  std::vector<ProblemSlot> slots;
+  for (int axis = 0; axis < problem.shape.size(); ++axis)
+    slots.push_back([axis](ProblemText& p, std::int64_t value) { p.shape[axis] = value; });
+  const OperatorSpec& spec = find_operator(problem.op);
+  for (std::size_t a = 0; a < problem.arguments.size(); ++a) {
+    const Argument& argument = problem.arguments[a];
+    const auto kind = std::ranges::find(spec.arguments, argument.name, &ArgumentSpec::name)->kind;
+    if (kind == ArgumentKind::boolean || kind == ArgumentKind::number) continue;
+    const auto add = [&](auto set) {
+      slots.push_back([a, set](ProblemText& p, std::int64_t value) { set(p.arguments[a].value, value); });
+    };
+    if (std::holds_alternative<std::int64_t>(argument.value)) add([](ArgumentValue& to, std::int64_t v) { to = v; });
+    if (const auto* list = std::get_if<Dims>(&argument.value))
+      for (int i = 0; i < list->size(); ++i) add([i](ArgumentValue& to, std::int64_t v) { std::get<Dims>(to)[i] = v; });
+    if (const auto* tensor = std::get_if<IndexTensor>(&argument.value))
+      for (int i = 0; i < tensor->values.size(); ++i)
+        add([i](ArgumentValue& to, std::int64_t v) { std::get<IndexTensor>(to).values[i] = v; });
+    if (const auto* pairs = std::get_if<PadsList>(&argument.value))
+      for (int i = 0; i < 2 * pairs->size(); ++i)
+        add([i](ArgumentValue& to, std::int64_t v) {
+          const PadsList before = std::get<PadsList>(to);
+          PadsList after;
+          for (int axis = 0; axis < before.size(); ++axis)
+            after.push_back({2 * axis == i ? v : before[axis].begin, 2 * axis + 1 == i ? v : before[axis].end});
+          to = after;
+        });
+  }
+  return slots;
+}
+
+class Limits : public ::testing::Test {
+ public:
+  explicit Limits(const Subject& subject) : subject_(subject) {}
+
+  void TestBody() override {
+    const int problems = std::max(1, static_cast<int>(2 * scale_of_run()));
+    const int pairs = std::max(1, static_cast<int>(250 * scale_of_run()));
+    for (int number = 0; number < problems; ++number) {
+      Random random(seed_of_case(seed_of_run(), subject_.op, number));
+      const auto types = subject_.sums ? summable_types() : all_types();
+      const ProblemText legal = subject_.make(random, {random.pick(types)}).text;
+      const std::vector<ProblemSlot> slots = slots_of(legal);
+      check(legal);
+      for (const ProblemSlot& slot : slots)
+        for (const std::int64_t value : edges()) {
+          ProblemText problem = legal;
+          slot(problem, value);
+          check(problem);
+        }
+      for (int pair = 0; pair < pairs; ++pair) {
+        ProblemText problem = legal;
+        // Changes two numbers, sometimes three, since products that wrap to small numbers need three factors.
+        for (int i = random.chance(30) ? 3 : 2; i > 0; --i) random.pick(slots)(problem, random.pick(edges()));
+        check(problem);
+      }
+      if (HasFailure()) return;
+    }
+    EXPECT_GT(accepted_, 0);
+    EXPECT_GT(refused_, 0);
+    EXPECT_GT(overflows_, 0);
+    EXPECT_GT(planned_, 0);
+  }
+
+ private:
+  void check(const ProblemText& problem) {
+    SCOPED_TRACE(to_string(problem));
+    // For an operator without facts, only C++ and C are compared.
+    std::optional<facts::Formula> formula;
+    if (facts_ != nullptr) {
+      facts::Work work(problem);
+      facts_->formula(work);
+      formula = work.formula;
+    }
+    Dims shape;
+    reset_allocations();
+    const auto error =
+        error_of([&] { shape = find_operator(problem.op).bind(problem.arguments).output_shape(problem.shape); });
+    const CCall c(problem);
+    Dims c_shape;
+    const CCall::Outcome c_outcome = c.output_shape(c_shape);
+    if (error) {
+      ++refused_;
+      overflows_ += error->code() == ErrorCode::overflow;
+      EXPECT_FALSE(formula && formula->is_legal && formula->fits) << error->what();
+      EXPECT_TRUE(!formula || !formula->is_legal || error->code() == ErrorCode::overflow) << error->what();
+      expect_complete(*error);
+      EXPECT_NE(c_outcome.status, PF_OK);
+      EXPECT_EQ(c_outcome.op, problem.op);
+      EXPECT_NE(c_outcome.rule, "");
+    } else {
+      ++accepted_;
+      EXPECT_TRUE(!formula || (formula->is_legal && formula->fits)) << to_string(shape);
+      if (formula && formula->is_legal && formula->fits) {
+        EXPECT_EQ(to_string(shape), to_string(narrow(formula->output)));
+      }
+      EXPECT_EQ(c_outcome.status, PF_OK) << c_outcome.rule;
+      EXPECT_EQ(to_string(c_shape), to_string(shape));
+    }
+    if (!::testing::Test::HasFailure()) plan(problem, error ? Dims{1, 1, 1} : shape, error.has_value());
+    EXPECT_LT(largest_allocation(), most_bytes);
+  }
+
+  /// Makes a plan without data, and checks whether it fails as expected.
+  void plan(const ProblemText& problem, const Dims& shape, bool must_fail) {
+    Plan made;
+    const auto error = error_of([&] {
+      const auto src =
+          find_operator(problem.op).data_input.empty() ? ConstTensorView{} : view<ConstTensorView>(problem, problem.shape);
+      made = find_operator(problem.op).bind(problem.arguments).plan(src, view<TensorView>(problem, shape));
+    });
+    const CCall c(problem);
+    const CCall::Outcome c_outcome = c.plan(shape);
+    EXPECT_EQ(c_outcome.status == PF_OK, !error) << c_outcome.rule;
+    if (error) {
+      expect_complete(*error);
+      EXPECT_TRUE(must_fail || error->code() == ErrorCode::overflow || error->code() == ErrorCode::limit) << error->what();
+      return;
+    }
+    EXPECT_FALSE(must_fail);
+    ++planned_;
+    EXPECT_FALSE(made.describe().empty());
+    EXPECT_LT(made.scratch_bytes(4), most_bytes);
+    const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+    EXPECT_EQ(made.run(nullptr, nullptr, serial_executor()), is_empty ? Status::ok : Status::null_data);
+  }
+
+  template <class View>
+  static View view(const ProblemText& problem, const Dims& shape) {
+    // Strides are computed modulo 2^64, so the operator must notice a size in bytes that does not fit.
+    View made{nullptr, shape, shape, problem.dtype, problem.element_size};
+    std::uint64_t stride = problem.element_size;
+    for (int axis = shape.size() - 1; axis >= 0; --axis) {
+      made.strides[axis] = static_cast<std::int64_t>(stride);
+      stride *= static_cast<std::uint64_t>(shape[axis]);
+    }
+    return made;
+  }
+
+  void expect_complete(const Error& error) const {
+    EXPECT_EQ(error.op(), subject_.op) << error.what();
+    EXPECT_FALSE(error.argument().empty()) << error.what();
+    EXPECT_FALSE(error.rule().empty()) << error.what();
+  }
+
+  const Subject& subject_;
+  const facts::Facts* facts_ = facts::find(subject_.op);
+  int accepted_ = 0, refused_ = 0, overflows_ = 0, planned_ = 0;
+};
+
 }  // namespace
+
+void register_operators() {
+  for (const Subject& subject : subjects()) {
+    std::string name(subject.op);
+    std::ranges::replace_if(
+        name, [](char c) { return c == '.' || c == '-'; }, '_');
+    ::testing::RegisterTest("Limits", name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                            [&subject]() -> ::testing::Test* { return new Limits(subject); });
+  }
+}
+
 }  // namespace patchfold::limits
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  patchfold::limits::register_operators();
+  return RUN_ALL_TESTS();
+}

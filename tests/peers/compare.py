@@ -4,8 +4,6 @@
 Movement must keep every bit, also of a NaN. A sum that is NaN must be NaN in both; the bits of this NaN may differ.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

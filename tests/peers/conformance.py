@@ -8,8 +8,6 @@ usage: conformance.py COUNTS_FOLDER [--cases N] [--system NAME]... [--write]
   --write        writes the page; without it, fails if the page differs from this run in more than counts
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

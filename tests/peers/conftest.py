@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of the comparison, and the cells as parameters of its test."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
@@ -11,7 +9,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.append(str(ROOT / "tests" / "python"))  # for formulas.py
+sys.path.append(str(ROOT / "tests" / "python"))  # for calls.py, formulas.py and model_zoo.py
 
 
 def pytest_addoption(parser: Any) -> None:

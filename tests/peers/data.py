@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data of problems: ordinary numbers, terms whose sum depends on the order, and all special values of a type."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -4,8 +4,6 @@
 Images are (N, C, image..) and columns (N, C, taps, positions..). The dialects reorder axes to and from this form.
 """
 
-from __future__ import annotations
-
 import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence

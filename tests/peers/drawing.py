@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Helpers of the Hypothesis strategies: random choices, settings, and changes that make a valid setting invalid."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache

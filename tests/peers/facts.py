@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Facts of an operator for the comparison: how to draw problems, and the features that the problems must have."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The features of problems. A run must cover the features that its operators require."""
 
-from __future__ import annotations
-
 from math import prod
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The conditions in the table of expected results. Each function says if a problem, valid or not, meets a condition."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 from math import prod

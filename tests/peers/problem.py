@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A problem for patchfold and another system."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Hypothesis draws the geometry, a fault if the problem is to be invalid, and a se
 from the seed. A case is one distinct combination of shape, attributes and data.
 """
 
-from __future__ import annotations
-
 import zlib
 from typing import Any
 

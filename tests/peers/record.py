@@ -9,8 +9,6 @@ answer is recorded if the table expects equal bits, or if it equals the definiti
 version. Kept are a few problems of each type, and problems with a feature that no kept problem has.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import sys

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares every cell of one system with the table in expected. Needs --system NAME."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests the comparison itself, with patchfold as the other system, unchanged or with a fault."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from typing import Any

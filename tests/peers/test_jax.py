@@ -3,7 +3,6 @@
 
 import functools
 import inspect
-import re
 import subprocess
 import sys
 from typing import Any
@@ -15,8 +14,8 @@ import pytest
 jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
 import patchfold.jax as pj  # noqa: E402
+from calls import example  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
-from patchfold import _core  # noqa: E402
 from patchfold.jax import _calls  # noqa: E402
 
 RANDOM = np.random.default_rng(18)
@@ -240,39 +239,14 @@ def test_empty_arrays():
 
 @pytest.mark.parametrize("spec", [spec for spec in patchfold.operators() if spec.data_input], ids=lambda spec: spec.name)
 def test_run_takes_every_operator_and_has_its_gradient(spec):
-    _, dtype, shape, *words = f"{spec.name} {spec.example}".split(" ")
-    arguments = " ".join(words)
-    call = f"{spec.name} f32 {shape} {arguments}"
-    source, result = _core.linear_shapes(call)
-    x = RANDOM.integers(-9, 10, source).astype(np.float32)
-    attributes = attributes_of(spec, words)
-    got, back = jax.vjp(lambda x: pj.run(spec.name, x, **attributes), x)
-    same(got, patchfold.run(spec.name, x, **attributes))
-    y = RANDOM.integers(-9, 10, result).astype(np.float32)
-    zero = patchfold.run(spec.name, np.zeros_like(x), **attributes)
+    (x,), arguments = example(spec)
+    arguments.pop("accumulate", None)
+    x = RANDOM.integers(-9, 10, x.shape).astype(np.float32)
+    got, back = jax.vjp(lambda x: pj.run(spec.name, x, **arguments), x)
+    same(got, patchfold.run(spec.name, x, **arguments))
+    y = RANDOM.integers(-9, 10, got.shape).astype(np.float32)
+    zero = patchfold.run(spec.name, np.zeros_like(x), **arguments)
     assert ((np.asarray(got) - zero) * y).sum() == (x * np.asarray(back(y)[0])).sum()
-
-
-def attributes_of(spec: Any, words: list[str]) -> dict[str, Any]:
-    """Returns the arguments of an example as Python's values."""
-    kinds = {argument.name: argument.kind for argument in spec.arguments}
-    attributes: dict[str, Any] = {}
-    for word in words:
-        name, _, value = word.partition("=")
-        kind = kinds[name]
-        if ":" in value:
-            attributes[name] = [tuple(map(int, part.split(":"))) for part in value.strip(",").split(",")]
-        elif kind == "boolean":
-            attributes[name] = value == "true"
-        elif kind == "number":
-            attributes[name] = float(value)
-        elif re.fullmatch(r"-?\d+", value) and kind not in ("integers", "choice"):
-            attributes[name] = int(value)
-        elif re.fullmatch(r"[-\d,]+", value):
-            attributes[name] = [int(part) for part in value.strip(",").split(",")]
-        else:
-            attributes[name] = value
-    return {name: value for name, value in attributes.items() if name != "accumulate"}
 
 
 @pytest.mark.parametrize(

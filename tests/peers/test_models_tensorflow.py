@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of patchfold.models.inspect on SavedModels and .tflite files: the models of model_zoo.py in TensorFlow."""
 
-from __future__ import annotations
-
 import random
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +12,6 @@ import pytest
 
 tf: Any = pytest.importorskip("tensorflow")
 onnx = pytest.importorskip("onnx")
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 from model_zoo import CASES, Case  # noqa: E402
 from onnx import helper  # noqa: E402
 from patchfold.models import ModelError, inspect  # noqa: E402

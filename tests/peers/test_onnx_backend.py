@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs ONNX's own node tests on patchfold.onnx.backend by ONNX's own runner, and further cases."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import unittest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every call of docs/porting.md, in its system and in patchfold, on the same data."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

@@ -142,14 +142,6 @@ def test_vmap_refuses_samples_of_the_wrong_rank() -> None:
         torch.func.vmap(lambda x: ours.pixel_shuffle(x, 2))(torch.rand(3, 4, 4))
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_vmap_over_what_torch_batches(name: str) -> None:
-    call, sizes = CASES[name]
-    batched = torch.stack([leaf(sizes).detach(), leaf(sizes).detach() * 2], 1)
-    expected = torch.func.vmap(lambda x: call(theirs, x), 1)(batched)
-    assert torch.equal(torch.func.vmap(lambda x: call(ours, x), 1)(batched), expected)
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.complex64], ids=str)
 @pytest.mark.parametrize("name", CASES)
 def test_gradients_are_torchs_bit_for_bit(name: str, dtype: Any) -> None:

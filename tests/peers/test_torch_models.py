@@ -4,7 +4,6 @@
 import io
 import json
 import random
-import sys
 import zipfile
 from pathlib import Path
 
@@ -13,7 +12,6 @@ import pytest
 
 torch = pytest.importorskip("torch")
 onnx = pytest.importorskip("onnx")
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 import patchfold.torch  # noqa: E402
 from model_zoo import CASES  # noqa: E402
 from onnx import helper  # noqa: E402

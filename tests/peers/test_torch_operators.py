@@ -4,19 +4,16 @@
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+import calls  # noqa: E402
 import patchfold  # noqa: E402
 import patchfold.torch  # noqa: E402
 from torch.autograd import gradcheck, gradgradcheck  # noqa: E402
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
-import calls  # noqa: E402
 
 Call = Callable[[Any], Any]
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the shape rules of patchfold.torch, static and symbolic, with the library's. Tests its errors."""
+"""Compares the shape rules of patchfold.torch, static and symbolic, with the library's.
+
+Tests its errors: for a mistake that patchfold's own function refuses too, they say the same about its cause.
+"""
 
 import random
 from collections.abc import Callable
@@ -10,7 +13,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import patchfold  # noqa: E402
-import patchfold.torch  # noqa: E402
+import patchfold.torch as ours  # noqa: E402
+from patchfold import InvalidType, InvalidValue  # noqa: E402
 from patchfold.torch import _shapes  # noqa: E402
 from torch._dynamo.source import ConstantSource  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
@@ -76,7 +80,7 @@ def library_shape(name: str, sizes: list[int], values: list[Any]) -> tuple[int, 
     """Returns the shape by the library's rule; None if the library refuses the call."""
     try:
         return patchfold.output_shape(f"torch.{name}", sizes, **dict(zip(ARGUMENTS[name], values, strict=True)))
-    except patchfold.InvalidValue:
+    except InvalidValue:
         return None
 
 
@@ -149,7 +153,7 @@ def test_fake_meta_and_real_tensors_are_refused_alike(name: str) -> None:
             fake = mode.from_tensor(real)
         for input in (real, real.to("meta"), fake):
             if expected is None:
-                with pytest.raises(patchfold.InvalidValue) as caught:
+                with pytest.raises(InvalidValue) as caught:
                     operator(input, *values)
                 assert caught.value.operator == f"torch.{name}"
                 refused += 1
@@ -163,51 +167,39 @@ def test_fake_meta_and_real_tensors_are_refused_alike(name: str) -> None:
 
 def test_huge_results_are_refused_before_anything_is_allocated() -> None:
     columns = torch.zeros(1, 4, 4)
-    with pytest.raises(patchfold.InvalidValue, match="2\\^60"):
-        patchfold.torch.fold(columns, 2**31, 2, 2**40, 2**39, 2**30)
+    with pytest.raises(InvalidValue, match="2\\^60"):
+        ours.fold(columns, 2**31, 2, 2**40, 2**39, 2**30)
     with pytest.raises(RuntimeError, match="memory"):  # a valid shape that no machine can hold
-        patchfold.torch.fold(columns, 2**29, 2, 2**40, 2**39, 2**28)
+        ours.fold(columns, 2**29, 2, 2**40, 2**39, 2**28)
 
 
 @pytest.mark.filterwarnings("ignore:.*quantized:UserWarning")
 @pytest.mark.parametrize(
     ("call", "argument", "kind"),
     [
-        (lambda: patchfold.torch.fold(torch.zeros(1, 8, 1), 2, 2.0), "kernel_size", patchfold.InvalidType),
-        (lambda: patchfold.torch.fold(torch.zeros(1, 8, 1), 2, (2, "2")), "kernel_size", patchfold.InvalidType),
-        (lambda: patchfold.torch.fold(torch.zeros(1, 8, 1), None, 2), "output_size", patchfold.InvalidType),
-        (lambda: patchfold.torch.unfold(torch.zeros(1, 1, 5, 5), True), "kernel_size", patchfold.InvalidType),
-        (lambda: patchfold.torch.unfold(torch.zeros(1, 1, 5, 5), "22"), "kernel_size", patchfold.InvalidType),
-        (lambda: patchfold.torch.unfold(torch.zeros(1, 1, 5, 5), ()), "kernel_size", patchfold.InvalidValue),
+        (lambda: ours.fold(torch.zeros(1, 8, 1), 2, 2.0), "kernel_size", InvalidType),
+        (lambda: ours.fold(torch.zeros(1, 8, 1), 2, (2, "2")), "kernel_size", InvalidType),
+        (lambda: ours.fold(torch.zeros(1, 8, 1), None, 2), "output_size", InvalidType),
+        (lambda: ours.unfold(torch.zeros(1, 1, 5, 5), True), "kernel_size", InvalidType),
+        (lambda: ours.unfold(torch.zeros(1, 1, 5, 5), "22"), "kernel_size", InvalidType),
+        (lambda: ours.unfold(torch.zeros(1, 1, 5, 5), ()), "kernel_size", InvalidValue),
+        (lambda: ours.unfold(torch.zeros(1, 1, 5, 5), (2, 2), (1, 1, 1)), "dilation", InvalidValue),
+        (lambda: ours.unfold(torch.zeros(1, 1, 5, 5), 2, 0), "dilation", InvalidValue),
+        (lambda: ours.unfold(torch.zeros(1, 1, 5, 5), 2, 1, -1), "padding", InvalidValue),
+        (lambda: ours.unfold(torch.zeros(1, 1, 5, 5), 2, 1, 0, 0), "stride", InvalidValue),
+        (lambda: ours.unfold(torch.zeros(1, 1, 5, 5), 6), "kernel_size", InvalidValue),
+        (lambda: ours.unfold(torch.zeros(1, 0, 5, 5), 2), "input", InvalidValue),
+        (lambda: ours.pixel_shuffle(torch.zeros(1, 4, 5, 5), 1.0), "upscale_factor", InvalidType),
+        (lambda: ours.pixel_shuffle(torch.zeros(1, 4, 5, 5), (2, 2)), "upscale_factor", InvalidType),
+        (lambda: ours.pixel_shuffle(torch.zeros(1, 4, 5, 5), 0), "upscale_factor", InvalidValue),
+        (lambda: ours.pixel_unshuffle(torch.zeros(5, 5), 1), "input", InvalidValue),
+        (lambda: ours.fold([[1.0]], 2, 2), "input", InvalidType),
+        (lambda: ours.fold(torch.zeros(1, 4, 1).to_sparse(), 2, 2), "input", InvalidType),
+        (lambda: ours.fold(torch.zeros(1, 4, 1, dtype=torch.float8_e5m2), 2, 2), "input", InvalidType),
         (
-            lambda: patchfold.torch.unfold(torch.zeros(1, 1, 5, 5), (2, 2), (1, 1, 1)),
-            "dilation",
-            patchfold.InvalidValue,
-        ),
-        (lambda: patchfold.torch.unfold(torch.zeros(1, 1, 5, 5), 2, 0), "dilation", patchfold.InvalidValue),
-        (lambda: patchfold.torch.unfold(torch.zeros(1, 1, 5, 5), 2, 1, -1), "padding", patchfold.InvalidValue),
-        (lambda: patchfold.torch.unfold(torch.zeros(1, 1, 5, 5), 2, 1, 0, 0), "stride", patchfold.InvalidValue),
-        (lambda: patchfold.torch.unfold(torch.zeros(1, 1, 5, 5), 6), "kernel_size", patchfold.InvalidValue),
-        (lambda: patchfold.torch.unfold(torch.zeros(1, 0, 5, 5), 2), "input", patchfold.InvalidValue),
-        (lambda: patchfold.torch.pixel_shuffle(torch.zeros(1, 4, 5, 5), 1.0), "upscale_factor", patchfold.InvalidType),
-        (
-            lambda: patchfold.torch.pixel_shuffle(torch.zeros(1, 4, 5, 5), (2, 2)),
-            "upscale_factor",
-            patchfold.InvalidType,
-        ),
-        (lambda: patchfold.torch.pixel_shuffle(torch.zeros(1, 4, 5, 5), 0), "upscale_factor", patchfold.InvalidValue),
-        (lambda: patchfold.torch.pixel_unshuffle(torch.zeros(5, 5), 1), "input", patchfold.InvalidValue),
-        (lambda: patchfold.torch.fold([[1.0]], 2, 2), "input", patchfold.InvalidType),
-        (lambda: patchfold.torch.fold(torch.zeros(1, 4, 1).to_sparse(), 2, 2), "input", patchfold.InvalidType),
-        (
-            lambda: patchfold.torch.fold(torch.zeros(1, 4, 1, dtype=torch.float8_e5m2), 2, 2),
+            lambda: ours.pixel_shuffle(torch.quantize_per_tensor(torch.zeros(4, 1, 1), 1.0, 0, torch.quint8), 2),
             "input",
-            patchfold.InvalidType,
-        ),
-        (
-            lambda: patchfold.torch.pixel_shuffle(torch.quantize_per_tensor(torch.zeros(4, 1, 1), 1.0, 0, torch.quint8), 2),
-            "input",
-            patchfold.InvalidType,
+            InvalidType,
         ),
     ],
 )
@@ -217,3 +209,53 @@ def test_errors_name_torchs_argument(call: Callable[[], Any], argument: str, kin
     assert isinstance(caught.value, patchfold.Error)
     assert caught.value.argument == argument
     assert caught.value.operator.startswith("torch.") and caught.value.rule
+
+
+IMAGE = torch.arange(2.0 * 3 * 6 * 8).reshape(2, 3, 6, 8)
+COLUMNS = patchfold.unfold(IMAGE, 2)
+FOUR = "padding has 4 entries, so 4 spatial axes; write "
+
+# (call of either module, words of both errors)
+MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "pads of both ends": (lambda m: m.unfold(IMAGE, 3, padding=(1, 1, 1, 1)), FOUR + "padding=1"),
+    "pads and a list": (lambda m: m.unfold(IMAGE, (3, 3), padding=[1, 1, 1, 1]), FOUR + "padding=1"),
+    "unequal pads": (lambda m: m.unfold(IMAGE, 3, padding=(1, 1, 2, 2)), "a pair (begin, end) for each axis"),
+    "pads with gradients": (lambda m: m.unfold(IMAGE.clone().requires_grad_(), 3, padding=(1, 1, 1, 1)), FOUR + "padding=1"),
+    "pads with a mode": (lambda m: m.unfold(IMAGE, 3, padding=(1, 1, 1, 1), padding_mode="reflect"), FOUR + "padding=1"),
+    "three axes": (lambda m: m.unfold(torch.ones(2, 3, 4, 5, 6), 3), "kernel_size=(3, 3, 3)"),
+    "no channels": (lambda m: m.unfold(IMAGE[0, 0], 3), "a grey picture: "),
+    "transposed": (lambda m: m.fold(COLUMNS.mT, (6, 8), 2), "axes look swapped: "),
+    "a grid": (lambda m: m.fold(COLUMNS.reshape(2, 12, 5, 7), (6, 8), 2), 'positions="grid"'),
+    "positions": (lambda m: m.fold(COLUMNS, (6, 9), 2), "given 35, expected 40 = product of (5, 8)"),
+    "a tensor of floats": (lambda m: m.unfold(IMAGE, torch.tensor([3.0, 3.0])), "kernel_size: must be an integer; given "),
+    "a number that is too large": (lambda m: m.unfold(IMAGE, 2**70), "kernel_size: must fit into 64 bits; given 11805"),
+    "no entries": (lambda m: m.unfold(IMAGE, ()), "kernel_size: must have one entry for each spatial axis, at least one; "),
+    "zero": (lambda m: m.unfold(IMAGE, 0), "; given 0"),
+    "another mode": (lambda m: m.unfold(IMAGE, 2, padding_mode="mirror"), "'wrap'; given 'mirror'"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_both_modules_name_the_cause(name: str) -> None:
+    call, words = MISTAKES[name]
+    for module in (patchfold, ours):
+        with pytest.raises(patchfold.Error) as caught:
+            call(module)
+        assert words in str(caught.value), str(caught.value)
+
+
+def test_only_what_the_function_takes_is_proposed() -> None:
+    with pytest.raises(InvalidValue, match=r"write padding=1 or padding=\(1, 1\)$"):
+        ours.unfold(IMAGE, 3, padding=(1, 1, 1, 1))
+    for padding in (-1, (-1, -1, -1, -1), (0, -1)):
+        with pytest.raises(InvalidValue, match="at least 0; given .*; negative pads crop in the neutral unfold$"):
+            ours.unfold(IMAGE, 3, padding=padding)
+    with pytest.raises(InvalidValue, match=r"rank 4 or 3; for two spatial axes the neutral unfold with .*=\(2, 3\)$"):
+        ours.unfold(torch.ones(2, 3, 4, 5, 6), (2, 3))
+
+
+def test_arguments_may_be_tensors() -> None:
+    two = torch.tensor([2, 2])
+    for module in (patchfold, ours):
+        assert torch.equal(module.unfold(IMAGE, two, stride=torch.tensor(1)), COLUMNS)
+        assert module.fold(COLUMNS, torch.tensor([6, 8]), two).shape == IMAGE.shape

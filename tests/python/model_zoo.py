@@ -113,6 +113,17 @@ def focus(order):
     return {"nodes": nodes, "constants": constants}
 
 
+def branching():
+    """Returns a case of a DepthToSpace in one branch of an If."""
+    entries = {"a": node("DepthToSpace", "x", "a", blocksize=2), "b": node("Identity", "w", "b")}
+    then, other = (
+        helper.make_graph([entry], name, [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, None)])
+        for name, entry in entries.items()
+    )
+    nodes = [helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=other)]
+    return Case("if", (1, 4, 2, 2), nodes, None, constants={"c": np.array(True), "w": np.zeros((1, 1, 4, 4), np.float32)})
+
+
 CASES = [
     Case("im2col of slices", (2, 3, 7, 8), operator="unfold", arguments={"kernel_size": (3, 3), "padding": (1, 1)},
          **slices((2, 3, 7, 8), 3, pad=1)),

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Columns in the orders of six systems, made by formulas in NumPy, element by element and without patchfold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 

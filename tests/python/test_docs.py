@@ -27,7 +27,7 @@ PAGES = {str(path.relative_to(ROOT)): path for path in [*sorted(ROOT.glob("*.md"
 # Pages whose Python another test runs, since it needs more than a package, and the file of tests/ that reads the page.
 ELSEWHERE = {
     "docs/runtimes.md": "python/runtime_models.py",  # a file model.onnx
-    "docs/scale.md": "scale/test_dask_docs.py",  # a cluster, which the test makes of threads
+    "docs/scale.md": "scale/test_dask_operators.py",  # a cluster, which the test makes of threads
 }
 # Modules and packages that need another package, and the name of that package.
 NEEDS = {

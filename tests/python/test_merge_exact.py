@@ -47,6 +47,13 @@ def received(bands, rows, band):
     bands.append((rows, band))
 
 
+def merged(tiling, tiles, **arguments):
+    merger = patchfold.Merger(tiling, **arguments)
+    for index, tile in enumerate(tiles):
+        merger.add(index, tile)
+    return merger.finish()
+
+
 LAYOUTS = ("row-major", "column-major", "negative", "every second", "unaligned")
 
 
@@ -163,10 +170,8 @@ def test_results_with_other_channels(channels, axes):
 def test_arrays_without_elements():
     for shape in ((0,), (4, 0), (0, 5)):
         tiling = patchfold.Tiling(shape, (2,), overlap=0, tail="partial")
-        merger = patchfold.Merger(tiling, dtype="float32")
-        for index in range(len(tiling)):
-            merger.add(index, np.zeros(tiling[index].result_shape, np.float32))
-        assert merger.finish().shape == shape
+        tiles = (np.zeros(tile.result_shape, np.float32) for tile in tiling)
+        assert merged(tiling, tiles, dtype="float32").shape == shape
 
 
 def test_a_large_merge_in_threads():
@@ -177,8 +182,35 @@ def test_a_large_merge_in_threads():
     results = []
     for threads in (1, 2, 3):
         patchfold.set_num_threads(threads)
-        merger = patchfold.Merger(tiling)
-        for index, tile in enumerate(tiling.split(x)):
-            merger.add(index, tile + np.float32(index % 7))
-        results.append(merger.finish().tobytes())
+        results.append(merged(tiling, (t + np.float32(i % 7) for i, t in enumerate(tiling.split(x)))).tobytes())
     assert len(set(results)) == 1
+
+
+def test_sklearn_patches_as_large_as_the_image_along_one_axis():
+    """scikit-learn's reconstruct_from_patches_2d divides by 128 along an axis with one patch, whose count is 1."""
+    image = np.random.default_rng(0).random((128, 256))
+    tiling = patchfold.Tiling(image.shape, (128, 128), stride=1)
+    assert tiling.grid == (1, 129)
+    np.testing.assert_array_equal(merged(tiling, tiling.split(image), window="ones"), image)
+    counts = tiling.coverage()
+    assert counts[:, 0].tolist() == [1] * 128 and counts[:, 128].tolist() == [128] * 128
+    # The mean of different patches divides by the number of patches that cover the element.
+    tiles = [np.full((128, 128), float(k)) for k in range(129)]
+    y = merged(tiling, tiles, window="ones")
+    assert y[0, 0] == 0 and y[5, 1] == 0.5 and y[0, 255] == 128 and y[7, 128] == np.mean(np.arange(1, 129))
+
+
+def box(part):
+    """Returns the convolution of a tile with 5x5 integer weights, padded by zeros."""
+    padded = np.pad(part, 2)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (5, 5))
+    return (windows * np.arange(25).reshape(5, 5)).sum((-2, -1))
+
+
+@pytest.mark.parametrize("tile", [(12, 12), (16, 13), (40, 9)])
+def test_stardist_tiles_that_overlap_by_the_receptive_field_are_the_whole(tile):
+    """Checks that `center` takes only exact elements, far from tile borders, if tiles overlap by the receptive field."""
+    x = np.random.default_rng(0).integers(-99, 99, (60, 51))
+    for tail in ("shift", "partial"):
+        y = patchfold.apply_tiled(box, x, tile, overlap=4, reduce="center", tail=tail, progress=False)
+        np.testing.assert_array_equal(y, box(x))

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import patchfold
 import pytest
-from model_zoo import CASES, Case, hot, ints, moved, node
+from model_zoo import CASES, Case, branching, hot, ints, moved, node
 
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper  # noqa: E402
@@ -211,14 +211,7 @@ def test_operator_before_other_moves_is_found():
 
 
 def test_bodies_and_functions_are_read():
-    body = helper.make_graph([node("DepthToSpace", "x", "z", blocksize=2)], "then", [], [
-        helper.make_tensor_value_info("z", TensorProto.FLOAT, None)])  # fmt: skip
-    other = helper.make_graph(
-        [node("Identity", "w", "z2")], "else", [], [helper.make_tensor_value_info("z2", TensorProto.FLOAT, None)]
-    )
-    nodes = [helper.make_node("If", ["c"], ["y"], then_branch=body, else_branch=other)]
-    case = Case("if", (1, 4, 2, 2), nodes, "", constants={"c": np.array(True), "w": np.zeros((1, 1, 4, 4), np.float32)})
-    assert [finding.operator for finding in inspect(case.model(), timed=False).findings] == ["depth_to_space"]
+    assert [finding.operator for finding in inspect(branching().model(), timed=False).findings] == ["depth_to_space"]
     model = Case("f", (1, 4, 2, 2), [helper.make_node("Shuffle", ["x"], ["y"], domain="own")], "").model()
     shuffle = [node("DepthToSpace", "a", "b", blocksize=2)]
     model.functions.append(helper.make_function("own", "Shuffle", ["a"], ["b"], shuffle, [helper.make_opsetid("", 18)]))

@@ -9,7 +9,7 @@ import numpy as np
 import patchfold.onnxruntime
 import patchfold.tensorflow
 import pytest
-from model_zoo import CASES, Case, ints, moved, node
+from model_zoo import CASES, Case, branching, ints, moved, node
 
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
@@ -288,13 +288,7 @@ def test_the_model_that_is_given_does_not_change():
 
 
 def test_bodies_are_written_too():
-    then = helper.make_graph([node("DepthToSpace", "x", "a", blocksize=2)], "then", [], [
-        helper.make_tensor_value_info("a", TensorProto.FLOAT, None)])  # fmt: skip
-    other = helper.make_graph(
-        [node("Identity", "w", "b")], "else", [], [helper.make_tensor_value_info("b", TensorProto.FLOAT, None)]
-    )
-    nodes = [helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=other)]
-    case = Case("if", (1, 4, 2, 2), nodes, None, constants={"c": np.array(True), "w": np.zeros((1, 1, 4, 4), np.float32)})
+    case = branching()
     model = portable(case.model(), "basic")
     assert all(kinds(helper.make_model(body.g)) <= BASIC | {"Identity"} for body in model.graph.node[0].attribute)
     x = np.arange(16, dtype=np.float32).reshape(1, 4, 2, 2)

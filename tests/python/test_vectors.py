@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares results with results of other systems that tests/peers/record.py has recorded. Does not need these systems."""
 
-from __future__ import annotations
-
 import base64
 import json
 from pathlib import Path

@@ -42,7 +42,7 @@ TilingSpec draw_tiling(Random& random) {
   return spec;
 }
 
-MergeSpec draw_merge(Random& random, const Tiling& tiling) {
+MergeSpec draw_merge_of_any_type(Random& random, const Tiling& tiling) {
   constexpr std::array types = {DType::boolean, DType::int8,      DType::uint8,   DType::int16,   DType::uint16,
                                 DType::int32,   DType::int64,     DType::uint64,  DType::float16, DType::bfloat16,
                                 DType::float32, DType::float32,   DType::float64, DType::opaque,  DType::complex64,
@@ -50,22 +50,7 @@ MergeSpec draw_merge(Random& random, const Tiling& tiling) {
   MergeSpec spec;
   spec.dtype = random.pick(types);
   spec.element_size = spec.dtype == DType::opaque ? 3 : size_of(spec.dtype);
-  if (random.chance(90)) spec.reduce = static_cast<Reduce>(random.between(0, 6));
-  spec.window.kind = static_cast<WeightWindow::Kind>(random.between(0, 7));
-  const bool has_zeros = random.chance(30);
-  const auto weights = [&](std::int64_t count) {
-    std::vector<double> list(static_cast<std::size_t>(count));
-    for (double& weight : list) weight = static_cast<double>(random.between(has_zeros ? 0 : 1, 9)) / 4;
-    return list;
-  };
-  if (spec.window.kind == WeightWindow::Kind::axes)
-    for (const auto extent : tiling.result()) spec.window.axes.push_back(weights(extent));
-  if (spec.window.kind == WeightWindow::Kind::array) spec.window.array = weights(element_count(tiling.result()));
-  if (random.chance(20)) spec.output_dtype = random.chance(50) ? DType::float32 : DType::float64;
-  spec.channels = tiling.channels();
-  if (random.chance(60)) spec.fill = Scalar(1);
-  if (random.chance(30))
-    for (std::int64_t i = 0; i < tiling.size(); ++i) spec.mask.push_back(static_cast<std::uint8_t>(random.chance(80)));
+  draw_merge(random, tiling, spec);
   return spec;
 }
 
@@ -129,7 +114,7 @@ std::optional<Whole> draw_whole(Random& random) {
   try {
     Tiling tiling(draw_tiling(random));
     if (tiling.size() == 0 || tiling.size() > 4000 || element_count(tiling.output()) == 0) return std::nullopt;
-    MergeSpec spec = draw_merge(random, tiling);
+    MergeSpec spec = draw_merge_of_any_type(random, tiling);
     check_merge(tiling, spec, true);
     Whole whole{tiling, spec};
     whole.shape = tiling.output_shape(spec.channels);

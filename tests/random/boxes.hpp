@@ -34,6 +34,26 @@ inline std::int64_t offset_of(const Dims& at, const Dims& strides) {
   return offset;
 }
 
+/// Draws the reduction, window, output type, fill and mask of a merge; the fill is 1.
+inline void draw_merge(Random& random, const Tiling& tiling, MergeSpec& spec) {
+  if (random.chance(90)) spec.reduce = static_cast<Reduce>(random.between(0, 6));
+  spec.window.kind = static_cast<WeightWindow::Kind>(random.between(0, 7));
+  const bool has_zeros = random.chance(30);
+  const auto weights = [&](std::int64_t count) {
+    std::vector<double> list(static_cast<std::size_t>(count));
+    for (double& weight : list) weight = static_cast<double>(random.between(has_zeros ? 0 : 1, 9)) / 4;
+    return list;
+  };
+  if (spec.window.kind == WeightWindow::Kind::axes)
+    for (const auto extent : tiling.result()) spec.window.axes.push_back(weights(extent));
+  if (spec.window.kind == WeightWindow::Kind::array) spec.window.array = weights(element_count(tiling.result()));
+  if (random.chance(20)) spec.output_dtype = random.chance(50) ? DType::float32 : DType::float64;
+  spec.channels = tiling.channels();
+  if (random.chance(60)) spec.fill = Scalar(1);
+  if (random.chance(30))
+    for (std::int64_t i = 0; i < tiling.size(); ++i) spec.mask.push_back(static_cast<std::uint8_t>(random.chance(80)));
+}
+
 /// A merge of the whole output, with the results of its tiles.
 struct Whole {
   Tiling tiling;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random problems of operators that have no generator of their own: the example of the row of the operator table, changed at
-// random. If the operator refuses a change, the error tells which argument to restore or which extent to change. So a new operator
-// needs only its row to be tested.
+// The generators of all operators, and random problems of operators that have no generator of their own: the example of the row of the operator table, changed at
+// random. If the operator refuses a change, the error tells which argument to restore or which extent to change. So a new
+// operator needs only its row to be tested.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -268,6 +268,16 @@ std::vector<Subject> subjects_from_table(std::span<const Subject> known) {
                     op.sums, /*lowest_rank=*/maker->rank(), /*highest_rank=*/maker->rank()});
   }
   return list;
+}
+
+std::span<const Subject> subjects() {
+  static const std::vector<Subject> all = [] {
+    std::vector<Subject> list = window_subjects();
+    for (auto& subject : block_subjects()) list.push_back(std::move(subject));
+    for (auto& subject : subjects_from_table(list)) list.push_back(std::move(subject));
+    return list;
+  }();
+  return all;
 }
 
 }  // namespace patchfold::testing

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace patchfold::testing {

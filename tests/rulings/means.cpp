@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Means of fold: summed in wider numbers, divided by the number of elements, rounded once to nearest even; the mean of equal bits
 // has these bits. Expected values were computed with Python's module fractions.
-#include <bit>
 #include <complex>
 #include <limits>
 #include <random>

@@ -2,10 +2,7 @@
 // Sums of fold: they start from +0 and add taps in ascending order; float16 and bfloat16 are added in float32 and rounded once,
 // integers wrap, booleans are combined with OR. Every expected bit pattern was computed with numpy's float32 and integer scalars,
 // one addition after the other.
-#include <bit>
-#include <cmath>
 #include <complex>
-#include <limits>
 
 #include "contributions.hpp"
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs random operators, tilings and merges from several threads for a given time, checks each result, and watches the memory of
 // the process: `soak SECONDS [--threads N] [--seed S]`. Ctrl-C ends it early. Exits with 1 after a mismatch or growth.
+#include <malloc.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -8,17 +12,103 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <future>
 #include <map>
 #include <mutex>
 #include <thread>
 
 #include "jobs.hpp"
-#include "memory.hpp"
 #include "patchfold/plan.hpp"
+#include "sanitizers.hpp"
 
 namespace patchfold::testing {
 namespace {
+
+struct Held {
+  std::int64_t resident = 0;   ///< bytes, after free memory went back to the system
+  std::int64_t allocated = 0;  ///< allocated bytes that are not freed
+};
+
+/// The growth between two medians: of the second fifth of the samples, when caches are full, and of the last fifth. Allocated bytes
+/// may grow by 256 KiB, resident bytes by 8 MiB and a tenth.
+struct Growth {
+  Held early{}, late{};
+  bool is_judged = false;  ///< there were enough samples, and judges_memory
+  bool is_too_much = false;
+};
+
+/// The least number of samples for a judgement.
+constexpr std::size_t fewest_samples = 15;
+
+// A sanitizer keeps memory.
+#ifdef PATCHFOLD_SANITIZED
+constexpr bool judges_memory = false;
+#else
+constexpr bool judges_memory = true;
+#endif
+
+constexpr std::int64_t most_allocated = 256 << 10;
+constexpr std::int64_t most_resident = 8 << 20;
+
+std::int64_t median(const std::vector<Held>& samples, std::size_t fifth, std::int64_t Held::*member) {
+  std::vector<std::int64_t> values;
+  for (std::size_t i = samples.size() * fifth / 5; i < samples.size() * (fifth + 1) / 5; ++i)
+    values.push_back(samples[i].*member);
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+Held medians(const std::vector<Held>& samples, std::size_t fifth) {
+  return {median(samples, fifth, &Held::resident), median(samples, fifth, &Held::allocated)};
+}
+
+/// Makes the C library return free memory to the system. Without this call the C library keeps up to 64 MiB for each arena, which
+/// would look like growth. Call this function first.
+#ifdef __GLIBC__
+void keep_no_free_memory() {
+  constexpr int bytes = 256 << 10, arenas = 4;
+  ::mallopt(M_MMAP_THRESHOLD, bytes);
+  ::mallopt(M_TRIM_THRESHOLD, bytes);
+  ::mallopt(M_ARENA_MAX, arenas);
+}
+#else
+// Other C libraries neither accept such bounds nor report allocated bytes, so only resident bytes are judged.
+void keep_no_free_memory() {}
+#endif
+
+/// Returns the memory in use; call it while no other thread runs.
+Held held_now() {
+  Held held;
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+  const auto heap = ::mallinfo2();
+  held.allocated = static_cast<std::int64_t>(heap.uordblks + heap.hblkhd);
+#endif
+  std::int64_t pages = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  held.resident = resident * ::sysconf(_SC_PAGESIZE);
+  return held;
+}
+
+/// Returns the largest resident memory so far.
+std::int64_t peak_resident() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return std::int64_t{usage.ru_maxrss} * 1024;
+}
+
+Growth growth_of(const std::vector<Held>& samples) {
+  Growth growth;
+  if (samples.size() < fewest_samples) return growth;
+  growth.early = medians(samples, 1);
+  growth.late = medians(samples, 4);
+  growth.is_judged = judges_memory;
+  growth.is_too_much = growth.late.allocated > growth.early.allocated + most_allocated ||
+                       growth.late.resident > growth.early.resident + growth.early.resident / 10 + most_resident;
+  growth.is_too_much = growth.is_too_much && growth.is_judged;
+  return growth;
+}
 
 using Clock = std::chrono::steady_clock;
 
@@ -121,11 +211,11 @@ class Soak {
     std::printf("memory at the peak: resident %.1f MiB; %zu samples\n", static_cast<double>(peak_resident()) / mib,
                 samples_.size());
     if (growth.is_too_much) std::printf("GROWTH seed %llu\n", static_cast<unsigned long long>(options_.seed));
-    if (!judges_memory())
+    if (!judges_memory)
       std::printf("growth is not judged: a sanitizer keeps memory\n");
     else if (!growth.is_judged)
       std::printf("TOO SHORT: memory needs %zu rounds\n", fewest_samples);
-    return wrong_.empty() && !growth.is_too_much && (growth.is_judged || !judges_memory()) ? 0 : 1;
+    return wrong_.empty() && !growth.is_too_much && (growth.is_judged || !judges_memory) ? 0 : 1;
   }
 
   Options options_;

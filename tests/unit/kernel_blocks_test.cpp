@@ -2,8 +2,6 @@
 // Compares split and join with plain loops.
 #include <gtest/gtest.h>
 
-#include <bit>
-
 #include "every_set.hpp"
 #include "fenced.hpp"
 #include "kernel_bytes.hpp"

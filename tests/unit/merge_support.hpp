@@ -4,8 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>

@@ -5,8 +5,6 @@ Every operator is a table of numbers: for each element of the columns (or blocks
 element that is copied, or -1. This file shares no code with the page.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import dataclass

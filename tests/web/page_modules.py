@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the modules of the page in node, without a browser."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

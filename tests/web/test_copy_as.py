@@ -6,8 +6,6 @@ Needs the page, node, a C and a C++ compiler, a Python with patchfold and the sy
 build/release). PATCHFOLD_SEED selects other states; PATCHFOLD_CASES is the number of states for each operator of a dialect.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import math

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the page's state and its links in node: refused states, completed states, and the content of links."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -5,8 +5,6 @@ A module has OPERATORS, {pattern: Facts}. An operator has the facts of the first
 dialect. A dialect without a module is compared with no system.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import importlib.util

@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """ONNX's operators: their random settings, and the conditions that problems of a run must cover."""
 
-from __future__ import annotations
-
 from math import prod
 from typing import Any
 
-from blocks import block_axis, few
 from definitions import combine, depth_to_space, space_to_depth
 from drawing import Draw, Fault, Setting, chance, number
 from facts import BLOCKS, COLUMNS, DILATED, EVEN_CHANNELS, PADDED, RANKS, WINDOW, Facts, axes, entries, lengths
 from problem import Array, Problem
-from windows import Rules, Window, draw_window, give, ones
+from windows import Rules, Window, block_axis, draw_window, few, give, ones
 
 
 def col2im(draw: Draw, op: str) -> Setting:

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """OpenVINO's operators: their random settings, and the conditions that problems of a run must cover."""
 
-from __future__ import annotations
-
 from math import prod
 from typing import Any
 
-from blocks import block_axis, few
 from definitions import batch_to_space, combine, depth_to_space, extract, space_to_batch, space_to_depth
 from drawing import Draw, Fault, Setting, chance, number
 from facts import (
@@ -25,7 +22,7 @@ from facts import (
     lengths,
 )
 from problem import Array, Problem
-from windows import Rules, Window, draw_window, give, ones, pads_of_rule
+from windows import Rules, Window, block_axis, draw_window, few, give, ones, pads_of_rule
 
 
 def col2im(draw: Draw, op: str) -> Setting:

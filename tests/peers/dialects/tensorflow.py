@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """TensorFlow's operators: their random settings, and the conditions that problems of a run must cover."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
 import numpy
-from blocks import block_axis, few
 from definitions import batch_to_space, depth_to_space, extract, space_to_batch, space_to_depth
 from drawing import Draw, Fault, Setting, chance, number
 from facts import BLOCKS, DILATED, PAIRS, PATCHES, RANKS, WINDOW, Facts, axes, entries, lengths
 from problem import Array, Problem
-from windows import Rules, Window, draw_window, pads_of_rule
+from windows import Rules, Window, block_axis, draw_window, few, pads_of_rule
 
 
 def batch(draw: Draw, op: str) -> Setting:

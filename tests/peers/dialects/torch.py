@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch's operators: their random settings, and the conditions that problems of a run must cover."""
 
-from __future__ import annotations
-
 from math import prod
 from typing import Any
 
-from blocks import block_axis, few
 from definitions import combine, depth_to_space, extract, space_to_depth
 from drawing import Draw, Fault, Setting, chance, number
 from facts import (
@@ -24,7 +21,7 @@ from facts import (
     lengths,
 )
 from problem import Array, Problem
-from windows import Rules, Window, draw_window, entries_of, give, ones
+from windows import Rules, Window, block_axis, draw_window, entries_of, few, give, ones
 
 
 def windows(draw: Draw, op: str) -> Setting:

@@ -14,10 +14,12 @@ tests/peers must be on the path: modules import `problem`, not `tests.peers.prob
 systems in one process would share threads and memory, and could disturb each other.
 """
 
-from __future__ import annotations
-
 import importlib
-from typing import Any
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from problem import Problem, Refusal
 
 SYSTEMS: dict[str, str] = {
     "torch": "systems.torch_system",
@@ -31,3 +33,30 @@ SYSTEMS: dict[str, str] = {
 def load(name: str) -> Any:
     """Returns an instance of the system's class."""
     return importlib.import_module(SYSTEMS[name]).System()
+
+
+T = TypeVar("T")
+
+
+class Kept(Generic[T]):
+    """A cache of the last objects by key. The cache also keeps failures to make an object."""
+
+    def __init__(self, make: Callable[[Problem], T], limit: int = 64) -> None:
+        self._make = make
+        self._limit = limit
+        self._things: OrderedDict[str, T | Refusal] = OrderedDict()
+
+    def __call__(self, problem: Problem) -> T:
+        """Returns the object for a problem. Raises Refusal if make() raised anything."""
+        key = f"{problem.op} {problem.dtype} {problem.data.ndim} {sorted(problem.attributes.items())}"
+        if key not in self._things:
+            if len(self._things) >= self._limit:
+                self._things.popitem(last=False)
+            try:
+                self._things[key] = self._make(problem)
+            except Exception as error:
+                self._things[key] = error if isinstance(error, Refusal) else Refusal(str(error))
+        thing = self._things[key]
+        if isinstance(thing, Refusal):
+            raise Refusal(*thing.args)
+        return thing

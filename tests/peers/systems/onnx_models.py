@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """ONNX models of one node, made from a problem."""
 
-from __future__ import annotations
-
 import onnx
 from onnx import AttributeProto, TensorProto, helper
 from problem import Problem

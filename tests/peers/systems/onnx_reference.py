@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reference implementation of the onnx package, in NumPy."""
 
-from __future__ import annotations
-
 import numpy
 import onnx
 from onnx.reference import ReferenceEvaluator
 from problem import DTYPES, Answer, Array, Problem, Refusal, answers
 
-from systems.kept import Kept
+from systems import Kept
 from systems.onnx_models import OPERATORS, model
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """ONNX Runtime on the CPU, one thread."""
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any
 
@@ -10,7 +8,7 @@ import numpy
 import onnxruntime
 from problem import DTYPES, Answer, Array, Problem, Refusal, answers
 
-from systems.kept import Kept
+from systems import Kept
 from systems.onnx_models import ELEMENT_TYPES, OPERATORS, model
 
 _QUIET = 4

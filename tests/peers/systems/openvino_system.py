@@ -5,8 +5,6 @@ Shapes are static. With dynamic shapes, OpenVINO 2026.4 does not report errors o
 empty result or the result of the call before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

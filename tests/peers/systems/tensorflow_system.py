@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """TensorFlow, eager, on the CPU."""
 
-from __future__ import annotations
-
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch, eager, on the CPU."""
 
-from __future__ import annotations
-
 import numpy
 import torch
 from problem import DTYPES, Array, Problem, Refusal

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenVINO's type_prop cases that are no lines of vectors.txt: types of shape inputs, and cases by formula.
+// Examples of the dialects that are no lines of vectors.txt: types of shape inputs, cases by formula, modes, large images.
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {
 namespace {
 
+using keras::ExtractPatches;
+using keras::Unfold;
+using onnx::DepthToSpace;
+using onnx::Mode;
+using onnx::SpaceToDepth;
 using openvino::AutoPad;
 using openvino::ExtractImagePatches;
 
@@ -125,6 +130,81 @@ TEST(OpenvinoExtractImagePatchesTypeProp, check_calc_padding) {
           EXPECT_TRUE(op.output_shape({64, 2, 100, 100}) == Dims({64, 2 * size * size, expected, expected}))
               << "size " << size << ", rate " << rate << ", stride " << stride;
         }
+}
+
+TEST(OnnxCol2Im, image_shape_and_block_shape_must_be_int64) {
+  const auto arguments = [](DType image, DType block) -> std::vector<Argument> {
+    return {{"image_shape", IndexTensor{{5, 5}, {2}, image}}, {"block_shape", IndexTensor{{1, 5}, {2}, block}}};
+  };
+  expect_shape(table_op("onnx.Col2Im-18", arguments(DType::int64, DType::int64)), {1, 5, 5}, {1, 1, 5, 5});
+  expect_error_of_binding("onnx.Col2Im-18", arguments(DType::int32, DType::int64), {ErrorCode::type});
+  expect_error_of_binding("onnx.Col2Im-18", arguments(DType::int64, DType::int32), {ErrorCode::type});
+}
+
+TEST(OrtDepthToSpace, DepthToSpaceTest_3_to_4_mode_defaults_to_DCR) {
+  EXPECT_EQ(DepthToSpace{}.mode, Mode::DCR);
+  EXPECT_EQ(SpaceToDepth{}.mode, Mode::DCR);
+}
+
+TEST(OnnxDepth, unknown_modes_are_refused) {
+  for (const auto* name : {"onnx.SpaceToDepth-28", "onnx.DepthToSpace-28"})
+    expect_error_of_binding(name, {{"blocksize", std::int64_t{2}}, {"mode", std::string("CDR")}}, {ErrorCode::value},
+                            {"CDR", "DCR", "CRD"});
+}
+
+// Keras multiplies by ones and zeros, and infinity times zero is NaN.
+TEST(KerasExtractPatches, an_infinity_stays_in_its_place) {
+  constexpr std::uint32_t inf = 0x7f800000, one = 0x3f800000, nan = 0x7f800001;
+  expect_same<std::uint32_t>(ExtractPatches{.size = 2}, DType::float32, {1, 2, 4, 1},
+                             {one, inf, one, nan, one, one, one, one}, {1, 1, 2, 4},
+                             {one, inf, one, one, one, nan, one, one});
+  expect_same<std::uint32_t>(Unfold{.kernel_size = 2}, DType::float32, {1, 1, 2, 2}, {one, inf, nan, one}, {1, 4, 1},
+                             {one, inf, nan, one});
+}
+
+// 4 x 512 x 512, kernel 5, SAME: patches of ones, so every pixel counts the patches that cover it.
+TEST(TensorflowExtractImagePatches, ConstructGradientWithLargeImages) {
+  const Dims patches = {4, 512, 512, 25};
+  const Fold gradient = {.output_size = {512, 512},
+                         .kernel_size = 5,
+                         .padding = 2,
+                         .layout = Layout::channels_last,
+                         .order = Order::kernel,
+                         .positions = Positions::grid};
+  Ints expected;
+  for (int n = 0; n < 4; ++n)
+    for (int row = 0; row < 512; ++row)
+      for (int column = 0; column < 512; ++column) {
+        const auto cover = [](int at) { return std::min({5, at + 3, 514 - at}); };
+        expected.push_back(cover(row) * cover(column));
+      }
+  const DType type[] = {DType::uint8};
+  expect_values(gradient, patches, Ints(4 * 512 * 512 * 25, 1), {4, 512, 512, 1}, expected, type);
+}
+
+// Images of more than 2^24 elements, whose indices float32 cannot hold: 25 patches of 2 x 2 far apart, zeros elsewhere.
+void expect_far_patches(std::int64_t extent, std::int64_t stride) {
+  const auto columns = iota({4, 25});
+  const Dims shape = {1, 1, extent, extent};
+  const torch::Fold op = {.output_size = {extent, extent}, .kernel_size = 2, .stride = stride};
+  expect_shape(op, {1, 4, 25}, shape);
+  const auto image = result_of(op, DType::int8, {1, 4, 25}, encode(DType::int8, columns), shape);
+  std::int64_t total = 0;
+  for (const auto value : image) total += std::to_integer<int>(value);
+  EXPECT_EQ(total, 5050);
+  for (std::int64_t tap = 0; tap < 4; ++tap)
+    for (std::int64_t position = 0; position < 25; ++position) {
+      const auto row = position / 5 * stride + tap / 2, column = position % 5 * stride + tap % 2;
+      EXPECT_EQ(std::to_integer<int>(image[static_cast<std::size_t>(row * extent + column)]), tap * 25 + position + 1);
+    }
+}
+
+TEST(UnfoldNdFold, precision_just_beyond_2_24) {
+  expect_far_patches(4098, 1024);
+}
+
+TEST(UnfoldNdFold, precision_5000_squared) {
+  expect_far_patches(5000, 1000);
 }
 
 }  // namespace
