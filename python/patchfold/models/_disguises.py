@@ -42,14 +42,8 @@ def rewrite(
 ) -> int:
     """Rewrites chains of nodes that are operators of patchfold's family, in the model's own graph but not in its branches.
 
-    Arguments:
-        model: the model, which is changed.
-        sizes: as for inspect.
-        find: returns the operators that are rewritten.
-        ways: yields ways to write an operator; the first way with the same result is taken.
-        operators: operators that the ways use beside ONNX's.
-
-    Returns: the number of rewritten operators.
+    The first way with the same result is taken. operators: those that the ways use beside ONNX's. Returns the number of
+    rewritten operators.
     """
     graph, spare = (_onnx.read(model, sizes, others)[0] for others in SIZES)
     entries = find(graph)

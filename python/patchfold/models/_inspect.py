@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import functools
+import io
 import json
 import math
+import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,18 +20,24 @@ import numpy as np
 import patchfold
 
 from .._arrays.dtypes import SHARED_WITH_NUMPY, SIZES
+from .._errors import type_name
 from .._orders.index_map import whole
 from .._orders.names import Name, name_of
-from . import _notes
+from . import _notes, _openvino, _torch
 from ._check import stays_of, target_of, types_of
-from ._read import read
-from ._regions import Found, find_all
+from ._errors import ModelError
+from ._regions import Found, Graph, find_all
 
 # The most bytes of a problem that is timed.
 MOST_TIMED = 1 << 30
 ROUNDS = 3
 # The most elements of an operator whose pattern is computed from its definition.
 MOST_DRAWN = 1 << 20
+TAKEN = "an .onnx, .xml, .pt2 or .tflite file, the folder of a SavedModel, an onnx.ModelProto or a torch ExportedProgram"
+FIXED = {
+    ".xml": "OpenVINO's IR has its sizes in the file; reshape the model and save it again",
+    ".tflite": "a .tflite file has its sizes in the file; convert the model with these sizes",
+}
 
 
 @dataclass(frozen=True)
@@ -158,11 +167,57 @@ def inspect(
         ImportError for an ONNX model without the package onnx, and for a SavedModel or a .tflite file without TensorFlow.
     """
     wanted = None if target is None else target_of(target)
-    path, graphs = read(model, dict(sizes or {}))
+    path, graphs = _read(model, dict(sizes or {}))
     found = [entry for graph in graphs for entry in find_all(graph)]
     notes = tuple(note for graph in graphs for note in graph.notes)
     stays = () if wanted is None else (*types_of(found, wanted), *stays_of(graphs, wanted))
     return Inspection(path or "model", tuple(_finding(entry, timed) for entry in found), notes, target or "", stays)
+
+
+def _read(model: Any, sizes: Mapping[str, int]) -> tuple[str, list[Graph]]:
+    """Returns a title of a model, and its graphs."""
+    if not isinstance(model, (str, os.PathLike)):
+        return "model", _object(model, sizes)
+    path = os.fspath(model)
+    suffix = os.path.splitext(path)[1].lower()
+    if sizes and suffix in FIXED:
+        raise ModelError(f"sizes: {FIXED[suffix]}")
+    if suffix == ".xml":
+        return path, _openvino.read(path)
+    if suffix == ".tflite":
+        from . import _tflite
+
+        return path, _tflite.read(path)
+    if suffix == ".pt2":
+        return path, _torch.read(path, path, sizes)
+    if os.path.isdir(path):
+        from . import _tensorflow
+
+        return path, _tensorflow.read(path, sizes)
+    if suffix != ".onnx":
+        raise ModelError(f"{path}: must be {TAKEN}")
+    return path, _onnx_graphs(path, sizes)
+
+
+def _object(model: Any, sizes: Mapping[str, int]) -> list[Graph]:
+    torch = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "export") and isinstance(model, torch.export.ExportedProgram):
+        buffer = io.BytesIO()
+        torch.export.save(model, buffer)
+        return _torch.read(buffer, "program", sizes)
+    return _onnx_graphs(model, sizes)
+
+
+def _onnx_graphs(model: Any, sizes: Mapping[str, int]) -> list[Graph]:
+    try:
+        import onnx
+
+        from . import _onnx
+    except ImportError as error:
+        raise ImportError(f"inspect reads ONNX models with the package onnx: pip install onnx ({error})") from None
+    if not isinstance(model, (str, os.PathLike, onnx.ModelProto)):
+        raise ModelError(f"model: must be {TAKEN}; given {type_name(model)}")
+    return _onnx.read(model, dict(sizes))
 
 
 def _finding(found: Found, timed: bool) -> Finding:

@@ -12,7 +12,7 @@ from .._orders.index_map import Indices, maps
 from .._orders.names import Name
 from ._disguises import Written, open_shapes, rewrite
 from ._expand import Nodes, Window, im2col
-from ._regions import Found, Graph, find_all
+from ._regions import Found, Graph, find_all, found_of
 
 
 def rewrite_with_few_axes(model: onnx.ModelProto, sizes: Mapping[str, int], most_axes: int) -> None:
@@ -52,10 +52,7 @@ def rewrite_with_few_axes(model: onnx.ModelProto, sizes: Mapping[str, int], most
                 waiting += graph.steps[number].inputs
         if len(sources) != 1:
             return None
-        steps, source = [graph.steps[number] for number in sorted(numbers)], sources.pop()
-        nodes, kinds = tuple(step.node for step in steps), tuple(step.kind for step in steps)
-        shapes = graph.shapes.get(source), graph.shapes.get(result)
-        return Found(Name("blocks"), nodes, kinds, source, result, *shapes, graph.dtypes.get(source, ""))
+        return found_of(graph, Name("blocks"), sorted(numbers), sources.pop(), result)
 
     def moved(sizes: tuple[Found, Found], maps: tuple[Indices, Indices], prefix: str) -> Iterator[Written]:
         nodes = Nodes(prefix, most_axes)

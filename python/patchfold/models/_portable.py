@@ -11,13 +11,13 @@ import numpy as np
 import onnx
 import onnx.version_converter
 
+from .._arguments import same_pads
 from . import _onnx
 from ._check import OLDEST, stays_of, target_of, types_of
 from ._errors import ModelError, NotPortable
 from ._expand import Nodes, Window, blocks_to_planes, col2im, im2col, planes_to_blocks
-from ._moves import same_pads
 from ._narrow import rewrite_with_few_axes
-from ._onnx_nodes import attributes_of, bodies_of, free_prefix, text_of
+from ._onnx_nodes import attributes_of, bodies_of, free_prefix, settings_of
 from ._regions import find_all
 from ._rewriter import CONTRIB, Rewriter, copy_of, drop_domain, drop_unused
 from ._targets import Target
@@ -52,7 +52,10 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
     types = [stay for graph in _onnx.read(result, sizes) for stay in types_of(find_all(graph), wanted)]
     opset = next((entry.version for entry in result.opset_import if entry.domain in _onnx.STANDARD), OLDEST)
     if opset < OLDEST:
-        result, opset = _converted(result, OLDEST), OLDEST
+        try:
+            result, opset = onnx.version_converter.convert_version(result, OLDEST), OLDEST
+        except Exception as error:
+            raise ModelError(f"the model cannot be written for version {OLDEST} of ONNX's operators: {error}") from None
     if wanted.most_axes is not None:
         rewrite_with_few_axes(result, sizes, wanted.most_axes)
     _Writer(wanted, shapes).graph(result.graph, {}, free_prefix(result.graph))
@@ -79,13 +82,6 @@ def _known_shapes(model: Any, sizes: Mapping[str, int]) -> dict[str, tuple[int, 
         for name, shape in one.items()
         if len(other.get(name, ())) == len(shape)
     }
-
-
-def _converted(model: onnx.ModelProto, version: int) -> onnx.ModelProto:
-    try:
-        return onnx.version_converter.convert_version(model, version)
-    except Exception as error:
-        raise ModelError(f"the model cannot be written for version {version} of ONNX's operators: {error}") from None
 
 
 def _check_nodes(graph: onnx.GraphProto, version: int) -> None:
@@ -145,11 +141,10 @@ class _Writer(Rewriter):
         return shape[1] // taps
 
     def _patches(self, nodes: Nodes, node: onnx.NodeProto, constants: Mapping[str, Any], label: str) -> str:
-        given = [constants.get(tensor) for tensor in node.input[1:5]]
-        if len(given) < 4 or any(values is None for values in given):
+        settings = settings_of(node, constants)
+        if settings is None:
             raise ModelError(_no_constants(label, node, ("ksizes", "strides", "rates", "padding")))
-        kernel, strides, rates = ([int(value) for value in np.asarray(values).reshape(-1)] for values in given[:3])
-        padding = text_of(given[3])
+        kernel, strides, rates, padding = settings.values()
         shape = self.shapes.get(node.input[0])
         if shape is None or len(shape) != 4 or min(shape[1:]) < 1:
             raise ModelError(f"{label}: the shape of its input is not known but for the batch; give open extents by sizes")
@@ -212,12 +207,8 @@ def _windows(label: str, attributes: Mapping[str, Any], extents: list[int], kern
     pads = attributes.get("pads", [0] * 2 * rank)
     if rank == 0 or not len(extents) == rank == len(strides) == len(dilations) or len(pads) != 2 * rank:
         raise ModelError(f"{label}: image_shape, block_shape, strides, dilations and pads must be for as many axes")
-    windows = [
-        Window(extent, size, stride, dilation, begin, end)
-        for extent, size, stride, dilation, begin, end in zip(
-            extents, kernel, strides, dilations, pads[:rank], pads[rank:], strict=True
-        )
-    ]
+    axes = zip(extents, kernel, strides, dilations, pads[:rank], pads[rank:], strict=True)
+    windows = [Window(*axis) for axis in axes]
     for axis, window in enumerate(windows):
         if min(window.extent, window.kernel, window.stride, window.dilation) < 1 or min(window.begin, window.end) < 0:
             raise ModelError(

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ._calls import name_of_call
-from ._errors import ModelError, naming
+from ._errors import ModelError, check_sizes, naming
 from ._moves import MOST_CONSTANT
-from ._regions import MOST_ELEMENTS, Graph, Step
-from ._tensorflow_nodes import FILLING, folded, move_of, moved_by, name_of_node, note_of, shape_of
+from ._regions import Graph, Step, in_order
+from ._tensorflow_nodes import FILLING, folded, move_of, moved_by, name_of_node, shape_of
 from ._tensorflow_values import array_of, part_of, plain
 
 MOST_BYTES = 1 << 31
@@ -102,10 +102,7 @@ class _Reader:
             name = next(name for name in self.bodies if name not in read)
             read.add(name)
             graphs.append(self._body(name))
-        unknown = sorted(set(self.sizes) - set(self.open))
-        if unknown:
-            there = ", ".join(self.open) or "none"
-            raise ModelError(f"sizes: the model has no open dimension {', '.join(map(repr, unknown))}; it has {there}")
+        check_sizes(self.sizes, self.open)
         graphs[0].notes += [f"open size {name} taken as {size}" for name, size in self.open.items()]
         return graphs
 
@@ -135,7 +132,7 @@ class _Reader:
             attributes = {key: plain(value) for key, value in node.attr.items() if key != "value"}
             if "value" in node.attr:
                 attributes["value"] = node.attr["value"].tensor
-            count = self._outputs(node)
+            count = max((number + 1 for _, number in self._references(node)), default=0)
             nodes.append(Node(name, node.op, attributes, inputs, [f"{name}:{number}" for number in range(count)]))
             return
         if called not in self.functions:
@@ -191,9 +188,6 @@ class _Reader:
                 yield f"{argument.name}:{place}", number
                 number += 1
 
-    def _outputs(self, node: Any) -> int:
-        return max((number + 1 for _, number in self._references(node)), default=0)
-
     def _needed(self, nodes: Sequence[Node], results: set[str]) -> list[Node]:
         """Returns the nodes on which results depend, without nodes that save and restore weights."""
         makers = {tensor: node for node in nodes for tensor in node.outputs}
@@ -227,16 +221,14 @@ class _Reader:
     # Turning nodes into steps.
 
     def _graph(self, nodes: Sequence[Node], results: set[str], labels: Mapping[str, str], where: str = "") -> Graph:
-        graph = Graph([], {}, {}, results)
-        constants: dict[str, Any] = {}
-        for node in in_order(nodes):
+        graph = Graph(results)
+        for node in _in_order(nodes):
             _note_type(graph, node)
             if node.kind == "Placeholder":
                 self._placeholder(graph, node, labels)
             else:
                 with naming(f"node {node.name}{where} ({node.kind})"):
-                    add(graph, constants, node, f"{node.name}{where}")
-        graph.zeros = {name for name, values in constants.items() if values.size and not values.any()}
+                    add(graph, node, f"{node.name}{where}")
         return graph
 
     def _placeholder(self, graph: Graph, node: Node, labels: Mapping[str, str]) -> None:
@@ -255,8 +247,9 @@ class _Reader:
             graph.shapes[node.outputs[0]] = tuple(known)
 
 
-def add(graph: Graph, constants: dict[str, Any], node: Node, name: str, label: str = "") -> None:
+def add(graph: Graph, node: Node, name: str, label: str = "") -> None:
     """Adds a node as a step, or its results as constants. `label`: the model's name of the operator."""
+    constants = graph.constants
     if node.kind == "Const":
         values = array_of(node.name, node.attributes.get("value"))
         if values is not None:
@@ -292,26 +285,15 @@ def add(graph: Graph, constants: dict[str, Any], node: Node, name: str, label: s
         op = name_of_node(node.kind, node.attributes, given, shape)
     if op is None and move is None:
         inputs = [tensor for tensor, values in zip(node.inputs, given, strict=True) if values is None]
-    notes = note_of(node.kind) if move is not None else ()
     own = op if inputs else None
-    step = Step(name, label or node.kind, tuple(inputs), tuple(node.outputs), None if op else move, own, notes)
+    step = Step(name, label or node.kind, tuple(inputs), tuple(node.outputs), None if op else move, own)
     graph.steps.append(step)
     _note_shapes(graph, step, node)
 
 
 def _note_shapes(graph: Graph, step: Step, node: Node) -> None:
     """Adds shapes that the file leaves open, from the shapes of the inputs."""
-    if all(tensor in graph.shapes for tensor in step.outputs):
-        return
-    graph.note_result(step)
-    shapes = [graph.shapes.get(tensor) for tensor in step.inputs]
-    if step.move is not None and all(shape is not None and math.prod(shape) <= MOST_ELEMENTS for shape in shapes):
-        try:
-            results = step.move([np.zeros(shape, np.int64) for shape in shapes if shape is not None])
-        except Exception:
-            return
-        for tensor, values in zip(step.outputs, results, strict=False):
-            graph.shapes.setdefault(tensor, values.shape)
+    if graph.note_moved(step):
         return
     shape = shape_of(node.kind, [graph.shapes.get(tensor) for tensor in node.inputs])
     if shape is not None:
@@ -335,31 +317,18 @@ def _note_type(graph: Graph, node: Node) -> None:
             graph.shapes.setdefault(tensor, tuple(shape))
 
 
-def in_order(nodes: Sequence[Node]) -> list[Node]:
-    """Returns nodes in an order in which each follows its inputs, without back edges of loops. A cycle is a ModelError."""
+def _in_order(nodes: Sequence[Node]) -> list[Node]:
+    """Returns nodes in an order in which each follows its inputs, without back edges of loops."""
     makers = {tensor: number for number, node in enumerate(nodes) for tensor in node.outputs}
-    waiting: list[set[int]] = []
-    users: list[list[int]] = [[] for _ in nodes]
+    sources: dict[int, set[int]] = {}
     for number, node in enumerate(nodes):
         for tensor in node.inputs:
             if tensor not in makers:
                 raise ModelError(f"node {node.name} ({node.kind}): its input {tensor!r} is made by no node")
-        sources = {makers[tensor] for tensor in node.inputs}
-        waiting.append({source for source in sources if nodes[source].kind not in ("NextIteration", "RefNextIteration")})
-        for source in waiting[-1]:
-            users[source].append(number)
-    ready = [number for number, sources in enumerate(waiting) if not sources]
-    order = []
-    for number in ready:  # the loop itself appends to this list
-        order.append(nodes[number])
-        for user in users[number]:
-            waiting[user].discard(number)
-            if not waiting[user]:
-                ready.append(user)
-    if len(order) < len(nodes):
-        left = next(node for node, sources in zip(nodes, waiting, strict=True) if sources)
-        raise ModelError(f"node {left.name} ({left.kind}): lies on a cycle")
-    return order
+        made_by = {makers[tensor] for tensor in node.inputs}
+        sources[number] = {each for each in made_by if nodes[each].kind not in ("NextIteration", "RefNextIteration")}
+    order = in_order(sources, lambda number: f"node {nodes[number].name} ({nodes[number].kind}):")
+    return [nodes[number] for number in order]
 
 
 def _resolve(nodes: Sequence[Node], alias: Mapping[str, str]) -> None:
