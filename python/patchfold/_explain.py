@@ -74,9 +74,7 @@ def explain(
         >>> patchfold.explain(patchfold.Tiling((7,), (4,), overlap=1)).text.splitlines()[0]
         'Tiling: 2 tiles of 4 elements, in a grid of 2'
     """
-    if isinstance(op, Plan):
-        return op._explained()
-    if isinstance(op, Merger):
+    if isinstance(op, (Plan, Merger)):
         return op._explained()
     if isinstance(op, Tiling):
         return _tiling_explained(op, **attributes)
