@@ -59,9 +59,6 @@ def checked_threads(threads: Any, name: str) -> int:
     return min(number, 2**30)
 
 
-_NO_LIMIT = nullcontext()
-
-
 def limited(threads: int | None) -> Any:
     """Returns a context manager that limits the threads of its block; None: no limit."""
-    return _NO_LIMIT if threads is None else thread_limit(threads)
+    return nullcontext() if threads is None else thread_limit(threads)

@@ -189,12 +189,8 @@ class Plan:
     def __reduce__(self) -> tuple[Any, ...]:
         names = [argument.name for argument in self._spec.arguments]
         given = {name: value for name, value in zip(names, self._values, strict=True) if value is not None}
-        return _planned_again, (
-            self.operator,
-            given,
-            self._planned.source,
-            None if self._makes_out else self._planned.destination,
-        )
+        destination = None if self._makes_out else self._planned.destination
+        return _planned_again, (self.operator, given, self._planned.source, destination)
 
     @property
     def operator(self) -> str:
