@@ -33,7 +33,6 @@ ELSEWHERE = {
 NEEDS = {
     "patchfold.dask": "dask",
     "patchfold.jax": "jax",
-    "patchfold.models._disguises": "onnx",
     "patchfold.models._expand": "onnx",
     "patchfold.models._onnx": "onnx",
     "patchfold.models._onnx_nodes": "onnx",
@@ -42,7 +41,6 @@ NEEDS = {
     "patchfold.onnx._node_tests": "onnx",
     "patchfold.onnx.backend": "onnx",
     "patchfold.onnxruntime._convert": "onnx",
-    "patchfold.models._narrow": "onnx",
     "patchfold.monai": "torch",
     "patchfold.torch": "torch",
     "patchfold.torchio": "torchio",

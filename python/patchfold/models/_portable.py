@@ -13,13 +13,12 @@ import onnx.version_converter
 
 from .._arguments import same_pads
 from . import _onnx
-from ._check import OLDEST, stays_of, target_of, types_of
 from ._errors import ModelError, NotPortable
 from ._expand import Nodes, Window, blocks_to_planes, col2im, im2col, planes_to_blocks
-from ._narrow import rewrite_with_few_axes
+from ._inspect import OLDEST, stays_of, target_of, types_of
 from ._onnx_nodes import attributes_of, bodies_of, free_prefix, settings_of
 from ._regions import find_all
-from ._rewriter import CONTRIB, Rewriter, copy_of, drop_domain, drop_unused
+from ._rewriter import CONTRIB, copy_of, drop_domain, drop_unused, rewrite_nodes, rewrite_with_few_axes
 from ._targets import Target
 
 
@@ -58,7 +57,7 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
             raise ModelError(f"the model cannot be written for version {OLDEST} of ONNX's operators: {error}") from None
     if wanted.most_axes is not None:
         rewrite_with_few_axes(result, sizes, wanted.most_axes)
-    _Writer(wanted, shapes).graph(result.graph, {}, free_prefix(result.graph))
+    rewrite_nodes(result.graph, {}, free_prefix(result.graph), _Writer(wanted, shapes).written)
     drop_domain(result, CONTRIB)
     if wanted.opset is not None and wanted.opset < opset:
         _check_nodes(result.graph, wanted.opset)
@@ -102,7 +101,7 @@ def _check_nodes(graph: onnx.GraphProto, version: int) -> None:
             raise ModelError(f"{label}: version {version} of ONNX's operators has no {what} of {node.op_type}")
 
 
-class _Writer(Rewriter):
+class _Writer:
     def __init__(self, target: Target, shapes: Mapping[str, tuple[int, ...]]):
         self.target, self.shapes = target, shapes
 
@@ -113,9 +112,10 @@ class _Writer(Rewriter):
         attributes = attributes_of(node)
         nodes = Nodes(prefix, self.target.most_axes)
         if kind == "Col2Im":
-            extents, kernel = (_listed(constants.get(tensor)) for tensor in [*node.input, "", ""][1:3])
-            if extents is None or kernel is None:
+            given = [constants.get(tensor) for tensor in [*node.input, "", ""][1:3]]
+            if any(values is None for values in given):
                 raise ModelError(_no_constants(label, node, ("image_shape", "block_shape")))
+            extents, kernel = ([int(value) for value in np.asarray(values).reshape(-1)] for values in given)
             if self.target.has(kind, len(kernel), ""):
                 return None
             windows = _windows(label, attributes, extents, kernel)
@@ -194,10 +194,6 @@ def _no_constants(label: str, node: onnx.NodeProto, names: Sequence[str]) -> str
 
 def _and(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-def _listed(values: Any) -> list[int] | None:
-    return None if values is None else [int(value) for value in np.asarray(values).reshape(-1)]
 
 
 def _windows(label: str, attributes: Mapping[str, Any], extents: list[int], kernel: list[int]) -> list[Window]:

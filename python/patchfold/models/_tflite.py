@@ -12,8 +12,7 @@ import numpy as np
 from ._errors import ModelError, naming
 from ._moves import MOST_CONSTANT
 from ._regions import Graph
-from ._tensorflow import OWN, Node, add
-from ._tensorflow_values import part_of, plain
+from ._tensorflow import OWN, Node, add, part_of, plain
 
 MOST_BYTES = 1 << 31
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import onnx
@@ -15,11 +16,10 @@ from .._arrays.dtypes import BY_ONNX_CODE, SUMMABLE
 from .._operators.columns import unfold
 from .._orders.index_map import Indices
 from ..models import _onnx
-from ..models._disguises import Written, open_shapes, rewrite
 from ..models._expand import Nodes
 from ..models._onnx_nodes import DOMAIN, attributes_of, free_prefix, settings_of
-from ..models._regions import Found, Graph, find_all
-from ..models._rewriter import CONTRIB, Rewriter, copy_of, drop_domain, drop_unused
+from ..models._regions import Found, find_all
+from ..models._rewriter import CONTRIB, Written, copy_of, drop_domain, drop_unused, open_shapes, rewrite, rewrite_nodes
 from ..models._targets import FAMILY
 
 # ONNX's names of the element types that ONNX Runtime's tensors hold. ONNX Runtime's own operators keep all other types.
@@ -50,49 +50,39 @@ def convert(model: Any) -> onnx.ModelProto:
     for graph in _onnx.read(model, {}):
         dtypes.update(graph.dtypes)
     result = copy_of(model)
-    made = _take_over(result, MOVED)
-    converter = _Converter(dtypes)
-    converter.graph(result.graph, {}, free_prefix(result.graph))
-    if made + converter.taken and all(entry.domain != DOMAIN for entry in result.opset_import):
+    # Convolutions are left out: even with filters of one 1 each, they give NaN beside Inf and NaN, and 0 for -0.
+    rewrite(
+        result,
+        {},
+        lambda graph: [f for f in find_all(graph) if len(f.nodes) > 1 and f.dtype in MOVED and "Conv" not in f.kinds],
+        _ways,
+        (Im2Col, SpaceToDepth, DepthToSpace),
+    )
+    rewrite_nodes(result.graph, {}, free_prefix(result.graph), partial(_written, dtypes))
+    if all(entry.domain != DOMAIN for entry in result.opset_import):
         result.opset_import.append(helper.make_opsetid(DOMAIN, 1))
+        drop_domain(result, DOMAIN)
     drop_domain(result, CONTRIB)
     drop_unused(result.graph)
     return result
 
 
-class _Converter(Rewriter):
-    def __init__(self, dtypes: Mapping[str, str]):
-        self.dtypes = dtypes
-        self.taken = 0
-
-    def written(self, node: onnx.NodeProto, constants: Mapping[str, Any], prefix: str) -> Nodes | None:
-        dtype = self.dtypes.get(node.input[0]) or self.dtypes.get(node.output[0], "")
-        if dtype not in (SUMMED if node.op_type == "Col2Im" else MOVED):
+def _written(dtypes: Mapping[str, str], node: onnx.NodeProto, constants: Mapping[str, Any], prefix: str) -> Nodes | None:
+    """Returns a node of the domain "patchfold" in place of another one; None if that one remains."""
+    dtype = dtypes.get(node.input[0]) or dtypes.get(node.output[0], "")
+    if dtype not in (SUMMED if node.op_type == "Col2Im" else MOVED):
+        return None
+    attributes, inputs = attributes_of(node), list(node.input)
+    if node.op_type not in FAMILY:
+        settings = settings_of(node, constants)
+        if settings is None:
             return None
-        if node.op_type in FAMILY:
-            attributes, inputs = attributes_of(node), list(node.input)
-        else:
-            settings = settings_of(node, constants)
-            if settings is None:
-                return None
-            attributes, inputs = settings, [node.input[0]]
-        nodes = Nodes(prefix)
-        nodes.nodes.append(
-            helper.make_node(node.op_type, inputs, list(node.output), name=node.name, domain=DOMAIN, **attributes)
-        )
-        self.taken += 1
-        return nodes
-
-
-def _take_over(model: onnx.ModelProto, dtypes: Collection[str]) -> int:
-    """Rewrites chains of nodes that do the same as Im2Col, SpaceToDepth or DepthToSpace, for some element types. Returns the
-    number of rewritten chains."""
-
-    def wanted(graph: Graph) -> list[Found]:
-        # Convolutions are left out: even with filters of one 1 each, they give NaN beside Inf and NaN, and 0 for -0.
-        return [f for f in find_all(graph) if len(f.nodes) > 1 and f.dtype in dtypes and "Conv" not in f.kinds]
-
-    return rewrite(model, {}, wanted, _ways, (Im2Col, SpaceToDepth, DepthToSpace))
+        attributes, inputs = settings, inputs[:1]
+    nodes = Nodes(prefix)
+    nodes.nodes.append(
+        helper.make_node(node.op_type, inputs, list(node.output), name=node.name, domain=DOMAIN, **attributes)
+    )
+    return nodes
 
 
 def _ways(sizes: tuple[Found, Found], maps: tuple[Indices, Indices], prefix: str) -> Iterator[Written]:
