@@ -21,11 +21,11 @@ from ._explain import explain
 from ._explanation import Explanation
 from ._operators.blocks import batch_to_space, depth_to_space, space_to_batch, space_to_depth
 from ._operators.columns import coverage, fold, reorder, unfold
-from ._operators.elsewhere import called_here as _called_here
 from ._operators.patches import Chunk, gather_patches, iter_unfold
 from ._operators.rearrange import copy, rearrange
 from ._operators.reconstruct import reconstruct
 from ._operators.table import ArgumentSpec, OperatorSpec, Plan, operators, output_shape, plan, run
+from ._operators.table import called_here as _called_here
 from ._operators.tokens import patchify, unpatchify
 from ._operators.views import space_to_depth_view, unfold_view
 from ._orders.explain import OrderAnswer, explain_order

@@ -86,3 +86,9 @@ def positions_of(function: str, columns: Positions, stacklevel: int = 3) -> Posi
     message = f"patchfold.{function}: columns is now called positions; the old name works until 1.0"
     warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)
     return columns
+
+
+def same_pads(extent: int, size: int, stride: int, dilation: int, *, upper: bool = True) -> tuple[int, int]:
+    """Returns the pads that ceil(extent / stride) windows need; an odd element goes to the end, or to the beginning."""
+    total = max((-(-extent // stride) - 1) * stride + (size - 1) * dilation + 1 - extent, 0)
+    return (total // 2, total - total // 2) if upper else (total - total // 2, total // 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 _MOST = 1000  # the most characters of a part, as in the library
@@ -52,17 +53,10 @@ class Error(Exception):
 
     def _facts(self) -> dict[str, str]:
         """Returns all parts except the names, for an error that names another operator or argument."""
-        return {
-            "rule": self.rule,
-            "given": self.given,
-            "expected": self.expected,
-            "code": self.code,
-            "hint": self.hint,
-        }
+        return {name: getattr(self, name) for name in ("rule", "given", "expected", "code", "hint")}
 
     def __reduce__(self) -> tuple[object, ...]:
-        parts = (self.operator, self.argument, self.rule, self.given, self.expected, self.code, self.hint)
-        return _restore, (type(self), *parts)
+        return partial(type(self), self.operator, self.argument, **self._facts()), ()
 
 
 class InvalidValue(Error, ValueError):
@@ -73,12 +67,6 @@ class InvalidType(Error, TypeError):
     """An error about an argument or an element of a type that the operator does not accept."""
 
     code = "type"
-
-
-def _restore(
-    kind: type[Error], operator: str, argument: str, rule: str, given: str, expected: str, code: str, hint: str = ""
-) -> Error:
-    return kind(operator, argument, rule, given, expected, code=code, hint=hint)
 
 
 @contextmanager

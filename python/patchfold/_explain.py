@@ -12,7 +12,7 @@ from . import _core
 from ._arrays.kinds import dtype_of
 from ._errors import Error, InvalidType, InvalidValue, given_text, text_in, type_name
 from ._explanation import Explanation
-from ._operators.table import OperatorSpec, Plan, operator_named, values_of
+from ._operators.table import Plan, operator_named, values_of
 from ._tiles.merge_arguments import mask_bytes, merge_spec
 from ._tiles.merger import Merger
 from ._tiles.tiling import Tiling
@@ -74,15 +74,18 @@ def explain(
         >>> patchfold.explain(patchfold.Tiling((7,), (4,), overlap=1)).text.splitlines()[0]
         'Tiling: 2 tiles of 4 elements, in a grid of 2'
     """
-    if isinstance(op, Plan):
-        return op._explained()
-    if isinstance(op, Merger):
+    if isinstance(op, (Plan, Merger)):
         return op._explained()
     if isinstance(op, Tiling):
         return _tiling_explained(op, **attributes)
     native, spec = operator_named(op)
-    given = text_in(dtype)
-    name = _dtype_name(spec, dtype) if given is None else given
+    name = text_in(dtype)
+    if name is None:
+        known = dtype_of(dtype)
+        if known is None:
+            rule = "must be an element type of NumPy or of this library"
+            raise InvalidType(spec.name, "dtype", rule, given_text(dtype))
+        name = str(known.name)
     if spec.data_input and shape is None:
         raise InvalidType(spec.name, "shape", "is required", expected="the shape of the data")
     if hasattr(shape, "shape"):
@@ -119,11 +122,3 @@ def _tiling_explained(
     native = tiling._native
     spec = merge_spec(native, window, reduce, None, False, mask_bytes(native, mask), fill, None)
     return Explanation(_core.explain_tiling(native, spec), partial(_core.draw_tiling, native, spec))
-
-
-def _dtype_name(spec: OperatorSpec, dtype: Any) -> str:
-    known = dtype_of(dtype)
-    if known is None:
-        rule = "must be an element type of NumPy or of this library"
-        raise InvalidType(spec.name, "dtype", rule, given_text(dtype))
-    return str(known.name)

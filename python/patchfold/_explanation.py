@@ -24,9 +24,6 @@ class Explanation:
     def __repr__(self) -> str:
         return self.text
 
-    def __str__(self) -> str:
-        return self.text
-
     def _repr_svg_(self) -> str | None:
         return self.svg or None
 

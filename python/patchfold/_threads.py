@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import operator
 from contextlib import nullcontext
-from types import TracebackType
 from typing import Any
 
 from . import _core
@@ -44,9 +43,7 @@ class thread_limit:  # users call this class like a function, so its name is in 
         self._before.append(before)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         _core.set_thread_limit(self._before.pop())
 
     def __repr__(self) -> str:
@@ -62,9 +59,6 @@ def checked_threads(threads: Any, name: str) -> int:
     return min(number, 2**30)
 
 
-_NO_LIMIT = nullcontext()
-
-
 def limited(threads: int | None) -> Any:
     """Returns a context manager that limits the threads of its block; None: no limit."""
-    return _NO_LIMIT if threads is None else thread_limit(threads)
+    return nullcontext() if threads is None else thread_limit(threads)

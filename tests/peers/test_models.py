@@ -15,9 +15,12 @@ import patchfold.tensorflow
 import pytest
 from model_zoo import CASES, Case
 from numpy.typing import NDArray
-from onnx.reference import ReferenceEvaluator
-from patchfold.models import inspect, portable
-from patchfold.models._times import time_of
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
+from model_zoo import CASES, Case  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
+from patchfold.models import inspect, portable  # noqa: E402
+from patchfold.models.__main__ import time_of  # noqa: E402
 
 Floats = NDArray[np.float32]
 

@@ -52,15 +52,15 @@ def test_the_kernel_of_other_devices_gives_the_same_bits(name, shape, given):
     x = torch.randn(shape)
     expected = getattr(patchfold.torch, name)(x, *given)
     values = row.normal((*given, *row.defaults[len(given) :]))
-    assert torch.equal(_library._elsewhere_kernel(row)(x, *values), expected)
+    assert torch.equal(row.elsewhere(x, *values), expected)
     last = x.to(memory_format=torch.channels_last) if len(shape) == 4 else x
-    result = _library._elsewhere_kernel(row)(last, *values)
+    result = row.elsewhere(last, *values)
     assert torch.equal(result, expected) and result.stride() == getattr(patchfold.torch, name)(last, *given).stride()
     out = torch.zeros_like(expected)
-    _library._out_elsewhere_kernel(row)(x, *values, out=out)
+    row.out_elsewhere(x, *values, out=out)
     assert torch.equal(out, expected)
     with pytest.raises(patchfold.InvalidValue, match="out: must have the shape"):
-        _library._out_elsewhere_kernel(row)(x, *values, out=torch.zeros(1))
+        row.out_elsewhere(x, *values, out=torch.zeros(1))
 
 
 def test_derivatives_pass_the_copies():

@@ -66,23 +66,23 @@ def _traced_hint(value: Any) -> str:
     return ""
 
 
-def new_output(like: Any, shape: tuple[int, ...], dtype: str) -> TorchOutput | DlpackOutput:
+def new_output(like: Any, shape: tuple[int, ...], dtype: str) -> Output | DlpackOutput:
     """Returns memory for a result of the same kind as ``like``."""
     if is_torch(like):
-        return TorchOutput(shape, dtype)
+        return Output(new_torch(shape, getattr(sys.modules["torch"], dtype)))
     return DlpackOutput(like, shape, dtype)
 
 
-def new_room(kind: Any, like: Any, shape: tuple[int, ...], dtype: Any) -> NumpyOutput | TorchOutput | DlpackOutput:
+def new_room(kind: Any, like: Any, shape: tuple[int, ...], dtype: Any) -> Output | DlpackOutput:
     """Returns memory for a result of the kind of ``kind``, or of ``like`` if arrays like ``kind`` lack the element type."""
     name = str(dtype)
     if is_numpy(kind):
         found = _numpy_type(dtype)
         if found is not None:
-            return NumpyOutput(shape, found)
+            return Output(new_numpy(shape, found))
         kind = like
     if name not in SIZES or not getattr(dtype, "isnative", True):  # only NumPy has strings, records and other byte orders
-        return NumpyOutput(shape, np.dtype(dtype))
+        return Output(new_numpy(shape, np.dtype(dtype)))
     return new_output(kind, shape, name)
 
 
@@ -111,25 +111,15 @@ def new_torch(shape: tuple[int, ...], dtype: Any, **options: Any) -> Any:
     return tensor
 
 
-class NumpyOutput:
-    """Memory for a result: a new NumPy array."""
+class Output:
+    """Memory for a result: a new NumPy array or torch tensor."""
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self.memory = new_numpy(shape, dtype)
-
-    def result(self) -> Any:
-        return self.memory
-
-
-class TorchOutput:
-    """Memory for a result: a new torch tensor."""
-
-    def __init__(self, shape: tuple[int, ...], dtype: str) -> None:
-        self._tensor = new_torch(shape, getattr(sys.modules["torch"], dtype))
-        self.memory = torch_memory(self._tensor)
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        self.memory = array if is_numpy(array) else torch_memory(array)
 
     def result(self) -> Any:
-        return self._tensor
+        return self._array
 
 
 class DlpackOutput:
@@ -196,7 +186,7 @@ def _unreadable(tensor: Any) -> tuple[str, str] | None:
     torch = sys.modules["torch"]
     if tensor.requires_grad and torch.is_grad_enabled():
         return "gradients would be lost here", "a tensor that requires grad"
-    if torch.autograd.forward_ad._current_level >= 0 and torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None:
+    if has_tangent(tensor):
         return "the tangent would be lost here", "a dual tensor"
     if torch.jit.is_tracing():
         return "a trace would hold the result as a constant", "a call within a trace"
@@ -208,6 +198,11 @@ def _unreadable(tensor: Any) -> tuple[str, str] | None:
     except (RuntimeError, TypeError):  # tensors of transforms and of subclasses have no memory
         return "must be a tensor with memory of its own", type_name(tensor)
     return None
+
+
+def has_tangent(tensor: Any) -> bool:
+    forward_ad = sys.modules["torch"].autograd.forward_ad
+    return forward_ad._current_level >= 0 and forward_ad.unpack_dual(tensor).tangent is not None
 
 
 def _name_of(tensor: Any) -> str:

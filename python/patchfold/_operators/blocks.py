@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from .._core import Operator
 from .._typing import Array, DepthMode, IntOrInts, Layout, Operation, Padding
+from .docstrings import described
 
 _space_to_batch: Operation = Operator("space_to_batch", data="x").__call__
 _batch_to_space: Operation = Operator("batch_to_space", data="x").__call__
@@ -12,6 +13,7 @@ _space_to_depth: Operation = Operator("space_to_depth", data="x").__call__
 _depth_to_space: Operation = Operator("depth_to_space", data="x").__call__
 
 
+@described("space_to_batch", also_refuses=", and for extents that are not multiples of the block")
 def space_to_batch(
     x: Array,
     block: IntOrInts,
@@ -37,10 +39,6 @@ def space_to_batch(
 
     Types: any element type of fixed size; elements are copied bit by bit, the padding is zero bytes.
 
-    Errors: InvalidValue for numbers, words and shapes that break a rule, and for extents that are not multiples of the
-        block; InvalidType for data that is not an array, for arguments of the wrong type, and for elements without a
-        fixed size. Errors name the rule, the given and the expected value.
-
     Elsewhere: torch none; TensorFlow space_to_batch, space_to_batch_nd (layout="channels_last"); ONNX none;
         OpenVINO SpaceToBatch; MATLAB reshape and permute.
 
@@ -53,6 +51,7 @@ def space_to_batch(
     return _space_to_batch(x, out, block, padding, layout)
 
 
+@described("batch_to_space", also_refuses=", for a batch that is not a multiple of K, and for crops larger than the axis")
 def batch_to_space(
     x: Array,
     block: IntOrInts,
@@ -76,12 +75,6 @@ def batch_to_space(
 
     Formula: result[n, .., y * block + offset - crop_begin] = x[offset * N + n, .., y], for each axis.
 
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule, for a batch that is not a multiple of K, and
-        for crops larger than the axis; InvalidType for data that is not an array, for arguments of the wrong type, and
-        for elements without a fixed size. Errors name the rule, the given and the expected value.
-
     Elsewhere: torch none; TensorFlow batch_to_space, batch_to_space_nd (layout="channels_last"); ONNX none;
         OpenVINO BatchToSpace; MATLAB reshape and permute.
 
@@ -93,6 +86,7 @@ def batch_to_space(
     return _batch_to_space(x, out, block, crops, layout)
 
 
+@described("space_to_depth", also_refuses=", and for extents that are not multiples of the block")
 def space_to_depth(
     x: Array,
     block: IntOrInts,
@@ -116,12 +110,6 @@ def space_to_depth(
 
     Formula: result[n, offset * C + c, y] = x[n, c, y * block + offset], for each axis.
 
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule, and for extents that are not multiples of the
-        block; InvalidType for data that is not an array, for arguments of the wrong type, and for elements without a
-        fixed size. Errors name the rule, the given and the expected value.
-
     Elsewhere: torch nn.functional.pixel_unshuffle, nn.PixelUnshuffle (mode="depth_first"); TensorFlow
         nn.space_to_depth (layout="channels_last"); ONNX SpaceToDepth; OpenVINO SpaceToDepth; MATLAB spaceToDepth;
         Keras ops.space_to_depth.
@@ -140,6 +128,7 @@ def space_to_depth(
     return _space_to_depth(x, out, block, mode, layout)
 
 
+@described("depth_to_space", also_refuses=", and for a number of channels that is not a multiple of K")
 def depth_to_space(
     x: Array,
     block: IntOrInts,
@@ -162,12 +151,6 @@ def depth_to_space(
         out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, c, y * block + offset] = x[n, offset * C + c, y], for each axis.
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule, and for a number of channels that is not a
-        multiple of K; InvalidType for data that is not an array, for arguments of the wrong type, and for elements
-        without a fixed size. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch nn.functional.pixel_shuffle, nn.PixelShuffle (mode="depth_first"); TensorFlow nn.depth_to_space
         (layout="channels_last"); ONNX DepthToSpace; OpenVINO DepthToSpace; MATLAB depthToSpace; Keras

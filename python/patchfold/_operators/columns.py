@@ -33,6 +33,7 @@ from .._typing import (
     UnfoldSettings,
     WindowSettings,
 )
+from .docstrings import described
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -62,6 +63,7 @@ def unfold(
     out: Array | None = None,
     **settings: Unpack[UnfoldCall],
 ) -> Array: ...
+@described("unfold")
 def unfold(
     x: Array,
     kernel_size: IntOrInts,
@@ -109,10 +111,6 @@ def unfold(
     Types: any element type of fixed size; elements are copied bit by bit. A fill other than 0 needs a numeric element
         type.
 
-    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
-        expected value.
-
     Elsewhere: torch nn.functional.unfold, nn.Unfold (two spatial axes); TensorFlow image.extract_patches,
         extract_volume_patches (order="kernel", positions="grid", layout="channels_last"); ONNX none; OpenVINO
         ExtractImagePatches (order="kernel", positions="grid"); MATLAB im2col(A, [m n], 'sliding') of A.T; JAX
@@ -158,6 +156,7 @@ def fold(
     out: Array | None = None,
     **settings: Unpack[FoldCall],
 ) -> Array: ...
+@described("fold", also_refuses=", and for a number of positions that differs from the formula's")
 def fold(
     x: Array,
     output_size: Ints,
@@ -206,11 +205,6 @@ def fold(
         complex in their own type, float16 and bfloat16 in float32 with one rounding at the end, integers modulo 2^n,
         booleans with OR. Means do not wrap: they are summed in float64, float64 in pairs of float64, 64-bit integers in
         128 bits; a boolean is the majority's. The bits do not depend on threads, processor or memory layout.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule, and for a number of positions that differs
-        from the formula's; InvalidType for data that is not an array, for arguments of the wrong type, and for element
-        types that cannot be added (strings, records, datetimes, float8). Errors name the rule, the given and the
-        expected value.
 
     Elsewhere: torch nn.functional.fold, nn.Fold (two spatial axes); TensorFlow the gradient of image.extract_patches,
         signal.overlap_and_add; ONNX Col2Im; OpenVINO Col2Im; MATLAB col2im(B, [m n], [mm nn], 'distinct'); Keras
@@ -268,6 +262,7 @@ def coverage(
     out: Array,
     **window: Unpack[WindowSettings],
 ) -> Array: ...
+@described("coverage")
 def coverage(
     output_size: Ints,
     kernel_size: IntOrInts,
@@ -296,9 +291,6 @@ def coverage(
 
     Types: any element type that fold can add.
 
-    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for arguments of the wrong type and for
-        element types that cannot be added. Errors name the rule, the given and the expected value.
-
     Elsewhere: torch fold(unfold(ones)), the divisor of nn.Fold; TensorFlow the gradient of image.extract_patches at
         ones; ONNX Col2Im of ones; OpenVINO Col2Im of ones; MATLAB conv2(ones(l), ones(k)) for a stride of 1.
 
@@ -322,6 +314,7 @@ def coverage(
     raise InvalidType("coverage", "dtype", rule, given_text(dtype))
 
 
+@described("reorder")
 def reorder(
     x: Array,
     kernel_size: IntOrInts,
@@ -349,12 +342,6 @@ def reorder(
         out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, tap * C + c, position] = x[n, c * K + tap, position] for source="channel", target="kernel".
-
-    Types: any element type of fixed size; elements are copied bit by bit.
-
-    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
-        arguments of the wrong type, and for elements without a fixed size. Errors name the rule, the given and the
-        expected value.
 
     Elsewhere: torch x.view(n, C, K, L).transpose(1, 2); TensorFlow reshape and transpose; ONNX Reshape and Transpose
         (CRD to DCR); OpenVINO the step from ExtractImagePatches to Col2Im; MATLAB reshape and permute.

@@ -16,6 +16,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _TITLES = ("Shapes", "Arguments", "Formula", "Types", "Derivatives", "Errors", "Elsewhere", "Example")
 _OUT = "an array of the result's shape and element type; it receives the result and is returned"
 _ADDED = "numbers and booleans, summed as patchfold.fold does."
+_UNSUMMED = "element types that cannot be added (strings, records, datetimes, float8)"
 _COPIED = "any element type of fixed size; elements are copied bit by bit."
 
 
@@ -24,38 +25,41 @@ def described(
     *,
     sums: bool | None = None,
     wrong_data: str = "data that is not an array",
+    also_refuses: str = "",
     sections: Mapping[str, str] = MappingProxyType({}),
     **meanings: str,
 ) -> Callable[[Function], Function]:
     """Returns a decorator that completes a function's docstring by the sections Arguments, Types and Errors.
 
     operator: the operator of the table whose arguments the function takes. sums: whether the function adds elements; None
-    means as the operator. wrong_data: what is no array for this function. sections: texts of sections by their titles.
-    meanings: texts of arguments by their names, in place of the table's or for arguments that the operator lacks. Sections
-    that the docstring has already stay as they are.
+    means as the operator. wrong_data: what is no array for this function. also_refuses: values beside numbers, words and
+    shapes that break a rule. sections: texts of sections by their titles. meanings: texts of arguments by their names, in
+    place of the table's or for arguments that the operator lacks. Sections that the docstring has already stay as they are.
     """
     spec = operator_named(operator)[1]
     table = {each.name: each for each in spec.arguments}
     adds = spec.sums if sums is None else sums
-    elements = "element types that cannot be added" if adds else "elements without a fixed size"
+    elements = _UNSUMMED if adds else "elements without a fixed size"
     meanings = {"out": _OUT, **meanings}
 
     def decorated(function: Function) -> Function:
         if not function.__doc__:  # python -OO keeps no docstrings
             return function
+        summary, *parts = re.split(rf"(?m)^(?=(?:{'|'.join(_TITLES)}):)", inspect.cleandoc(function.__doc__))
+        own = {part.partition(":")[0]: part for part in parts}
         arguments, words = "Arguments:", ""
         for name, parameter in inspect.signature(function).parameters.items():
-            meaning = meanings.get(name) or _meaning(table[name], parameter.default)
-            arguments += "\n" + _filled(f"{name}: {meaning}.", 4)
+            if "Arguments" not in own:
+                meaning = meanings.get(name) or _meaning(table[name], parameter.default)
+                arguments += "\n" + _filled(f"{name}: {meaning}.", 4)
             words = ", words" if name in table and table[name].choices else words
+        data = f"{wrong_data}, for " if spec.data_input else ""
         errors = (
-            f"InvalidValue for numbers{words} and shapes that break a rule; InvalidType for {wrong_data}, for arguments of "
-            f"the wrong type, and for {elements}. Both name the rule, the given value and the expected one."
+            f"InvalidValue for numbers{words} and shapes that break a rule{also_refuses}; InvalidType for {data}arguments "
+            f"of the wrong type, and for {elements}. Both name the rule, the given value and the expected one."
         )
         texts = {"Types": _ADDED if adds else _COPIED, "Errors": errors, **sections}
-        made = {title: _filled(f"{title}: {text}", 0) for title, text in texts.items()} | {"Arguments": arguments}
-        summary, *own = re.split(rf"(?m)^(?=(?:{'|'.join(_TITLES)}):)", inspect.cleandoc(function.__doc__))
-        made |= {part.partition(":")[0]: part for part in own}
+        made = {title: _filled(f"{title}: {text}", 0) for title, text in texts.items()} | {"Arguments": arguments} | own
         parts = [summary, *(made[title] for title in _TITLES if title in made)]
         function.__doc__ = "\n\n".join(part.rstrip() for part in parts)
         return function

@@ -97,9 +97,7 @@ def im2col(operator: str, x: Array, out: Array | None, window: Mapping[str, Any]
         half = len(both) // 2
         if len(both) % 2:
             rule = "must be all begins, then all ends"
-            raise InvalidValue(
-                operator=operator, argument="pads", rule=rule, given=value_text(both), expected="an even count"
-            )
+            raise InvalidValue(operator, "pads", rule, value_text(both), "an even count")
         both = list(zip(both[:half], both[half:], strict=True))
     try:
         return _unfold(x, out, *sizes, both)
@@ -126,12 +124,11 @@ def inner(operator: str, argument: str, values: Any, rank: int) -> Any:
     """Returns the numbers of the spatial axes: the inner part of a list [1, .., 1], or another value unchanged."""
     if is_integer(values):
         return values
+    rule = f"must be [1, .., 1] with {rank} entries between"
     try:
         entries = list(values)
     except TypeError:
-        rule = f"must be [1, .., 1] with {rank} entries between"
         raise InvalidType(operator=operator, argument=argument, rule=rule, given=given_text(values)) from None
     if len(entries) != rank + 2 or entries[0] != 1 or entries[-1] != 1:
-        rule = f"must be [1, .., 1] with {rank} entries between"
         raise InvalidValue(operator=operator, argument=argument, rule=rule, given=given_text(values))
     return tuple(entries[1:-1])

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._arguments import is_list, per_axis, read_once, read_pads, spatial_rank
+from .._arguments import is_list, per_axis, read_once, read_pads, same_pads, spatial_rank
 from .._arrays.kinds import is_torch, module_of
 from .._arrays.memory import is_watched, memory
 from .._errors import InvalidType, InvalidValue, errors_of, given_text, type_name, value_text
@@ -41,11 +41,9 @@ def _begins(padding: Any, extents: Sequence[int], steps: Sequence[int], effectiv
     if isinstance(padding, str):
         if padding == "valid":
             return [0] * len(extents)
-        begins = []
-        for extent, step, size in zip(extents, steps, effective, strict=True):
-            total = max(0, (-(-extent // step) - 1) * step + size - extent) if extent else 0
-            begins.append((total + (padding == "same_lower")) // 2)
-        return begins
+        upper = padding != "same_lower"
+        axes = zip(extents, effective, steps, strict=True)
+        return [same_pads(extent, size, step, 1, upper=upper)[0] if extent else 0 for extent, size, step in axes]
     if is_list(padding) and len(padding) and is_list(padding[0]):
         return [operator.index(begin) for begin, _ in padding]
     return list(per_axis(padding, len(extents)))
@@ -128,21 +126,8 @@ def iter_unfold(
     if is_torch(x):
         memory(x, name, "x", False)  # refuses a tensor whose calls torch would record
     with errors_of(name):  # planning the whole image, without running it, makes every check
-        whole = _core.PlannedCall(
-            _unfold,
-            x,
-            None,
-            kernel_size,
-            stride,
-            dilation,
-            padding,
-            padding_mode,
-            value,
-            None,
-            order,
-            "grid",
-            allow_empty,
-        )
+        window = (kernel_size, stride, dilation, padding, padding_mode, value)
+        whole = _core.PlannedCall(_unfold, x, None, *window, None, order, "grid", allow_empty)
     if not hasattr(type(x), "__getitem__") or not (hasattr(x, "reshape") or hasattr(_module(x), "reshape")):
         raise InvalidType(name, "x", "must be an array with slices and reshape", type_name(x))
     shape, grid = whole.input_shape, whole.output_shape
@@ -154,10 +139,11 @@ def iter_unfold(
     begins = _begins(padding, extents, steps, effective)
 
     max_bytes = read_once(max_bytes)
-    _integer(name, "max_bytes", max_bytes, "must be an integer")
+    if type(max_bytes) is not int:
+        raise InvalidType(name, "max_bytes", "must be an integer", given_text(max_bytes))
     array: Any = x
     bytes_of_column = max(1, rows * _core.array_facts(x, name, "x")[2])
-    most = operator.index(max_bytes) // bytes_of_column
+    most = max_bytes // bytes_of_column
     if most < 1:
         rule = "must hold one column, C*K elements"
         raise InvalidValue(name, "max_bytes", rule, value_text(max_bytes), f"at least {bytes_of_column}")
@@ -187,12 +173,6 @@ def reshaped(array: Any, shape: tuple[int, ...]) -> Any:
 
 def _module(array: Any) -> Any:
     return sys.modules.get(module_of(array))
-
-
-def _integer(name: str, argument: str, value: Any, rule: str) -> None:
-    """Raises an error for a value that read_once could not read as an integer."""
-    if type(value) is not int:
-        raise InvalidType(name, argument, rule, given_text(value))
 
 
 @overload

@@ -114,9 +114,8 @@ def _cut(extent: int, axis: int, group: tuple[str, ...], sizes: dict[str, int]) 
         rule = f"must be given: all sizes of {_text(group)} but one are needed"
         raise _refuse(unknown[0], rule, "", "an integer", code="missing")
     if not group and extent != 1:
-        raise _refuse(
-            "x", "an axis that the pattern writes as 1 or () must have one element", given, "1 element", code="shape"
-        )
+        rule = "an axis that the pattern writes as 1 or () must have one element"
+        raise _refuse("x", rule, given, "1 element", code="shape")
     if not unknown:
         if known != extent:
             what = "its size" if len(group) == 1 else "the product of its sizes"

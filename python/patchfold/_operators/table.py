@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, overload
@@ -188,12 +189,8 @@ class Plan:
     def __reduce__(self) -> tuple[Any, ...]:
         names = [argument.name for argument in self._spec.arguments]
         given = {name: value for name, value in zip(names, self._values, strict=True) if value is not None}
-        return _planned_again, (
-            self.operator,
-            given,
-            self._planned.source,
-            None if self._makes_out else self._planned.destination,
-        )
+        destination = None if self._makes_out else self._planned.destination
+        return _planned_again, (self.operator, given, self._planned.source, destination)
 
     @property
     def operator(self) -> str:
@@ -266,3 +263,29 @@ def _model(shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> Any:
 def _explained_dtype(dtype: str) -> str:
     """Returns the type to explain: bytes of the same size for a type that the library does not know."""
     return dtype if dtype in SIZES else "uint8"
+
+
+def _plain(name: str) -> str:
+    return name.partition("-")[0].replace("_", "").lower()
+
+
+def called_here(name: str) -> str:
+    """Returns patchfold's call for a function's name elsewhere, such as "patchfold.unfold(image, kernel_size)", or ""."""
+    if name.startswith("_"):
+        return ""
+    here, reduce = _core.operator_here(name)
+    if reduce == "mean":
+        return "patchfold.reconstruct(columns, shape, kernel_size)"
+    names = {spec: spec.name if here else spec.name.rpartition(".")[2] for spec in operators()}
+    found = [spec for spec, own in names.items() if _plain(own) == _plain(here or name)]
+    if not found:
+        return ""
+    spec = found[-1]  # the newest version
+    dialect, _, operator = spec.name.partition("-")[0].rpartition(".")
+    module = f"patchfold.{dialect}".rstrip(".")
+    known = [each for each in vars(sys.modules.get(module, _core)) if not each.startswith("_")]
+    function = next((each for each in known if _plain(each) == _plain(operator)), operator)
+    if "view" in name and f"{function}_view" in known:
+        function += "_view"
+    needed = [spec.data_input, *(argument.name for argument in spec.arguments if argument.required)]
+    return f"{module}.{function}({', '.join(needed)})"

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from .._arguments import read_once
 from .._core import spelled_order
 from .._errors import InvalidType, InvalidValue, given_text, text_in, value_text
-from .._typing import DepthMode
 
 Shape = tuple[int, ...]
 
@@ -24,9 +23,8 @@ extent times the stride of the next. None: no view is possible."""
 
 
 class Order(NamedTuple):
-    mode: DepthMode | None
-    """The order in a token: "blocks_first" for (taps, channel), "depth_first" for (channel, taps), None for another
-    order."""
+    is_channel_first: bool
+    """Whether a token is (channel, taps); False: (taps, channel)."""
     merge_size: int
     frames: int
     """The frames of a patch if patch_size is one number; 0 if images have no axis of frames."""
@@ -35,9 +33,9 @@ class Order(NamedTuple):
 
 
 ORDERS = {
-    "vit": Order("blocks_first", 1, 0),
-    "torch": Order("depth_first", 1, 0),
-    "qwen": Order("depth_first", 2, 2),
+    "vit": Order(False, 1, 0),
+    "torch": Order(True, 1, 0),
+    "qwen": Order(True, 2, 2),
 }
 
 
@@ -45,14 +43,6 @@ class Geometry(NamedTuple):
     """The parts of the axes of an image, and their order in the tokens."""
 
     image: Shape
-    cells: Shape
-    """The image with rows and columns cut into merge blocks."""
-    channels_last: Shape
-    """The axes of `cells` in the order (batch.., blocks.., patches within a block.., channel)."""
-    blocks: Shape
-    """The blocks of `channels_last` that space_to_depth moves to the channels."""
-    grid: Shape
-    """The shape of the result of space_to_depth, which has an axis for each block."""
     tokens: Shape
     parts: Shape
     """The image with every axis cut into all its parts."""
@@ -78,54 +68,34 @@ def _seams(sizes: list[int], groups: list[int]) -> Seams:
 @functools.lru_cache(maxsize=1024)
 def geometry(batch: Shape, channels: int, extents: Shape, patch: Shape, merge: Shape, order: Order, layout: str) -> Geometry:
     """Returns the geometry for checked arguments."""
-    names: list[tuple[str, int]] = [("extent", i) for i in range(len(extents))]
-    place = len(names) if layout == "channels_last" else 1 if order.frames else 0
-    names.insert(place, ("channel", 0))
-    image, cells, parts = list(batch), [(size, "batch", i) for i, size in enumerate(batch)], []
-    parts += cells
-    groups = [1] * len(batch)
-    for name, i in names:
-        before = len(parts)
-        if name == "channel":
-            image.append(channels)
-            cells.append((channels, "channel", 0))
-            parts.append((channels, "channel", 0))
-        else:
-            image.append(extents[i])
-            count = extents[i] // (patch[i] * merge[i])
-            parts.append((count, "outer", i))
-            if merge[i] > 1:
-                cells += [(count, "outer", i), (merge[i] * patch[i], "inner", i)]
-                parts.append((merge[i], "inner", i))
-            else:
-                cells.append((extents[i], "outer", i))
-            parts.append((patch[i], "tap", i))
-        groups.append(len(parts) - before)
+    cuts = [
+        [(extent // (p * m), "outer"), *([(m, "inner")] if m > 1 else []), (p, "tap")]
+        for extent, p, m in zip(extents, patch, merge, strict=True)
+    ]
+    image = list(extents)
+    place = len(image) if layout == "channels_last" else 1 if order.frames else 0
+    image.insert(place, channels)
+    cuts.insert(place, [(channels, "channel")])
+    cuts = [*([(size, "batch")] for size in batch), *cuts]
+    parts = [part for cut in cuts for part in cut]
 
-    def places(of: list[tuple[int, str, int]], name: str) -> list[int]:
+    def places(of: list[tuple[int, str]], name: str) -> list[int]:
         return [axis for axis, part in enumerate(of) if part[1] == name]
 
-    spatial = places(cells, "outer") + places(cells, "inner")
-    blocks = [1 if merge[i] > 1 and name == "outer" else patch[i] for _, name, i in (cells[axis] for axis in spatial)]
     positions = places(parts, "outer") + places(parts, "inner")
     taps, channel = places(parts, "tap"), places(parts, "channel")
-    elements = [*channel, *taps] if order.mode == "depth_first" else [*taps, *channel]
+    elements = [*channel, *taps] if order.is_channel_first else [*taps, *channel]
     if order.spelled:
         elements = [taps[axis] if axis >= 0 else channel[0] for axis in order.spelled]
-    depth = channels * prod(patch)
     counts = [parts[axis][0] for axis in positions]
-    sizes = [size for size, _, _ in parts]
+    sizes = [size for size, _ in parts]
     in_order = [*places(parts, "batch"), *positions, *elements]
     return Geometry(
-        image=tuple(image),
-        cells=tuple(size for size, _, _ in cells),
-        channels_last=(*places(cells, "batch"), *spatial, *places(cells, "channel")),
-        blocks=tuple(blocks),
-        grid=(*batch, *counts, depth),
-        tokens=(*batch, prod(counts), depth),
+        image=(*batch, *image),
+        tokens=(*batch, prod(counts), channels * prod(patch)),
         parts=tuple(sizes),
         order=tuple(in_order),
-        image_seams=_seams(sizes, groups),
+        image_seams=_seams(sizes, [len(cut) for cut in cuts]),
         token_seams=_seams([sizes[axis] for axis in in_order], [1] * len(batch) + [len(positions), len(patch) + 1]),
     )
 
@@ -153,8 +123,7 @@ def order_of(op: str, order: Any, layout: Any) -> Order:
         names = {2: ("ph", "pw"), 3: ("pf", "ph", "pw")}.get(len(axes)) or [f"p{axis + 1}" for axis in axes]
         expected = " ".join("c" if axis < 0 else names[axis] for axis in places)
         raise InvalidValue(op, "order", "must name all axes in one way", given_text(order), repr(expected))
-    mode: DepthMode | None = "blocks_first" if places == (*axes, -1) else "depth_first" if places == (-1, *axes) else None
-    return Order(mode, 1, 0, places)
+    return Order(False, 1, 0, places)
 
 
 def check_spelled(op: str, order: Order, patch: Shape, given: Any) -> None:

@@ -33,9 +33,8 @@ from .token_orders import (
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_space_to_depth = _core.Operator("space_to_depth", data="x")
-_depth_to_space = _core.Operator("depth_to_space", data="x")
 _copy = _core.Operator("copy", data="x")
+_MOST_AXES = 32
 
 
 def _joins(array: Any, seams: Seams) -> bool:
@@ -53,6 +52,15 @@ def _geometry(compiled: bool) -> Callable[..., Geometry]:
 def _in_order(plan: Geometry) -> Shape:
     """Returns the extents of all parts, in the order of the tokens."""
     return tuple(plan.parts[axis] for axis in plan.order)
+
+
+def _copy_parts(source: Any, target: Any) -> None:
+    """Copies an array, which may have more axes than the operator copy takes."""
+    if source.ndim <= _MOST_AXES:
+        _copy(source, target)
+        return
+    for part, to in zip(source, target, strict=True):
+        _copy_parts(part, to)
 
 
 def _result(op: str, shape: Shape, like: Any, out: Any) -> Any:
@@ -145,14 +153,9 @@ def patchify(
     array, shape, by_engine, compiled = read(x, op, "x", out, True)
     size = integers(op, "patch_size", patch_size)
     if type(size) is int and not kind.frames and len(shape) > 4:
-        raise InvalidValue(
-            op,
-            "patch_size",
-            "one number stands for the rows and columns of an array of 3 or 4 axes",
-            f"{size} for {len(shape)} axes",
-            f"({size}, {size}) for frames (.., C, H, W), or (frames, {size}, {size}) for volumes (.., C, T, H, W)",
-            code="rank",
-        )
+        rule = "one number stands for the rows and columns of an array of 3 or 4 axes"
+        expected = f"({size}, {size}) for frames (.., C, H, W), or (frames, {size}, {size}) for volumes (.., C, T, H, W)"
+        raise InvalidValue(op, "patch_size", rule, f"{size} for {len(shape)} axes", expected, code="rank")
     patch = size if type(size) is tuple else (kind.frames, size, size) if kind.frames else (size, size)
     rank = len(patch)
     check_spelled(op, kind, patch, order)
@@ -166,16 +169,7 @@ def patchify(
             return view
     result = _result(op, plan.tokens, array, out)
     with errors_of(op):
-        if kind.mode is None:
-            _copy(moved(array, plan.parts, plan.order), reshaped(result, _in_order(plan)))
-            return result if out is None else out
-        _space_to_depth(
-            moved(array, plan.cells, plan.channels_last),
-            reshaped(result, plan.grid),
-            plan.blocks,
-            kind.mode,
-            "channels_last",
-        )
+        _copy_parts(moved(array, plan.parts, plan.order), reshaped(result, _in_order(plan)))
     return result if out is None else out
 
 
@@ -276,14 +270,5 @@ def unpatchify(
             return view
     result = _result(op, plan.image, array, out)
     with errors_of(op):
-        if kind.mode is None:
-            _copy(reshaped(array, _in_order(plan)), moved(result, plan.parts, plan.order))
-            return result if out is None else out
-        _depth_to_space(
-            reshaped(array, plan.grid),
-            moved(result, plan.cells, plan.channels_last),
-            plan.blocks,
-            kind.mode,
-            "channels_last",
-        )
+        _copy_parts(reshaped(array, _in_order(plan)), moved(result, plan.parts, plan.order))
     return result if out is None else out

@@ -23,7 +23,7 @@ class Made(NamedTuple):
     order: str
     """The order of a patch, "channel" or "kernel"; "" for any."""
     when: str = ""
-    """Words of systems.FACTS: conditions that must all be true."""
+    """Words of explain.FACTS: conditions that must all be true."""
     back: bool = False
 
 

@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._arguments import same_pads
 from .._arrays.kinds import is_torch
 from .._errors import InvalidType, InvalidValue, given_text
 from .calls import call_of
+from .elsewhere import MADE, ROWS
 from .index_map import OUTSIDE, UNKNOWN, IndexMap, Indices, maps
 from .names import Name, named
-from .systems import systems_of
+from .readings import Found
 
 EXPLAIN_ORDER = "explain_order"
 MOST = 1 << 26
@@ -182,7 +185,7 @@ def _answer(name: Name, map: IndexMap, fill: Any, has_rival: bool) -> OrderAnswe
     operator, call = call_of(name, map, fill)
     found, reasons = name.found, []
     if found is None:
-        return OrderAnswer(operator, call, "", name.pattern.partition(" -> ")[2], systems=systems_of(name, fill))
+        return OrderAnswer(operator, call, "", name.pattern.partition(" -> ")[2], systems=_systems_of(name, fill))
     if name.inverted:
         reasons.append("image holds the blocks, and columns the image that they make.")
     elif found.image.channels == 1:
@@ -191,20 +194,9 @@ def _answer(name: Name, map: IndexMap, fill: Any, has_rival: bool) -> OrderAnswe
         reasons.append("Values of image repeat, so that the other order fits, too: take an image whose elements all differ.")
     if found.open and not name.inverted:
         reasons.append("Not to be seen in these columns: " + ", ".join(found.open) + ".")
-    return OrderAnswer(
-        operator,
-        call,
-        found.order,
-        found.image.text(found.axes),
-        found.kernel,
-        found.stride,
-        found.dilation,
-        found.padding,
-        fill,
-        systems_of(name, fill),
-        has_rival,
-        " ".join(reasons),
-    )
+    layout, geometry = found.image.text(found.axes), (found.kernel, found.stride, found.dilation, found.padding)
+    systems = _systems_of(name, fill)
+    return OrderAnswer(operator, call, found.order, layout, *geometry, fill, systems, has_rival, " ".join(reasons))
 
 
 def _values(array: Any, argument: str) -> npt.NDArray[Any]:
@@ -220,18 +212,61 @@ def _values(array: Any, argument: str) -> npt.NDArray[Any]:
     try:
         values: npt.NDArray[Any] = np.asarray(array)
     except (ValueError, TypeError, RuntimeError):
-        raise InvalidType(
-            operator=EXPLAIN_ORDER, argument=argument, rule="must be an array of numbers", given=given_text(array)
-        ) from None
+        raise InvalidType(EXPLAIN_ORDER, argument, "must be an array of numbers", given_text(array)) from None
     if values.dtype.kind not in "biufc":
         rule = "must hold numbers of NumPy's own types"
-        raise InvalidType(operator=EXPLAIN_ORDER, argument=argument, rule=rule, given=str(values.dtype))
+        raise InvalidType(EXPLAIN_ORDER, argument, rule, str(values.dtype))
     if values.size > MOST or values.ndim > 8:
-        raise InvalidValue(
-            operator=EXPLAIN_ORDER,
-            argument=argument,
-            rule="must be small enough to search",
-            given=f"{values.size} elements, {values.ndim} axes",
-            expected="at most 2**26 elements and 8 axes; a smaller image has the same order",
-        )
+        given = f"{values.size} elements, {values.ndim} axes"
+        expected = "at most 2**26 elements and 8 axes; a smaller image has the same order"
+        raise InvalidValue(EXPLAIN_ORDER, argument, "must be small enough to search", given, expected)
     return values
+
+
+def _is_same_or_valid(found: Found) -> bool:
+    """Returns whether the padding follows the rule valid, same_upper or same_lower."""
+    valid, upper, lower = True, True, True
+    for i, extent in enumerate(found.image.spatial):
+        stride, effective = found.stride[i], (found.kernel[i] - 1) * found.dilation[i] + 1
+        less, more = same_pads(extent, found.kernel[i], stride, found.dilation[i])
+        begin, count = found.padding[i][0], found.positions[i]
+        same = count == -(-extent // stride)
+        valid = valid and begin == 0 and count == max((extent - effective) // stride + 1, 0)
+        upper = upper and same and begin == less
+        lower = lower and same and begin == more
+    return valid or upper or lower
+
+
+FACTS: dict[str, Callable[[Found, Any], bool]] = {
+    "zero": lambda found, fill: fill is None or fill == 0,
+    "1-D": lambda found, fill: len(found.kernel) == 1,
+    "2-D": lambda found, fill: len(found.kernel) == 2,
+    "3-D": lambda found, fill: len(found.kernel) == 3,
+    "many-D": lambda found, fill: len(found.kernel) in (2, 3),
+    "alone": lambda found, fill: not found.image.batch,
+    "blocks": lambda found, fill: found.is_blocks(),
+    "dense": lambda found, fill: found.kernel == found.stride and max(found.dilation) == 1,
+    "undilated": lambda found, fill: max(found.dilation) == 1,
+    "unpadded": lambda found, fill: not any(map(any, found.padding)),
+    "from_0": lambda found, fill: not any(begin for begin, _ in found.padding),
+    "stride_1": lambda found, fill: max(found.stride) == 1,
+    "same_or_valid": lambda found, fill: _is_same_or_valid(found),
+}
+
+
+def _systems_of(name: Name, fill: Any = None) -> tuple[str, ...]:
+    """Returns the operators of other systems that give columns in this layout, with their settings.
+
+    fill: the value of padding.
+    """
+    found = name.found
+    if found is None:
+        return ()
+    names = []
+    for made in [*(row.made for row in ROWS if row.made), *MADE]:
+        ordered = made.order in ("", found.order) or found.image.channels == 1
+        here = found.layout in made.axes.split("|") and found.image.place in made.place.split()
+        holds = here and ordered and (name.inverted or not made.back)
+        if holds and all(FACTS[word](found, fill) for word in made.when.split()):
+            names.append(f"the inverse of {made.name}" if name.inverted and not made.back else made.name)
+    return tuple(names)

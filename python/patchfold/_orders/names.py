@@ -40,6 +40,13 @@ class Name:
         return f"{self.operator}({given})" if given else self.operator
 
 
+def window(stride: Sequence[int], dilation: Sequence[int], pads: Sequence[tuple[int, int]] = ()) -> dict[str, Any]:
+    """Returns the arguments of an operator's window that are not the defaults."""
+    steps = {"stride": tuple(stride), "dilation": tuple(dilation)}
+    found: dict[str, Any] = {name: values for name, values in steps.items() if any(value != 1 for value in values)}
+    return found | ({"padding": list(pads)} if any(any(pair) for pair in pads) else {})
+
+
 def name_of(indices: Indices, source: Sequence[int]) -> Name | None:
     """Returns the name of a map; None for a map that no operator of blocks makes, such as a copy, a transposition or a
     slice."""
@@ -115,11 +122,7 @@ def _name(map: IndexMap, found: Found) -> Name:
     if found.is_blocks() and column and beside and not found.is_flat():
         mode = "blocks_first" if found.order == "kernel" else "depth_first"
         return Name("space_to_depth", {"block": found.kernel, "mode": mode} | layout, pattern, exact, found, columns)
-    arguments = {"kernel_size": found.kernel}
-    for key, values in (("stride", found.stride), ("dilation", found.dilation)):
-        if any(value != 1 for value in values):
-            arguments[key] = values
-    arguments |= padding | layout
+    arguments = {"kernel_size": found.kernel, **window(found.stride, found.dilation), **padding, **layout}
     if found.order == "kernel":
         arguments["order"] = "kernel"
     if not found.is_flat() and len(found.kernel) > 1:

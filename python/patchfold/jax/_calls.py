@@ -24,6 +24,7 @@ from .._arrays.dtypes import SIZES
 from .._arrays.memory import new_numpy
 from .._errors import Error, InvalidType, InvalidValue, given_text
 from .._operators.linear import padded, tangent_of, transposed
+from .._operators.table import operator_named
 
 ad: Any = typed_ad  # JAX has types for a part of the module only
 
@@ -38,8 +39,9 @@ _shapes = functools.lru_cache(maxsize=1024)(_core.linear_shapes)
 _batch_axes = functools.lru_cache(maxsize=1024)(_core.linear_batch)
 
 
-def apply(native: _core.Operator, x: Any, *values: Any) -> jax.Array:
+def apply(op: str, x: Any, *values: Any) -> jax.Array:
     """Returns the result of an operator for an array, inside or outside transforms."""
+    native = operator_named(op)[0]
     if not isinstance(x, (jax.Array, np.ndarray)):
         rule = "must be an array of JAX or NumPy"
         raise InvalidType(native.name, "x", rule, given_text(x), "jax.numpy.asarray(x)")
@@ -66,8 +68,9 @@ def _open_call(native: _core.Operator, shape: tuple[Any, ...], dtype: str, value
     return call
 
 
-def create(native: _core.Operator, dtype: Any, *values: Any) -> jax.Array:
+def create(op: str, dtype: Any, *values: Any) -> jax.Array:
     """Returns the result of an operator without data."""
+    native = operator_named(op)[0]
     try:
         known = jax.dtypes.canonicalize_dtype(dtype)
     except TypeError:
@@ -83,14 +86,11 @@ def _dtype_name(op: str, dtype: Any) -> str:
     name = str(dtype)
     if name == "bool" or name in SIZES:
         return name
-    if jnp.issubdtype(dtype, jax.dtypes.extended) or _bits(dtype) != 8 * dtype.itemsize:
+    info = jnp.iinfo if jnp.issubdtype(dtype, jnp.integer) else jnp.finfo
+    if jnp.issubdtype(dtype, jax.dtypes.extended) or info(dtype).bits != 8 * dtype.itemsize:
         rule = "must have elements of whole bytes"
         raise InvalidType(op, "x", rule, name)
     return f"opaque{dtype.itemsize}"
-
-
-def _bits(dtype: Any) -> int:
-    return int((jnp.iinfo if jnp.issubdtype(dtype, jnp.integer) else jnp.finfo)(dtype).bits)
 
 
 def _result(operands: tuple[Any, ...], call: str) -> tuple[int, ...]:
@@ -118,10 +118,6 @@ def _abstract(*operands: Any, call: str, dtype: Any) -> Any:
 @functools.lru_cache(maxsize=1024)
 def _compiled(call: str, dtype: Any) -> Any:
     return jax.jit(functools.partial(_call.bind, call=call, dtype=dtype))
-
-
-def _eager(*operands: Any, call: str, dtype: Any) -> Any:
-    return _compiled(call, dtype)(*operands)
 
 
 def _lower_for_cpu(ctx: Any, *operands: Any, call: str, dtype: Any) -> Any:
@@ -158,7 +154,6 @@ def _lower_elsewhere(ctx: Any, *operands: Any, call: str, dtype: Any) -> Any:
 def on_host(*operands: Any, call: str, dtype: Any) -> Any:
     """Runs a call on a device without a target of patchfold's: copies the data to the processor, and the result back."""
     shape = _result(operands, call)
-
     description: Any = jax.ShapeDtypeStruct(shape, dtype)  # type: ignore[no-untyped-call]
 
     def run(*arrays: Any) -> Any:
@@ -201,12 +196,10 @@ def _transpose(cotangent: Any, x: Any, *, call: str, dtype: Any) -> Any:
     return [result]
 
 
-_call.def_impl(_eager)
+_call.def_impl(lambda *operands, call, dtype: _compiled(call, dtype)(*operands))
 _call.def_abstract_eval(_abstract)
 mlir.register_lowering(_call, _lower_for_cpu, platform="cpu")
 mlir.register_lowering(_call, _lower_elsewhere)
 batching.primitive_batchers[_call] = _batch
 ad.deflinear2(_call, _transpose)
 ad.primitive_jvps[_call] = _derive
-
-__all__ = ["apply", "create", "on_host"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The errors for which a model is refused."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,6 +24,13 @@ class NotPortable(ModelError):
         more = f"; and {len(stays) - MOST_NAMED} more" if len(stays) > MOST_NAMED else ""
         many = "1 node" if len(stays) == 1 else f"{len(stays)} nodes"
         super().__init__(f"{target} does not take {many}: {'; '.join(stays[:MOST_NAMED])}{more}")
+
+
+def check_sizes(sizes: Collection[str], there: Collection[str]) -> None:
+    """Raises an error for sizes of dimensions that are not among the model's open ones."""
+    unknown = ", ".join(map(repr, sorted(set(sizes) - set(there))))
+    if unknown:
+        raise ModelError(f"sizes: the model has no open dimension {unknown}; it has {', '.join(there) or 'none'}")
 
 
 @contextmanager

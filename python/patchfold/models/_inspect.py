@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import functools
+import io
 import json
 import math
+import os
+import re
+import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,18 +21,26 @@ import numpy as np
 import patchfold
 
 from .._arrays.dtypes import SHARED_WITH_NUMPY, SIZES
+from .._errors import type_name
 from .._orders.index_map import whole
 from .._orders.names import Name, name_of
-from . import _notes
-from ._check import stays_of, target_of, types_of
-from ._read import read
-from ._regions import Found, find_all
+from . import _notes, _openvino, _torch
+from ._errors import ModelError
+from ._regions import Found, Graph, Step, find_all
+from ._targets import FAMILY, ONNXRUNTIME, TARGETS, Target, of_version
 
 # The most bytes of a problem that is timed.
 MOST_TIMED = 1 << 30
 ROUNDS = 3
 # The most elements of an operator whose pattern is computed from its definition.
 MOST_DRAWN = 1 << 20
+# The oldest version of ONNX's operators in which Reshape, Transpose, Pad and similar nodes have their present form.
+OLDEST = 13
+TAKEN = "an .onnx, .xml, .pt2 or .tflite file, the folder of a SavedModel, an onnx.ModelProto or a torch ExportedProgram"
+FIXED = {
+    ".xml": "OpenVINO's IR has its sizes in the file; reshape the model and save it again",
+    ".tflite": "a .tflite file has its sizes in the file; convert the model with these sizes",
+}
 
 
 @dataclass(frozen=True)
@@ -158,16 +170,61 @@ def inspect(
         ImportError for an ONNX model without the package onnx, and for a SavedModel or a .tflite file without TensorFlow.
     """
     wanted = None if target is None else target_of(target)
-    path, graphs = read(model, dict(sizes or {}))
+    path, graphs = _read(model, dict(sizes or {}))
     found = [entry for graph in graphs for entry in find_all(graph)]
     notes = tuple(note for graph in graphs for note in graph.notes)
     stays = () if wanted is None else (*types_of(found, wanted), *stays_of(graphs, wanted))
     return Inspection(path or "model", tuple(_finding(entry, timed) for entry in found), notes, target or "", stays)
 
 
+def _read(model: Any, sizes: Mapping[str, int]) -> tuple[str, list[Graph]]:
+    """Returns a title of a model, and its graphs."""
+    torch = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "export") and isinstance(model, torch.export.ExportedProgram):
+        buffer = io.BytesIO()
+        torch.export.save(model, buffer)
+        return "model", _torch.read(buffer, "program", sizes)
+    if not isinstance(model, (str, os.PathLike)):
+        return "model", _onnx_graphs(model, sizes)
+    path = os.fspath(model)
+    suffix = os.path.splitext(path)[1].lower()
+    if sizes and suffix in FIXED:
+        raise ModelError(f"sizes: {FIXED[suffix]}")
+    if suffix == ".xml":
+        return path, _openvino.read(path)
+    if suffix == ".tflite":
+        from . import _tflite
+
+        return path, _tflite.read(path)
+    if suffix == ".pt2":
+        return path, _torch.read(path, path, sizes)
+    if os.path.isdir(path):
+        from . import _tensorflow
+
+        return path, _tensorflow.read(path, sizes)
+    if suffix != ".onnx":
+        raise ModelError(f"{path}: must be {TAKEN}")
+    return path, _onnx_graphs(path, sizes)
+
+
+def _onnx_graphs(model: Any, sizes: Mapping[str, int]) -> list[Graph]:
+    try:
+        import onnx
+
+        from . import _onnx
+    except ImportError as error:
+        raise ImportError(f"inspect reads ONNX models with the package onnx: pip install onnx ({error})") from None
+    if not isinstance(model, (str, os.PathLike, onnx.ModelProto)):
+        raise ModelError(f"model: must be {TAKEN}; given {type_name(model)}")
+    return _onnx.read(model, dict(sizes))
+
+
 def _finding(found: Found, timed: bool) -> Finding:
     amount = None
-    size = _item_size(found.dtype)
+    try:
+        size = SIZES.get(found.dtype) or np.dtype(found.dtype).itemsize
+    except TypeError:
+        size = None
     if found.source_shape is not None and found.shape is not None and size is not None:
         amount = (math.prod(found.source_shape) + math.prod(found.shape)) * size
     seconds, roof = _timed(found, amount) if timed else (None, None)
@@ -191,13 +248,6 @@ def _pattern(found: Found) -> str:
     except (ValueError, TypeError):  # a computed argument, or a model that its runtime will refuse
         return ""
     return "" if named is None else named.pattern
-
-
-def _item_size(dtype: str) -> int | None:
-    try:
-        return SIZES.get(dtype) or int(np.dtype(dtype).itemsize)
-    except TypeError:
-        return None
 
 
 def _timed(found: Found, amount: int | None) -> tuple[float | None, float | None]:
@@ -235,3 +285,57 @@ def _amount(count: int) -> str:
         if count >= size:
             return f"{count / size:.3g} {unit}"
     return f"{count} bytes"
+
+
+def target_of(text: str) -> Target:
+    """Returns a target by its name, or by "onnx:N" for version N of ONNX's operators."""
+    number = re.fullmatch(r"onnx:(\d{1,3})", text)
+    if number:
+        import onnx
+
+        version = int(number[1])
+        newest = onnx.defs.onnx_opset_version()
+        if not OLDEST <= version <= newest:
+            raise ModelError(f"target {text!r}: the version must be from {OLDEST} to {newest}, which this onnx knows")
+        return of_version(version)
+    if text not in TARGETS:
+        raise ModelError(f"there is no target {text!r}: write {', '.join(sorted(TARGETS))}, or onnx:N, as onnx:17")
+    return TARGETS[text]
+
+
+def stays_of(graphs: Sequence[Graph], target: Target) -> list[str]:
+    """Returns a sentence with node and rule for each node that the target does not take, in the model's order."""
+    return [
+        f"node {step.node} ({step.kind}): {reason}"
+        for graph in graphs
+        for step in graph.steps
+        if (reason := next(_reasons(graph, step, target), None)) is not None
+    ]
+
+
+def types_of(found: Sequence[Found], target: Target) -> list[str]:
+    """Returns a sentence for each operator whose element type the target does not take."""
+    takes = ", ".join(sorted(target.types))
+    return [
+        f"node {entry.nodes[0]} ({entry.kinds[0]}): cuts or joins {entry.dtype}; {target.name} takes {takes}"
+        for entry in found
+        if target.types and entry.dtype and entry.dtype not in target.types
+    ]
+
+
+def _reasons(graph: Graph, step: Step, target: Target) -> Iterator[str]:
+    if step.kind in FAMILY and step.name is not None:
+        kernel = step.name.arguments.get("kernel_size")
+        rank = len(kernel) if isinstance(kernel, tuple) else 2
+        mode = "CRD" if step.name.arguments.get("mode") == "depth_first" else "DCR"
+        if not target.has(step.kind, rank, mode):
+            what = f" of {rank} {'axis' if rank == 1 else 'axes'}" if step.kind == "Col2Im" else ""
+            yield f"{target.name} has no {step.kind}{what if target.has(step.kind, 2, mode) else ''}" + (
+                f" in mode {mode}" if target.has(step.kind, rank, "DCR") else ""
+            )
+    if step.name is not None and step.kind.startswith(("patchfold.", "Patchfold")) and target is not ONNXRUNTIME:
+        yield f"is an operator of patchfold's library, which {target.name} does not have"
+    tensors = (*step.inputs, *step.outputs)
+    axes = max((len(graph.shapes.get(tensor, ())) for tensor in tensors), default=0)
+    if target.most_axes is not None and axes > target.most_axes:
+        yield f"has a tensor of {axes} axes; {target.name} has {target.most_axes}"

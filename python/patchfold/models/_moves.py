@@ -16,7 +16,6 @@ from ._regions import MOST_ELEMENTS, Move
 MOST_CONSTANT = 1 << 22
 # The most parts into which a tensor is split.
 MOST_PARTS = 1 << 12
-NOT_COPYING = "a convolution gives NaN where its window holds Inf or NaN anywhere; the operator copies elements"
 
 
 def padded(x: Indices, widths: Sequence[tuple[int, int]]) -> Indices:
@@ -38,8 +37,9 @@ def copying_convolution(
 ) -> Move | None:
     """Returns the move of a convolution whose filters (O, C / groups, k1..kR) hold one 1 each; None for other filters. The
     convolution copies elements, unless an element that it multiplies by 0 is Inf or NaN."""
-    taps, rank = _one_hot(weights), weights.ndim - 2
-    if taps is None or groups < 1 or len(weights) % groups != 0:
+    flat, rank = weights.reshape(len(weights), -1), weights.ndim - 2
+    is_one_hot = flat.size and ((flat == 0) | (flat == 1)).all() and (flat.sum(axis=1) == 1).all()
+    if not is_one_hot or groups < 1 or len(weights) % groups != 0:
         return None
     kernel, filters = weights.shape[2:], len(weights)
 
@@ -49,7 +49,7 @@ def copying_convolution(
         if math.prod(extents) * len(x) * filters > MOST_ELEMENTS:
             raise ValueError("too large")
         result = np.empty((len(x), filters, *extents), np.int64)
-        for filter, place in enumerate(taps):
+        for filter, place in enumerate(flat.argmax(axis=1)):
             channel, *tap = (int(value) for value in np.unravel_index(int(place), weights.shape[1:]))
             begins = [tap[a] * dilation[a] for a in range(rank)]
             at = [slice(begins[a], begins[a] + (extents[a] - 1) * stride[a] + 1, stride[a]) for a in range(rank)]
@@ -58,15 +58,6 @@ def copying_convolution(
         return [result]
 
     return move
-
-
-def _one_hot(weights: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-    """Returns for each filter the index of its only 1 (in the filter's elements); None if a filter holds other numbers."""
-    flat = weights.reshape(len(weights), -1)
-    if flat.size == 0 or not ((flat == 0) | (flat == 1)).all() or not (flat.sum(axis=1) == 1).all():
-        return None
-    taps: np.ndarray[Any, Any] = flat.argmax(axis=1)
-    return taps
 
 
 def sized(*extents: int) -> None:
@@ -89,6 +80,11 @@ def gathered(x: Indices, at: Sequence[Any]) -> Indices:
     return x[tuple(slice(None) if part is None else np.asarray(part) for part in at)]
 
 
+def along(x: Indices, at: Any, axis: int) -> Indices:
+    """Returns the elements at indices along an axis."""
+    return gathered(x, [*[None] * (axis % x.ndim), at])
+
+
 def repeated(x: Indices, times: Sequence[int]) -> Indices:
     """Returns copies of an array along its axes; surplus numbers are for new axes in front."""
     sized(x.size, *(int(count) for count in times))
@@ -103,9 +99,3 @@ def windowed(x: Indices, axis: int, size: int, step: int) -> Indices:
     cut = windows[tuple(where)]
     sized(cut.size)
     return np.ascontiguousarray(cut)
-
-
-def same_pads(extent: int, size: int, stride: int, dilation: int, *, upper: bool = True) -> tuple[int, int]:
-    """Returns the pads that ceil(extent / stride) windows need; an odd element goes to the end, or to the beginning."""
-    total = max((-(-extent // stride) - 1) * stride + (size - 1) * dilation + 1 - extent, 0)
-    return (total // 2, total - total // 2) if upper else (total - total // 2, total // 2)

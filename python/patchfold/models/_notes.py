@@ -42,10 +42,6 @@ class _Facts:
         """Returns whether the model writes the operator as one of these nodes."""
         return any(kind in self.written for kind in kinds)
 
-    def is_of(self, *operators: str) -> bool:
-        """Returns whether the operator is one of these functions."""
-        return self.operator in operators
-
 
 def of(found: Found) -> Sequence[str]:
     """Returns sentences about one operator; sentences about other results come first."""
@@ -77,7 +73,7 @@ RULES: list[tuple[Callable[[_Facts], Any], str | Callable[[_Facts], str]]] = [
         "TensorFlow's first sample of volumes lies inside the image where the stride exceeds the kernel; others start at 0",
     ),
     (
-        lambda f: f.is_of("space_to_batch") and _ends_beyond_data(f),
+        lambda f: f.operator == "space_to_batch" and _ends_beyond_data(f),
         "OpenVINO's SpaceToBatch copies data of other places where an offset within the block has only end pads",
     ),
     (lambda f: f.dtype in ("int64", "uint64", "float64"), _kept),
@@ -92,23 +88,23 @@ RULES: list[tuple[Callable[[_Facts], Any], str | Callable[[_Facts], str]]] = [
     ),
     (lambda f: f.holds("Col2Im") and f.kernel and len(f.kernel) != 2, "OpenVINO's Col2Im has two spatial axes only"),
     (
-        lambda f: f.is_of(*SUMS_AND_COPIES) and not f.holds("Col2Im") and f.kernel and len(f.kernel) != 2,
+        lambda f: f.operator in SUMS_AND_COPIES and not f.holds("Col2Im") and f.kernel and len(f.kernel) != 2,
         "torch and OpenVINO cut and join two spatial axes only; ONNX's Col2Im joins any number",
     ),
     (
-        lambda f: f.is_of(*SUMS_AND_COPIES) and f.dtype and f.dtype not in (*FLOATS, *COMPLEX, "bool"),
+        lambda f: f.operator in SUMS_AND_COPIES and f.dtype and f.dtype not in (*FLOATS, *COMPLEX, "bool"),
         lambda f: f"torch has no fold and no unfold of {f.dtype}",
     ),
     (
-        lambda f: f.is_of("space_to_batch", "batch_to_space") and f.dtype in ("bool", *COMPLEX),
+        lambda f: f.operator in ("space_to_batch", "batch_to_space") and f.dtype in ("bool", *COMPLEX),
         lambda f: f"TensorFlow has no SpaceToBatch and no BatchToSpace of {f.dtype}",
     ),
     (
-        lambda f: f.is_of("space_to_batch", "batch_to_space") and len(f.kernel) > 4,
+        lambda f: f.operator in ("space_to_batch", "batch_to_space") and len(f.kernel) > 4,
         "TensorFlow blocks at most four axes",
     ),
     (
-        lambda f: f.is_of("space_to_depth", "depth_to_space") and f.arguments.get("block") in (1, (1, 1)),
+        lambda f: f.operator in ("space_to_depth", "depth_to_space") and f.arguments.get("block") in (1, (1, 1)),
         "TensorFlow refuses a block of 1",
     ),
     (lambda f: f.empty, "torch and ONNX Runtime refuse images in which no patch fits; OpenVINO and ONNX give no columns"),
@@ -117,42 +113,42 @@ RULES: list[tuple[Callable[[_Facts], Any], str | Callable[[_Facts], str]]] = [
         "negative pads: torch and TensorFlow refuse them, ONNX Runtime crops, OpenVINO reads outside its data",
     ),
     (
-        lambda f: f.is_of(*SUMS_AND_COPIES) and any(begin != end for begin, end in f.pads),
+        lambda f: f.operator in SUMS_AND_COPIES and any(begin != end for begin, end in f.pads),
         "torch pads both ends alike; this padding needs a pad of its own there",
     ),
     # Systems that round at other places.
     (
-        lambda f: f.is_of("fold") and f.dtype in HALVES,
+        lambda f: f.operator == "fold" and f.dtype in HALVES,
         lambda f: f"systems round sums of {f.dtype} at different places; patchfold sums in float32 and rounds once",
     ),
     (
-        lambda f: f.dtype == "float16" and not f.is_of("fold") and f.holds(*BLOCKS, "SpaceToBatch", "BatchToSpace",
+        lambda f: f.dtype == "float16" and f.operator != "fold" and f.holds(*BLOCKS, "SpaceToBatch", "BatchToSpace",
                                                                             "ExtractImagePatches"),
         "a NaN of float16 comes back with other bits from OpenVINO, and from ONNX Runtime's blocks",
     ),
     # Systems with another order.
     (
-        lambda f: f.is_of("depth_to_space", "space_to_depth") and f.arguments.get("mode") == "depth_first",
+        lambda f: f.operator in ("depth_to_space", "space_to_depth") and f.arguments.get("mode") == "depth_first",
         "the channels' order is torch's pixel_shuffle (CRD); TensorFlow, LiteRT and ONNX's DCR have blocks_first",
     ),
     (
-        lambda f: f.is_of("depth_to_space", "space_to_depth") and f.arguments.get("mode") == "blocks_first",
+        lambda f: f.operator in ("depth_to_space", "space_to_depth") and f.arguments.get("mode") == "blocks_first",
         "the channels' order is blocks_first (DCR); torch's pixel_shuffle and pixel_unshuffle have another one, depth_first",
     ),
     (
-        lambda f: f.is_of("space_to_depth") and f.arguments.get("mode") == "depth_first",
+        lambda f: f.operator == "space_to_depth" and f.arguments.get("mode") == "depth_first",
         "ONNX has SpaceToDepth in this order from version 28 of its operators on",
     ),
     (
-        lambda f: f.is_of("unfold") and f.arguments.get("order") == "kernel",
+        lambda f: f.operator == "unfold" and f.arguments.get("order") == "kernel",
         "the order in a patch is TensorFlow's, taps before channels; torch and ONNX have channels first",
     ),
     (
-        lambda f: f.is_of("fold") and f.arguments.get("order") == "kernel",
+        lambda f: f.operator == "fold" and f.arguments.get("order") == "kernel",
         "the order in a patch is taps before channels; torch's fold and Col2Im have channels first: reorder before them",
     ),
     (
-        lambda f: f.is_of("depth_to_space", "space_to_depth") and f.arguments.get("layout") == "channels_last",
+        lambda f: f.operator in ("depth_to_space", "space_to_depth") and f.arguments.get("layout") == "channels_last",
         "channels come last; torch, ONNX and OpenVINO have them first, TensorFlow on the processor has them last only",
     ),
 ]  # fmt: skip

@@ -16,7 +16,7 @@ from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from .._errors import type_name
-from ._errors import ModelError, naming
+from ._errors import ModelError, check_sizes, naming
 from ._moves import MOST_CONSTANT
 from ._onnx_nodes import (
     DOMAIN,
@@ -30,7 +30,7 @@ from ._onnx_nodes import (
     patches_of,
     step_of,
 )
-from ._regions import MOST_ELEMENTS, Graph, Step
+from ._regions import Graph, Step
 
 STANDARD = ("", "ai.onnx")
 OTHERS = {".xml": "OpenVINO's IR", ".pt2": "a program of torch.export", ".tflite": "a LiteRT model"}
@@ -81,20 +81,21 @@ class _Reader:
     def _graph(
         self, graph: onnx.GraphProto, outer: dict[str, Any], visible: set[str], graphs: list[Graph], where: str
     ) -> None:
-        result = Graph([], {}, {}, {value.name for value in graph.output})
+        result = Graph({value.name for value in graph.output}, dict(outer))
         result.notes += self.assumed if not where else []
-        constants = dict(outer)
         visible = visible | {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer} | {""}
         visible |= {tensor.values.name for tensor in graph.sparse_initializer}
         for value in (*graph.input, *graph.value_info, *graph.output):
             self._note_type(result, value)
         for tensor in graph.initializer:
-            shape = self._checked_shape(tensor)
+            shape = tuple(tensor.dims)
+            if any(extent < 0 for extent in shape) or math.prod(shape) > 1 << 48:
+                raise ModelError(f"initializer {tensor.name!r}: its shape {list(shape)} cannot be")
             result.shapes[tensor.name] = shape
             result.dtypes[tensor.name] = dtype_of(tensor.data_type)
             values = self._values(tensor, shape)
             if values is not None:
-                constants[tensor.name] = values
+                result.constants[tensor.name] = values
         graphs.append(result)
         for number, node in enumerate(graph.node):
             name = node.name or f"{node.op_type} #{number}{where}"
@@ -108,10 +109,9 @@ class _Reader:
                     )
             visible |= set(node.output)
             with naming(f"node {name} ({node.op_type})"):
-                self._node(result, node, name, constants)
+                self._node(result, node, name)
             for body in bodies_of(node):
-                self._graph(body, constants, visible, graphs, f" in {name}")
-        result.zeros |= {n for n, v in constants.items() if isinstance(v, np.ndarray) and v.size and not v.any()}
+                self._graph(body, result.constants, visible, graphs, f" in {name}")
 
     def _note_type(self, graph: Graph, value: onnx.ValueInfoProto) -> None:
         if not value.type.HasField("tensor_type"):
@@ -120,12 +120,6 @@ class _Reader:
         shape = self.known.get(value.name) or _shape_of(value)
         if shape is not None:
             graph.shapes[value.name] = shape
-
-    def _checked_shape(self, tensor: onnx.TensorProto) -> tuple[int, ...]:
-        shape = tuple(tensor.dims)
-        if any(extent < 0 for extent in shape) or math.prod(shape) > 1 << 48:
-            raise ModelError(f"initializer {tensor.name!r}: its shape {list(shape)} cannot be")
-        return shape
 
     def _values(self, tensor: onnx.TensorProto, shape: tuple[int, ...]) -> np.ndarray[Any, Any] | None:
         """Returns the values of a small initializer. The data of a large initializer is checked but not read."""
@@ -144,34 +138,28 @@ class _Reader:
                 tensor = whole
             return numpy_helper.to_array(tensor)
         except Exception as error:
-            raise ModelError(
-                f"initializer {tensor.name!r}: its data does not fit its shape {list(shape)}: {error}"
-            ) from None
+            label = f"initializer {tensor.name!r}"
+            raise ModelError(f"{label}: its data does not fit its shape {list(shape)}: {error}") from None
 
     def _check_external(self, tensor: onnx.TensorProto, external: dict[str, str]) -> None:
-        location = external.get("location", "")
+        location, label = external.get("location", ""), f"initializer {tensor.name!r}"
         if not location or Path(location).is_absolute() or ".." in Path(location).parts:
-            raise ModelError(
-                f"initializer {tensor.name!r}: its data lies at {location!r}; must lie in the model's own folder"
-            )
+            raise ModelError(f"{label}: its data lies at {location!r}; must lie in the model's own folder")
         if self.folder is None:
             return
         path = (self.folder / location).resolve()
         if not path.is_relative_to(self.folder):
-            raise ModelError(f"initializer {tensor.name!r}: {location!r} is a link out of the model's folder")
+            raise ModelError(f"{label}: {location!r} is a link out of the model's folder")
         try:
             size = path.stat().st_size
             offset, length = int(external.get("offset", 0)), int(external.get("length", 0))
         except (OSError, ValueError):
-            raise ModelError(
-                f"initializer {tensor.name!r}: its file {location!r} is not there, or its place in it is no number"
-            ) from None
+            raise ModelError(f"{label}: its file {location!r} is not there, or its place in it is no number") from None
         if offset < 0 or length < 0 or offset + length > size:
-            raise ModelError(
-                f"initializer {tensor.name!r}: lies at {offset} to {offset + length} of {location!r}, which has {size} bytes"
-            )
+            raise ModelError(f"{label}: lies at {offset} to {offset + length} of {location!r}, which has {size} bytes")
 
-    def _node(self, graph: Graph, node: onnx.NodeProto, name: str, constants: dict[str, Any]) -> None:
+    def _node(self, graph: Graph, node: onnx.NodeProto, name: str) -> None:
+        constants = graph.constants
         kind = node.op_type if node.domain in STANDARD else f"{node.domain}.{node.op_type}"
         inputs = [tensor for tensor in node.input if tensor]
         standard = node.domain in STANDARD
@@ -206,28 +194,12 @@ class _Reader:
         data = tuple(tensor for tensor in inputs if tensor not in constants or not standard)
         graph.steps.append(step or Step(name, kind, data, tuple(node.output)))
         if step is not None:
-            self._note_moved(graph, step)
-        self._note_inferred(graph, node, constants)
+            graph.note_moved(step)
+        self._note_inferred(graph, node)
 
-    def _note_moved(self, graph: Graph, step: Step) -> None:
-        """Adds shapes that ONNX's inference left out, from the shapes of the inputs."""
-        graph.note_result(step)
-        if all(tensor in graph.shapes for tensor in step.outputs) or step.move is None:
-            return
-        shapes = [graph.shapes.get(tensor) for tensor in step.inputs]
-        if any(shape is None or math.prod(shape) > MOST_ELEMENTS for shape in shapes):
-            return
-        try:
-            results = step.move([np.zeros(shape, np.int64) for shape in shapes if shape is not None])
-        except Exception:
-            return
-        for tensor, values in zip(step.outputs, results, strict=False):
-            graph.shapes.setdefault(tensor, values.shape)
-            graph.dtypes.setdefault(tensor, graph.dtypes.get(step.inputs[0], ""))
-
-    def _note_inferred(self, graph: Graph, node: onnx.NodeProto, constants: Mapping[str, Any]) -> None:
+    def _note_inferred(self, graph: Graph, node: onnx.NodeProto) -> None:
         """Adds shapes that follow from the inputs of one node: the inference of a whole model stops at open extents."""
-        inputs = [tensor for tensor in node.input if tensor]
+        constants, inputs = graph.constants, [tensor for tensor in node.input if tensor]
         shapes = {tensor: graph.shapes.get(tensor, getattr(constants.get(tensor), "shape", None)) for tensor in inputs}
         if all(tensor in graph.shapes for tensor in node.output) or None in shapes.values() or bodies_of(node):
             return
@@ -300,10 +272,7 @@ def _sized(
             name = dim.dim_param or f"{value.name}.{axis}"
             open_dims[name] = int(sizes.get(name, others[axis > 0]))
             dim.dim_value = open_dims[name]
-    unknown = sorted(set(sizes) - set(open_dims))
-    if unknown:
-        there = ", ".join(open_dims) or "none"
-        raise ModelError(f"sizes: the model has no open dimension {', '.join(map(repr, unknown))}; it has {there}")
+    check_sizes(sizes, open_dims)
     if open_dims:  # shapes that were inferred for open sizes do not hold for given ones
         del light.graph.value_info[:]
         for value in light.graph.output:

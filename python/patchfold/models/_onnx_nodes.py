@@ -13,8 +13,8 @@ import onnx
 from onnx import numpy_helper
 
 from .._orders.index_map import Indices
-from .._orders.names import Name
-from ._moves import MOST_CONSTANT, NOT_COPYING, copying_convolution, padded
+from .._orders.names import Name, window
+from ._moves import MOST_CONSTANT, copying_convolution, padded
 from ._openvino_nodes import name_of_layer
 from ._regions import MOST_ELEMENTS, Step
 from ._tensorflow_nodes import patches
@@ -103,7 +103,7 @@ def _convolution(node: onnx.NodeProto, name: str, constants: Constants) -> Step 
         weights, attributes.get("strides", [1] * rank), attributes.get("dilations", [1] * rank),
         list(zip(pads[:rank], pads[rank:], strict=False)), attributes.get("group", 1),
     )  # fmt: skip
-    return None if move is None else Step(name, "Conv", (inputs[0],), tuple(node.output), move, None, (NOT_COPYING,))
+    return None if move is None else Step(name, "Conv", (inputs[0],), tuple(node.output), move)
 
 
 def _direct(node: onnx.NodeProto, constants: Constants) -> Name:
@@ -121,15 +121,9 @@ def _direct(node: onnx.NodeProto, constants: Constants) -> Name:
 
 
 def _window(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    arguments: dict[str, Any] = {}
-    for theirs, ours in (("strides", "stride"), ("dilations", "dilation")):
-        if any(value != 1 for value in attributes.get(theirs, [])):
-            arguments[ours] = tuple(attributes[theirs])
-    pads = attributes.get("pads", [])
-    if any(pads):
-        half = len(pads) // 2
-        arguments["padding"] = list(zip(pads[:half], pads[half:], strict=False))
-    return arguments
+    strides, dilations, pads = (attributes.get(name, []) for name in ("strides", "dilations", "pads"))
+    half = len(pads) // 2
+    return window(strides, dilations, list(zip(pads[:half], pads[half:], strict=False)))
 
 
 def own_of(node: onnx.NodeProto, constants: Constants, shape: tuple[int, ...] | None) -> Name | None:
@@ -149,20 +143,23 @@ def is_patches(node: onnx.NodeProto) -> bool:
     return bool(node.domain == "ai.onnx.contrib" and node.op_type == "ExtractImagePatches")
 
 
-def text_of(values: Any) -> str:
-    """Returns the text in a constant of one text."""
-    first = np.asarray(values, object).reshape(-1)[:1].tolist()
-    return (first[0].decode(errors="replace") if isinstance(first[0], bytes) else str(first[0])) if first else ""
+def settings_of(node: onnx.NodeProto, constants: Constants) -> dict[str, Any] | None:
+    """Returns the settings of an ExtractImagePatches of tf2onnx, which are inputs of the node; None if one is computed."""
+    *lists, padding = [*(constants.get(tensor) for tensor in node.input[1:5]), None, None, None, None][:4]
+    if padding is None or any(values is None for values in lists):
+        return None
+    first = np.asarray(padding, object).reshape(-1)[:1].tolist() or [""]
+    named = zip(("ksizes", "strides", "rates"), lists, strict=True)
+    settings: dict[str, Any] = {name: [int(value) for value in np.asarray(values).reshape(-1)] for name, values in named}
+    return settings | {"padding": first[0].decode(errors="replace") if isinstance(first[0], bytes) else str(first[0])}
 
 
 def patches_of(node: onnx.NodeProto, constants: Constants, shape: tuple[int, ...] | None) -> Name:
-    """Returns the name of an ExtractImagePatches of tf2onnx, whose settings are inputs."""
-    given = [constants.get(tensor) for tensor in node.input[1:5]]
-    if len(given) < 4 or any(values is None for values in given):
+    """Returns the name of an ExtractImagePatches of tf2onnx."""
+    settings = settings_of(node, constants)
+    if settings is None:
         return Name("unfold", {"kernel_size": "?", "layout": "channels_last", "order": "kernel", "positions": "grid"})
-    lists = zip(("ksizes", "strides", "rates"), given, strict=False)
-    settings = {name: np.asarray(values).reshape(-1) for name, values in lists}
-    return patches(settings | {"padding": text_of(given[3])}, shape)
+    return patches(settings, shape)
 
 
 def bodies_of(node: onnx.NodeProto) -> list[onnx.GraphProto]:

@@ -15,8 +15,8 @@ import numpy as np
 
 from ._errors import ModelError, naming
 from ._moves import MOST_CONSTANT
-from ._openvino_nodes import FILLING, FOLDED, SHAPED, move_of, name_of_layer, note_of
-from ._regions import Graph, Step
+from ._openvino_nodes import FILLING, FOLDED, SHAPED, move_of, name_of_layer
+from ._regions import Graph, Step, in_order
 
 MOST_XML = 1 << 28
 TYPES = {
@@ -44,17 +44,16 @@ def read(path: str) -> list[Graph]:
     if root.tag != "net":
         raise ModelError(f"{path}: is no OpenVINO IR: its root is <{root.tag}>, not <net>")
     layers = _layers(root, path)
-    weights = _Weights(Path(path).with_suffix(".bin"))
-    graph = Graph([], {}, {}, set())
-    constants: dict[str, Any] = {}
-    for layer in _in_order(layers, path):
+    graph = Graph()
+    sources = {number: {tensor.partition(":")[0] for tensor in layer.inputs} for number, layer in layers.items()}
+    for number in in_order(sources, lambda number: f"{path}: layer {layers[number].name}"):
+        layer = layers[number]
         for tensor, shape in layer.shapes.items():
             if shape is not None:
                 graph.shapes[tensor] = shape
             graph.dtypes[tensor] = layer.dtypes[tensor]
         with naming(f"layer {layer.name} ({layer.kind})"):
-            _add(graph, layer, constants, weights)
-    graph.zeros = {name for name, values in constants.items() if values.size and not values.any()}
+            _add(graph, layer, Path(path).with_suffix(".bin"))
     if any(shape is None for layer in layers.values() for shape in layer.shapes.values()):
         graph.notes.append("the model has open sizes: operators made of other nodes are found where sizes are known")
     return [graph]
@@ -119,62 +118,35 @@ def _layers(root: Element, path: str) -> dict[str, Layer]:
     return layers
 
 
-def _in_order(layers: Mapping[str, Layer], path: str) -> list[Layer]:
-    """Returns the layers in an order in which each layer follows the layers of its inputs."""
-    waiting = {number: {tensor.partition(":")[0] for tensor in layer.inputs} for number, layer in layers.items()}
-    users: dict[str, list[str]] = {number: [] for number in layers}
-    for number, sources in waiting.items():
-        for source in sources:
-            users[source].append(number)
-    ready = [number for number, sources in waiting.items() if not sources]
-    order = []
-    for number in ready:  # the loop itself appends to this list
-        order.append(layers[number])
-        for user in users[number]:
-            waiting[user].discard(number)
-            if not waiting[user]:
-                ready.append(user)
-    if len(order) < len(layers):
-        left = next(layers[number].name for number, sources in waiting.items() if sources)
-        raise ModelError(f"{path}: layer {left} lies on a cycle")
-    return order
+def _weights(path: Path, layer: Layer) -> np.ndarray[Any, Any] | None:
+    """Returns a constant's values from the .bin file; None for a large constant and for types that NumPy lacks."""
+    dtype, shape = TYPES.get(layer.data.get("element_type", "")), next(iter(layer.shapes.values()))
+    try:
+        offset, size = int(layer.data["offset"]), int(layer.data["size"])
+    except (KeyError, ValueError):
+        raise ModelError(f"layer {layer.name} (Const): it has no offset and size") from None
+    if dtype is None or shape is None:
+        return None
+    if offset < 0 or size != math.prod(shape) * np.dtype(dtype).itemsize:
+        raise ModelError(f"layer {layer.name} (Const): {size} bytes at {offset} do not fit its shape {list(shape)}")
+    try:
+        with open(path, "rb") as file:
+            there = file.seek(0, 2)
+            if offset + size > there:
+                place = f"{offset} to {offset + size} of {path.name}"
+                raise ModelError(f"layer {layer.name} (Const): lies at {place}, which has {there} bytes")
+            if math.prod(shape) > MOST_CONSTANT:
+                return None
+            file.seek(offset)
+            return np.frombuffer(file.read(size), dtype).reshape(shape)
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
-class _Weights:
-    """The .bin file, from which single constants are read."""
-
-    def __init__(self, path: Path):
-        self.path = path
-
-    def read(self, layer: Layer) -> np.ndarray[Any, Any] | None:
-        """Returns a constant's values; None for a large constant and for types that NumPy lacks."""
-        dtype, shape = TYPES.get(layer.data.get("element_type", "")), next(iter(layer.shapes.values()))
-        try:
-            offset, size = int(layer.data["offset"]), int(layer.data["size"])
-        except (KeyError, ValueError):
-            raise ModelError(f"layer {layer.name} (Const): it has no offset and size") from None
-        if dtype is None or shape is None:
-            return None
-        if offset < 0 or size != math.prod(shape) * np.dtype(dtype).itemsize:
-            raise ModelError(f"layer {layer.name} (Const): {size} bytes at {offset} do not fit its shape {list(shape)}")
-        try:
-            with open(self.path, "rb") as file:
-                there = file.seek(0, 2)
-                if offset + size > there:
-                    place = f"{offset} to {offset + size} of {self.path.name}"
-                    raise ModelError(f"layer {layer.name} (Const): lies at {place}, which has {there} bytes")
-                if math.prod(shape) > MOST_CONSTANT:
-                    return None
-                file.seek(offset)
-                return np.frombuffer(file.read(size), dtype).reshape(shape)
-        except OSError as error:
-            raise ModelError(f"{self.path}: cannot be read: {error.strerror or error}") from None
-
-
-def _add(graph: Graph, layer: Layer, constants: dict[str, Any], weights: _Weights) -> None:
-    outputs = tuple(layer.shapes)
+def _add(graph: Graph, layer: Layer, weights: Path) -> None:
+    constants, outputs = graph.constants, tuple(layer.shapes)
     if layer.kind == "Const":
-        values = weights.read(layer) if outputs else None
+        values = _weights(weights, layer) if outputs else None
         if values is not None:
             constants[outputs[0]] = values
         return
@@ -204,5 +176,4 @@ def _add(graph: Graph, layer: Layer, constants: dict[str, Any], weights: _Weight
     data = moved if move is not None else tuple(t for t, v in zip(layer.inputs, given, strict=True) if v is None)
     source_shape = graph.shapes.get(layer.inputs[0]) if layer.inputs else None
     name = name_of_layer(layer.kind, layer.data, given, source_shape)
-    notes = note_of(layer.kind) if move is not None else ()
-    graph.steps.append(Step(layer.name, layer.kind, data, outputs, None if name else move, name, notes))
+    graph.steps.append(Step(layer.name, layer.kind, data, outputs, None if name else move, name))

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from .._arguments import same_pads
 from .._orders.index_map import Indices
-from .._orders.names import Name
-from ._moves import NOT_COPYING, copying_convolution, padded, same_pads
-from ._regions import MOST_ELEMENTS, Move
+from .._orders.names import Name, window
+from ._moves import along, copying_convolution, padded, repeated
+from ._regions import Move
 from ._tensorflow_nodes import name_of_node
 
 Data = Mapping[str, str]
@@ -51,27 +51,11 @@ def move_of(kind: str, data: Data, given: Given, shapes: Shapes) -> Move | None:
     return None if make is None or not lists else make(data, lists, settings)
 
 
-def note_of(kind: str) -> tuple[str, ...]:
-    """Returns the warnings about layers of a kind that move elements."""
-    return (NOT_COPYING,) if kind.endswith("Convolution") else ()
-
-
-def _transpose(data: Data, lists: list[list[int]], settings: Given) -> Move:
-    return lambda indices: [indices[0].transpose(lists[0] or None)]
-
-
 def _gather(data: Data, lists: list[list[int]], settings: Given) -> Move | None:
     if int(data.get("batch_dims", 0)) != 0 or len(lists) < 2:
         return None
     axis, at = lists[1][0], np.asarray(settings[0])
-
-    def move(indices: Sequence[Indices]) -> Sequence[Indices]:
-        (x,) = indices
-        if x.size // max(x.shape[axis], 1) * at.size > MOST_ELEMENTS:
-            raise ValueError("too large")
-        return [np.take(x, at, axis)]
-
-    return move
+    return lambda indices: [along(indices[0], at, axis)]
 
 
 def _slice(data: Data, lists: list[list[int]], settings: Given) -> Move | None:
@@ -123,18 +107,11 @@ def _split(data: Data, lists: list[list[int]], settings: Given) -> Move:
     return lambda indices: np.split(indices[0], np.cumsum(lists[1])[:-1], axis)
 
 
-def _tile(data: Data, lists: list[list[int]], settings: Given) -> Move:
-    def move(indices: Sequence[Indices]) -> Sequence[Indices]:
-        if indices[0].size * math.prod(lists[0]) > MOST_ELEMENTS:
-            raise ValueError("too large")
-        return [np.tile(indices[0], lists[0])]
-
-    return move
-
-
 _MOVES: dict[str, Callable[[Data, list[list[int]], Given], Move | None]] = {
-    "Transpose": _transpose, "Gather": _gather, "Slice": _slice, "StridedSlice": _strided_slice, "Pad": _pad,
-    "Split": _split, "VariadicSplit": _split, "Tile": _tile,
+    "Transpose": lambda data, lists, settings: lambda indices: [indices[0].transpose(lists[0] or None)],
+    "Tile": lambda data, lists, settings: lambda indices: [repeated(indices[0], lists[0])],
+    "Gather": _gather, "Slice": _slice, "StridedSlice": _strided_slice, "Pad": _pad,
+    "Split": _split, "VariadicSplit": _split,
 }  # fmt: skip
 
 
@@ -148,8 +125,7 @@ def _convolution(kind: str, data: Data, settings: Given) -> Move | None:
         weights = weights.reshape(-1, *weights.shape[2:])
     if weights.ndim < 3:
         return None
-    begins, ends = _ints(data, "pads_begin"), _ints(data, "pads_end")
-    pads = list(zip(begins, ends, strict=False)) or [(0, 0)] * (weights.ndim - 2)
+    pads = _pads(data) or [(0, 0)] * (weights.ndim - 2)
     return copying_convolution(weights, _ints(data, "strides"), _ints(data, "dilations"), pads, groups)
 
 
@@ -173,13 +149,11 @@ def name_of_layer(kind: str, data: Data, given: Given, shape: tuple[int, ...] | 
             name: "?" if values is None else tuple(int(value) for value in values)
             for name, values in zip(("output_size", "kernel_size"), given[1:3], strict=True)
         }
-        return Name(
-            "fold", arguments | _windows(data, list(zip(_ints(data, "pads_begin"), _ints(data, "pads_end"), strict=False)))
-        )
+        return Name("fold", arguments | _window(data))
     if kind == "ExtractImagePatches":
         kernel = _ints(data, "sizes")
         pads: list[tuple[int, int]] | None = _same_pads(data, kernel, shape)
-        arguments = {"kernel_size": tuple(kernel)} | _windows({**data, "dilations": data.get("rates", "")}, pads or [])
+        arguments = {"kernel_size": tuple(kernel)} | window(_ints(data, "strides"), _ints(data, "rates"), pads or [])
         if pads is None:
             arguments["padding"] = "?"
         return Name("unfold", arguments | {"order": "kernel", "positions": "grid"})
@@ -189,8 +163,7 @@ def name_of_layer(kind: str, data: Data, given: Given, shape: tuple[int, ...] | 
 def _own(kind: str, data: Data, given: Given, shape: tuple[int, ...] | None) -> Name | None:
     """Returns the name of a layer of patchfold's extension: an operator of OpenVINO, torch or TensorFlow (NHWC, ND)."""
     if kind == "Im2Col":
-        pads = list(zip(_ints(data, "pads_begin"), _ints(data, "pads_end"), strict=False))
-        return Name("unfold", {"kernel_size": tuple(_ints(data, "kernel_size")), **_windows(data, pads)})
+        return Name("unfold", {"kernel_size": tuple(_ints(data, "kernel_size")), **_window(data)})
     if kind in ("PixelShuffle", "PixelUnshuffle"):
         shuffles = kind == "PixelShuffle"
         factor = int(data["upscale_factor" if shuffles else "downscale_factor"])
@@ -202,12 +175,12 @@ def _own(kind: str, data: Data, given: Given, shape: tuple[int, ...] | None) -> 
     return name_of_layer(kind, data, given, shape)
 
 
-def _windows(data: Mapping[str, str], pads: list[tuple[int, int]]) -> dict[str, Any]:
-    arguments: dict[str, Any] = {}
-    for theirs, ours in (("strides", "stride"), ("dilations", "dilation")):
-        if any(value != 1 for value in _ints(data, theirs)):
-            arguments[ours] = tuple(_ints(data, theirs))
-    return arguments | ({"padding": pads} if any(any(pair) for pair in pads) else {})
+def _window(data: Data) -> dict[str, Any]:
+    return window(_ints(data, "strides"), _ints(data, "dilations"), _pads(data))
+
+
+def _pads(data: Data) -> list[tuple[int, int]]:
+    return list(zip(_ints(data, "pads_begin"), _ints(data, "pads_end"), strict=False))
 
 
 def _same_pads(data: Data, kernel: list[int], shape: tuple[int, ...] | None) -> list[tuple[int, int]] | None:
@@ -224,5 +197,5 @@ def _same_pads(data: Data, kernel: list[int], shape: tuple[int, ...] | None) -> 
     return [same_pads(*window, upper=mode == "same_upper") for window in windows]
 
 
-def _ints(data: Mapping[str, str], name: str) -> list[int]:
+def _ints(data: Data, name: str) -> list[int]:
     return [int(text) for text in data.get(name, "").split(",") if text.strip()]

@@ -11,15 +11,14 @@ import numpy as np
 import onnx
 import onnx.version_converter
 
+from .._arguments import same_pads
 from . import _onnx
-from ._check import OLDEST, stays_of, target_of, types_of
 from ._errors import ModelError, NotPortable
 from ._expand import Nodes, Window, blocks_to_planes, col2im, im2col, planes_to_blocks
-from ._moves import same_pads
-from ._narrow import rewrite_with_few_axes
-from ._onnx_nodes import attributes_of, bodies_of, free_prefix, text_of
+from ._inspect import OLDEST, stays_of, target_of, types_of
+from ._onnx_nodes import attributes_of, bodies_of, free_prefix, settings_of
 from ._regions import find_all
-from ._rewriter import CONTRIB, Rewriter, copy_of, drop_domain, drop_unused
+from ._rewriter import CONTRIB, copy_of, drop_domain, drop_unused, rewrite_nodes, rewrite_with_few_axes
 from ._targets import Target
 
 
@@ -52,10 +51,13 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
     types = [stay for graph in _onnx.read(result, sizes) for stay in types_of(find_all(graph), wanted)]
     opset = next((entry.version for entry in result.opset_import if entry.domain in _onnx.STANDARD), OLDEST)
     if opset < OLDEST:
-        result, opset = _converted(result, OLDEST), OLDEST
+        try:
+            result, opset = onnx.version_converter.convert_version(result, OLDEST), OLDEST
+        except Exception as error:
+            raise ModelError(f"the model cannot be written for version {OLDEST} of ONNX's operators: {error}") from None
     if wanted.most_axes is not None:
         rewrite_with_few_axes(result, sizes, wanted.most_axes)
-    _Writer(wanted, shapes).graph(result.graph, {}, free_prefix(result.graph))
+    rewrite_nodes(result.graph, {}, free_prefix(result.graph), _Writer(wanted, shapes).written)
     drop_domain(result, CONTRIB)
     if wanted.opset is not None and wanted.opset < opset:
         _check_nodes(result.graph, wanted.opset)
@@ -81,13 +83,6 @@ def _known_shapes(model: Any, sizes: Mapping[str, int]) -> dict[str, tuple[int, 
     }
 
 
-def _converted(model: onnx.ModelProto, version: int) -> onnx.ModelProto:
-    try:
-        return onnx.version_converter.convert_version(model, version)
-    except Exception as error:
-        raise ModelError(f"the model cannot be written for version {version} of ONNX's operators: {error}") from None
-
-
 def _check_nodes(graph: onnx.GraphProto, version: int) -> None:
     """Raises ModelError for a node that a version of ONNX's operators lacks, or lacks with these inputs and attributes."""
     for node in graph.node:
@@ -106,7 +101,7 @@ def _check_nodes(graph: onnx.GraphProto, version: int) -> None:
             raise ModelError(f"{label}: version {version} of ONNX's operators has no {what} of {node.op_type}")
 
 
-class _Writer(Rewriter):
+class _Writer:
     def __init__(self, target: Target, shapes: Mapping[str, tuple[int, ...]]):
         self.target, self.shapes = target, shapes
 
@@ -117,9 +112,10 @@ class _Writer(Rewriter):
         attributes = attributes_of(node)
         nodes = Nodes(prefix, self.target.most_axes)
         if kind == "Col2Im":
-            extents, kernel = (_listed(constants.get(tensor)) for tensor in [*node.input, "", ""][1:3])
-            if extents is None or kernel is None:
+            given = [constants.get(tensor) for tensor in [*node.input, "", ""][1:3]]
+            if any(values is None for values in given):
                 raise ModelError(_no_constants(label, node, ("image_shape", "block_shape")))
+            extents, kernel = ([int(value) for value in np.asarray(values).reshape(-1)] for values in given)
             if self.target.has(kind, len(kernel), ""):
                 return None
             windows = _windows(label, attributes, extents, kernel)
@@ -145,11 +141,10 @@ class _Writer(Rewriter):
         return shape[1] // taps
 
     def _patches(self, nodes: Nodes, node: onnx.NodeProto, constants: Mapping[str, Any], label: str) -> str:
-        given = [constants.get(tensor) for tensor in node.input[1:5]]
-        if len(given) < 4 or any(values is None for values in given):
+        settings = settings_of(node, constants)
+        if settings is None:
             raise ModelError(_no_constants(label, node, ("ksizes", "strides", "rates", "padding")))
-        kernel, strides, rates = ([int(value) for value in np.asarray(values).reshape(-1)] for values in given[:3])
-        padding = text_of(given[3])
+        kernel, strides, rates, padding = settings.values()
         shape = self.shapes.get(node.input[0])
         if shape is None or len(shape) != 4 or min(shape[1:]) < 1:
             raise ModelError(f"{label}: the shape of its input is not known but for the batch; give open extents by sizes")
@@ -201,10 +196,6 @@ def _and(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _listed(values: Any) -> list[int] | None:
-    return None if values is None else [int(value) for value in np.asarray(values).reshape(-1)]
-
-
 def _windows(label: str, attributes: Mapping[str, Any], extents: list[int], kernel: list[int]) -> list[Window]:
     rank = len(kernel)
     strides = attributes.get("strides", [1] * rank)
@@ -212,12 +203,8 @@ def _windows(label: str, attributes: Mapping[str, Any], extents: list[int], kern
     pads = attributes.get("pads", [0] * 2 * rank)
     if rank == 0 or not len(extents) == rank == len(strides) == len(dilations) or len(pads) != 2 * rank:
         raise ModelError(f"{label}: image_shape, block_shape, strides, dilations and pads must be for as many axes")
-    windows = [
-        Window(extent, size, stride, dilation, begin, end)
-        for extent, size, stride, dilation, begin, end in zip(
-            extents, kernel, strides, dilations, pads[:rank], pads[rank:], strict=True
-        )
-    ]
+    axes = zip(extents, kernel, strides, dilations, pads[:rank], pads[rank:], strict=True)
+    windows = [Window(*axis) for axis in axes]
     for axis, window in enumerate(windows):
         if min(window.extent, window.kernel, window.stride, window.dilation) < 1 or min(window.begin, window.end) < 0:
             raise ModelError(

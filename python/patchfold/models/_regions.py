@@ -7,9 +7,11 @@ index map, and the name of the chain follows from the map alone.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,11 +19,14 @@ import patchfold
 
 from .._orders.index_map import OUTSIDE, Indices, whole
 from .._orders.names import Name, name_of
+from ._errors import ModelError
 
 # The most elements of a tensor whose index map is computed: 128 MiB of indices.
 MOST_ELEMENTS = 1 << 24
+NOT_COPYING = "a convolution gives NaN where its window holds Inf or NaN anywhere; the operator copies elements"
 
 Move = Callable[[Sequence[Indices]], Sequence[Indices]]
+Key = TypeVar("Key", int, str)
 
 
 @dataclass(frozen=True)
@@ -38,19 +43,29 @@ class Step:
     outputs: tuple[str, ...]
     move: Move | None = None
     name: Name | None = None
-    notes: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The warnings about a step that moves elements."""
+        return (NOT_COPYING,) if self.move is not None and "conv" in self.kind.lower() else ()
 
 
 @dataclass
 class Graph:
     """Steps in an order in which the inputs of each step exist, with the known shapes and element types of tensors."""
 
-    steps: list[Step]
-    shapes: dict[str, tuple[int, ...]]
-    dtypes: dict[str, str]
-    results: set[str]
-    zeros: set[str] = field(default_factory=set)  # constants that hold only zeros
+    results: set[str] = field(default_factory=set)
+    constants: dict[str, Any] = field(default_factory=dict)
+    """The values of tensors that are known without a run of the model."""
+    steps: list[Step] = field(default_factory=list)
+    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    dtypes: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+    @functools.cached_property
+    def zeros(self) -> set[str]:
+        """The constants that hold only zeros."""
+        return {n for n, v in self.constants.items() if isinstance(v, np.ndarray) and v.size and not v.any()}
 
     def note_result(self, step: Step) -> None:
         """Adds the shape of the result of an operator of the family, where the model does not hold it."""
@@ -62,6 +77,42 @@ class Graph:
         except patchfold.Error:  # an argument is computed, or the runtime will refuse the operator
             return
         self.dtypes.setdefault(step.outputs[0], self.dtypes.get(step.inputs[0], ""))
+
+    def note_moved(self, step: Step) -> bool:
+        """Adds the shapes of the results of a step, where the model does not hold them. Returns False if they do not follow
+        from the shapes of the step's inputs."""
+        self.note_result(step)
+        if all(tensor in self.shapes for tensor in step.outputs):
+            return True
+        shapes = [self.shapes[tensor] for tensor in step.inputs if tensor in self.shapes]
+        if step.move is None or len(shapes) < len(step.inputs) or any(math.prod(shape) > MOST_ELEMENTS for shape in shapes):
+            return False
+        try:
+            results = step.move([np.zeros(shape, np.int64) for shape in shapes])
+        except Exception:  # the runtime will refuse the node with its own error
+            return True
+        for tensor, values in zip(step.outputs, results, strict=False):
+            self.shapes.setdefault(tensor, values.shape)
+            self.dtypes.setdefault(tensor, self.dtypes.get(step.inputs[0], ""))
+        return True
+
+
+def in_order(sources: Mapping[Key, Collection[Key]], label: Callable[[Key], str]) -> list[Key]:
+    """Returns nodes in an order in which each follows its sources. A cycle is a ModelError with the label of a node."""
+    waiting = {node: set(needed) for node, needed in sources.items()}
+    users: dict[Key, list[Key]] = {node: [] for node in sources}
+    for node, needed in sources.items():
+        for source in needed:
+            users[source].append(node)
+    order = [node for node in sources if not waiting[node]]
+    for ready in order:  # the loop itself appends to this list
+        for user in users[ready]:
+            waiting[user].discard(ready)
+            if not waiting[user]:
+                order.append(user)
+    if len(order) < len(sources):
+        raise ModelError(f"{label(next(node for node in sources if waiting[node]))} lies on a cycle")
+    return order
 
 
 @dataclass(frozen=True)
@@ -91,7 +142,7 @@ def find_all(graph: Graph) -> list[Found]:
     found: dict[str, tuple[int, Found]] = {}
     for number, step in enumerate(graph.steps):
         if step.name is not None and step.inputs and step.outputs:
-            found[step.outputs[0]] = (number, _found(graph, step.name, (number,), step.inputs[0], step.outputs[0]))
+            found[step.outputs[0]] = (number, found_of(graph, step.name, (number,), step.inputs[0], step.outputs[0]))
     sources: set[str] = set()
     while True:
         origins = _origins(graph, sources)
@@ -102,7 +153,7 @@ def find_all(graph: Graph) -> list[Found]:
         sources |= joins
         for tensor, (name, origin) in fresh.items():
             numbers = sorted(origin.steps)
-            found[tensor] = (numbers[-1], _found(graph, name, numbers, origin.source, tensor))
+            found[tensor] = (numbers[-1], found_of(graph, name, numbers, origin.source, tensor))
             sources.add(tensor)
     return [entry for _, entry in sorted(found.values(), key=lambda pair: pair[0])]
 
@@ -114,7 +165,7 @@ def _unnamed_joins(graph: Graph, origins: dict[str, _Origin], found: dict[str, t
     return {tensor for step in joins for tensor in step.outputs if tensor in origins}
 
 
-def _found(graph: Graph, name: Name, numbers: Iterable[int], source: str, result: str) -> Found:
+def found_of(graph: Graph, name: Name, numbers: Iterable[int], source: str, result: str) -> Found:
     steps = [graph.steps[number] for number in numbers]
     notes = tuple(note for step in steps for note in step.notes)
     shapes = graph.shapes.get(source), graph.shapes.get(result)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from ._calls import name_of_call
-from ._errors import ModelError, naming
+from ._errors import ModelError, check_sizes, naming
 from ._moves import MOST_CONSTANT
-from ._regions import MOST_ELEMENTS, Graph, Step
-from ._tensorflow_nodes import FILLING, folded, move_of, moved_by, name_of_node, note_of, shape_of
-from ._tensorflow_values import array_of, part_of, plain
+from ._regions import Graph, Step, in_order
+from ._tensorflow_nodes import FILLING, folded, move_of, moved_by, name_of_node, shape_of
 
 MOST_BYTES = 1 << 31
 # The most nodes of all functions, counted at each call of a function.
@@ -102,10 +102,7 @@ class _Reader:
             name = next(name for name in self.bodies if name not in read)
             read.add(name)
             graphs.append(self._body(name))
-        unknown = sorted(set(self.sizes) - set(self.open))
-        if unknown:
-            there = ", ".join(self.open) or "none"
-            raise ModelError(f"sizes: the model has no open dimension {', '.join(map(repr, unknown))}; it has {there}")
+        check_sizes(self.sizes, self.open)
         graphs[0].notes += [f"open size {name} taken as {size}" for name, size in self.open.items()]
         return graphs
 
@@ -135,7 +132,7 @@ class _Reader:
             attributes = {key: plain(value) for key, value in node.attr.items() if key != "value"}
             if "value" in node.attr:
                 attributes["value"] = node.attr["value"].tensor
-            count = self._outputs(node)
+            count = max((number + 1 for _, number in self._references(node)), default=0)
             nodes.append(Node(name, node.op, attributes, inputs, [f"{name}:{number}" for number in range(count)]))
             return
         if called not in self.functions:
@@ -191,9 +188,6 @@ class _Reader:
                 yield f"{argument.name}:{place}", number
                 number += 1
 
-    def _outputs(self, node: Any) -> int:
-        return max((number + 1 for _, number in self._references(node)), default=0)
-
     def _needed(self, nodes: Sequence[Node], results: set[str]) -> list[Node]:
         """Returns the nodes on which results depend, without nodes that save and restore weights."""
         makers = {tensor: node for node in nodes for tensor in node.outputs}
@@ -227,16 +221,14 @@ class _Reader:
     # Turning nodes into steps.
 
     def _graph(self, nodes: Sequence[Node], results: set[str], labels: Mapping[str, str], where: str = "") -> Graph:
-        graph = Graph([], {}, {}, results)
-        constants: dict[str, Any] = {}
-        for node in in_order(nodes):
+        graph = Graph(results)
+        for node in _in_order(nodes):
             _note_type(graph, node)
             if node.kind == "Placeholder":
                 self._placeholder(graph, node, labels)
             else:
                 with naming(f"node {node.name}{where} ({node.kind})"):
-                    add(graph, constants, node, f"{node.name}{where}")
-        graph.zeros = {name for name, values in constants.items() if values.size and not values.any()}
+                    add(graph, node, f"{node.name}{where}")
         return graph
 
     def _placeholder(self, graph: Graph, node: Node, labels: Mapping[str, str]) -> None:
@@ -255,10 +247,11 @@ class _Reader:
             graph.shapes[node.outputs[0]] = tuple(known)
 
 
-def add(graph: Graph, constants: dict[str, Any], node: Node, name: str, label: str = "") -> None:
+def add(graph: Graph, node: Node, name: str, label: str = "") -> None:
     """Adds a node as a step, or its results as constants. `label`: the model's name of the operator."""
+    constants = graph.constants
     if node.kind == "Const":
-        values = array_of(node.name, node.attributes.get("value"))
+        values = _array_of(node.name, node.attributes.get("value"))
         if values is not None:
             constants[node.outputs[0]] = values
             graph.shapes[node.outputs[0]] = values.shape
@@ -292,26 +285,15 @@ def add(graph: Graph, constants: dict[str, Any], node: Node, name: str, label: s
         op = name_of_node(node.kind, node.attributes, given, shape)
     if op is None and move is None:
         inputs = [tensor for tensor, values in zip(node.inputs, given, strict=True) if values is None]
-    notes = note_of(node.kind) if move is not None else ()
     own = op if inputs else None
-    step = Step(name, label or node.kind, tuple(inputs), tuple(node.outputs), None if op else move, own, notes)
+    step = Step(name, label or node.kind, tuple(inputs), tuple(node.outputs), None if op else move, own)
     graph.steps.append(step)
     _note_shapes(graph, step, node)
 
 
 def _note_shapes(graph: Graph, step: Step, node: Node) -> None:
     """Adds shapes that the file leaves open, from the shapes of the inputs."""
-    if all(tensor in graph.shapes for tensor in step.outputs):
-        return
-    graph.note_result(step)
-    shapes = [graph.shapes.get(tensor) for tensor in step.inputs]
-    if step.move is not None and all(shape is not None and math.prod(shape) <= MOST_ELEMENTS for shape in shapes):
-        try:
-            results = step.move([np.zeros(shape, np.int64) for shape in shapes if shape is not None])
-        except Exception:
-            return
-        for tensor, values in zip(step.outputs, results, strict=False):
-            graph.shapes.setdefault(tensor, values.shape)
+    if graph.note_moved(step):
         return
     shape = shape_of(node.kind, [graph.shapes.get(tensor) for tensor in node.inputs])
     if shape is not None:
@@ -335,31 +317,18 @@ def _note_type(graph: Graph, node: Node) -> None:
             graph.shapes.setdefault(tensor, tuple(shape))
 
 
-def in_order(nodes: Sequence[Node]) -> list[Node]:
-    """Returns nodes in an order in which each follows its inputs, without back edges of loops. A cycle is a ModelError."""
+def _in_order(nodes: Sequence[Node]) -> list[Node]:
+    """Returns nodes in an order in which each follows its inputs, without back edges of loops."""
     makers = {tensor: number for number, node in enumerate(nodes) for tensor in node.outputs}
-    waiting: list[set[int]] = []
-    users: list[list[int]] = [[] for _ in nodes]
+    sources: dict[int, set[int]] = {}
     for number, node in enumerate(nodes):
         for tensor in node.inputs:
             if tensor not in makers:
                 raise ModelError(f"node {node.name} ({node.kind}): its input {tensor!r} is made by no node")
-        sources = {makers[tensor] for tensor in node.inputs}
-        waiting.append({source for source in sources if nodes[source].kind not in ("NextIteration", "RefNextIteration")})
-        for source in waiting[-1]:
-            users[source].append(number)
-    ready = [number for number, sources in enumerate(waiting) if not sources]
-    order = []
-    for number in ready:  # the loop itself appends to this list
-        order.append(nodes[number])
-        for user in users[number]:
-            waiting[user].discard(number)
-            if not waiting[user]:
-                ready.append(user)
-    if len(order) < len(nodes):
-        left = next(node for node, sources in zip(nodes, waiting, strict=True) if sources)
-        raise ModelError(f"node {left.name} ({left.kind}): lies on a cycle")
-    return order
+        made_by = {makers[tensor] for tensor in node.inputs}
+        sources[number] = {each for each in made_by if nodes[each].kind not in ("NextIteration", "RefNextIteration")}
+    order = in_order(sources, lambda number: f"node {nodes[number].name} ({nodes[number].kind}):")
+    return [nodes[number] for number in order]
 
 
 def _resolve(nodes: Sequence[Node], alias: Mapping[str, str]) -> None:
@@ -386,3 +355,72 @@ def _functions(node: Any) -> Iterable[str]:
 
 def _flat(tensor: str) -> str:
     return tensor if ":" in tensor else f"{tensor}:0"
+
+
+# TensorFlow's messages as values of Python and NumPy.
+
+
+def part_of(module: str, what: str) -> Any:
+    """Returns a module of TensorFlow. If the module is missing, the ImportError names the reader that needs TensorFlow."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(f"inspect reads {what} with TensorFlow: pip install tensorflow-cpu ({error})") from None
+
+
+def plain(value: Any) -> Any:
+    """Returns an attribute as a Python value: shapes as lists with -1 for an open extent, None for an open rank."""
+    kind = value.WhichOneof("value")
+    if kind == "s":
+        return value.s.decode(errors="replace")
+    if kind == "type":
+        return _type(value.type)
+    if kind == "shape":
+        return _extents(value.shape)
+    if kind == "list":
+        if value.list.shape:
+            return [_extents(shape) for shape in value.list.shape]
+        return list(value.list.i)
+    return getattr(value, kind) if kind in ("i", "f", "b") else None
+
+
+def _extents(shape: Any) -> list[int] | None:
+    return None if shape.unknown_rank else [int(dim.size) for dim in shape.dim]
+
+
+def _type(number: int) -> str:
+    types = part_of("tensorflow.core.framework.types_pb2", "SavedModels")
+    try:
+        name = str(types.DataType.Name(number)).removeprefix("DT_").lower()
+    except ValueError:
+        return f"type {number}"
+    return {"float": "float32", "double": "float64", "half": "float16"}.get(name, name)
+
+
+def _array_of(name: str, tensor: Any) -> np.ndarray[Any, Any] | None:
+    """Returns the values of the constant of a node; None for a large constant and for types that NumPy lacks."""
+    dtype = _type(tensor.dtype) if tensor is not None else ""
+    if dtype not in _FIELDS:
+        return None
+    shape = tuple(int(dim.size) for dim in tensor.tensor_shape.dim)
+    count = math.prod(shape)
+    if any(extent < 0 for extent in shape) or count > MOST_CONSTANT:
+        return None
+    if tensor.tensor_content:
+        item = np.dtype(dtype).itemsize
+        if len(tensor.tensor_content) != count * item:
+            size = len(tensor.tensor_content)
+            raise ModelError(f"node {name} (Const): {size} bytes do not fit its shape {list(shape)}")
+        return np.frombuffer(tensor.tensor_content, dtype).reshape(shape)
+    values = np.array(getattr(tensor, _FIELDS[dtype]), dtype)
+    if values.size > count or (values.size == 0 and count):
+        values = np.zeros(1, dtype) if values.size == 0 else values[:count]
+    # All elements after the last given value are equal to this value.
+    return np.concatenate([values, np.repeat(values[-1:], count - values.size)]).reshape(shape)
+
+
+_FIELDS = {
+    "float32": "float_val", "float64": "double_val", "int32": "int_val", "int64": "int64_val", "bool": "bool_val",
+    "int8": "int_val", "int16": "int_val", "uint8": "int_val", "uint16": "int_val", "uint32": "uint32_val",
+    "uint64": "uint64_val",
+}  # fmt: skip

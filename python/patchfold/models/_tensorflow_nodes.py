@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import same_pads
 from .._orders.index_map import Indices
-from .._orders.names import Name
-from ._moves import MOST_PARTS, NOT_COPYING, copying_convolution, gathered, joined, padded, repeated, same_pads, sized
+from .._orders.names import Name, window
+from ._moves import MOST_PARTS, along, copying_convolution, gathered, joined, padded, repeated, sized
 from ._regions import Move
 
 Attributes = Mapping[str, Any]
@@ -59,25 +60,8 @@ def move_of(kind: str, attributes: Attributes, given: Given, shape: tuple[int, .
     return make(attributes, [None if place in taken else np.asarray(values) for place, values in enumerate(given)])
 
 
-def note_of(kind: str) -> tuple[str, ...]:
-    """Returns the warnings about nodes of a kind that move elements."""
-    return (NOT_COPYING,) if kind in CONVOLUTIONS else ()
-
-
 def _numbers(values: Any) -> list[int]:
     return [int(value) for value in np.asarray(values).reshape(-1)]
-
-
-def _reshape(attributes: Attributes, given: Given) -> Move:
-    return lambda indices: [indices[0].reshape(_numbers(given[1]))]
-
-
-def _transpose(attributes: Attributes, given: Given) -> Move:
-    return lambda indices: [indices[0].transpose(_numbers(given[1]))]
-
-
-def _expand_dims(attributes: Attributes, given: Given) -> Move:
-    return lambda indices: [np.expand_dims(indices[0], _numbers(given[1])[0])]
 
 
 def _squeeze(attributes: Attributes, given: Given) -> Move:
@@ -127,10 +111,6 @@ def _concat(attributes: Attributes, given: Given) -> Move:
     return lambda indices: [joined(indices, axis)]
 
 
-def _pack(attributes: Attributes, given: Given) -> Move:
-    return lambda indices: [joined(indices, int(attributes.get("axis", 0)), stacked=True)]
-
-
 def _unpack(attributes: Attributes, given: Given) -> Move:
     axis = int(attributes.get("axis", 0))
 
@@ -164,17 +144,13 @@ def _gather(attributes: Attributes, given: Given) -> Move | None:
     if int(attributes.get("batch_dims", 0)) != 0:
         return None
     axis = _numbers(given[2])[0] if len(given) > 2 else int(attributes.get("axis", 0))
-    return lambda indices: [gathered(indices[0], [*[None] * (axis % indices[0].ndim), given[1]])]
+    return lambda indices: [along(indices[0], given[1], axis)]
 
 
 def _gather_nd(attributes: Attributes, given: Given) -> Move | None:
     if int(attributes.get("batch_dims", 0)) != 0:
         return None
     return lambda indices: [gathered(indices[0], list(np.moveaxis(given[1], -1, 0)))]
-
-
-def _tile(attributes: Attributes, given: Given) -> Move:
-    return lambda indices: [repeated(indices[0], _numbers(given[1]))]
 
 
 def _broadcast(attributes: Attributes, given: Given) -> Move:
@@ -188,11 +164,14 @@ def _broadcast(attributes: Attributes, given: Given) -> Move:
 
 
 _MOVES: dict[str, Callable[[Attributes, Given], Move | None]] = {
-    "Reshape": _reshape, "Transpose": _transpose, "ExpandDims": _expand_dims, "Squeeze": _squeeze,
-    "StridedSlice": _strided_slice, "Slice": _slice, "Pad": _pad, "PadV2": _pad, "ConcatV2": _concat,
-    "Concatenation": _concat,
-    "Pack": _pack, "Unpack": _unpack, "Split": _split, "SplitV": _split_at, "GatherV2": _gather, "Gather": _gather,
-    "GatherNd": _gather_nd, "Tile": _tile, "BroadcastTo": _broadcast,
+    "Reshape": lambda attributes, given: lambda indices: [indices[0].reshape(_numbers(given[1]))],
+    "Transpose": lambda attributes, given: lambda indices: [indices[0].transpose(_numbers(given[1]))],
+    "ExpandDims": lambda attributes, given: lambda indices: [np.expand_dims(indices[0], _numbers(given[1])[0])],
+    "Pack": lambda attributes, given: lambda indices: [joined(indices, int(attributes.get("axis", 0)), stacked=True)],
+    "Tile": lambda attributes, given: lambda indices: [repeated(indices[0], _numbers(given[1]))],
+    "Squeeze": _squeeze, "StridedSlice": _strided_slice, "Slice": _slice, "Pad": _pad, "PadV2": _pad, "ConcatV2": _concat,
+    "Concatenation": _concat, "Unpack": _unpack, "Split": _split, "SplitV": _split_at, "GatherV2": _gather,
+    "Gather": _gather, "GatherNd": _gather_nd, "BroadcastTo": _broadcast,
 }  # fmt: skip
 
 
@@ -205,11 +184,7 @@ def _convolution(kind: str, attributes: Attributes, given: Given) -> Move | None
         return None
     rank = weights.ndim - 2
     kernel = weights.shape[:rank]
-    single = kind == "DepthwiseConv2dNative"
-    if single:
-        filters = weights.reshape(*kernel, -1)[..., None, :]
-    else:
-        filters = weights
+    filters = weights.reshape(*kernel, -1)[..., None, :] if kind == "DepthwiseConv2dNative" else weights
     filters = np.moveaxis(filters, (-1, -2), (0, 1))
     stride, dilation = (list(attributes.get(name) or [1] * (rank + 2))[1:-1] for name in ("strides", "dilations"))
     padding, explicit = attributes.get("padding", "VALID"), list(attributes.get("explicit_paddings") or [])
@@ -268,21 +243,17 @@ def patches(attributes: Attributes, shape: tuple[int, ...] | None, rank: int = 2
     """Returns the name of ExtractImagePatches or ExtractVolumePatches. `shape`: the input's."""
     names = ("ksizes", "strides", "rates")
     kernel, stride, rates = (_numbers(attributes.get(name, [1] * (rank + 2)))[1:-1] for name in names)
-    arguments: dict[str, Any] = {"kernel_size": tuple(kernel)}
-    for name, values in (("stride", stride), ("dilation", rates)):
-        if any(value != 1 for value in values):
-            arguments[name] = tuple(values)
+    padding: Any = {}
+    pads: list[tuple[int, int]] = []
     if attributes.get("padding") == "SAME":
-        arguments["padding"] = "?"
         sound = len(kernel) == len(stride) == len(rates) == rank and min(*kernel, *stride, *rates) > 0
         if sound and shape is not None and len(shape) == rank + 2:
-            windows = list(zip(shape[1:-1], kernel, stride, rates, strict=True))
-            pads = [same_pads(*window) for window in windows]
-            if rank == 3:  # if the stride exceeds the kernel, the first patch of a volume moves inward, as in TensorFlow
-                pads = [_shifted(*window) for window in windows]
-            arguments["padding"] = pads
-            if not any(any(pair) for pair in pads):
-                del arguments["padding"]
+            # If the stride exceeds the kernel, the first patch of a volume moves inward, as in TensorFlow.
+            pads_of = _shifted if rank == 3 else same_pads
+            pads = [pads_of(*axis) for axis in zip(shape[1:-1], kernel, stride, rates, strict=True)]
+        else:
+            padding = {"padding": "?"}
+    arguments = {"kernel_size": tuple(kernel), **window(stride, rates, pads), **padding}
     return Name("unfold", {**arguments, "layout": "channels_last", "order": "kernel", "positions": "grid"})
 
 

@@ -12,8 +12,7 @@ import numpy as np
 from ._errors import ModelError, naming
 from ._moves import MOST_CONSTANT
 from ._regions import Graph
-from ._tensorflow import OWN, Node, add
-from ._tensorflow_values import part_of, plain
+from ._tensorflow import OWN, Node, add, part_of, plain
 
 MOST_BYTES = 1 << 31
 
@@ -29,6 +28,10 @@ KINDS = {
     "MUL": "Mul", "FLOOR_DIV": "FloorDiv", "FLOOR_MOD": "FloorMod", "MAXIMUM": "Maximum", "MINIMUM": "Minimum",
     "CAST": "Cast", "NEG": "Neg", "REDUCE_PROD": "Prod",
 }  # fmt: skip
+WINDOW = {
+    "padding": "Padding", "sw": "StrideW", "sh": "StrideH", "dw": "DilationWFactor", "dh": "DilationHFactor",
+    "activation": "FusedActivationFunction",
+}  # fmt: skip
 # For each operator, the table of its settings in the file, and TensorFlow's names of the settings.
 OPTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "StridedSlice": ("StridedSliceOptions", {
@@ -41,15 +44,9 @@ OPTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "Gather": ("GatherOptions", {"axis": "Axis", "batch_dims": "BatchDims"}),
     "SpaceToDepth": ("SpaceToDepthOptions", {"block_size": "BlockSize"}),
     "DepthToSpace": ("DepthToSpaceOptions", {"block_size": "BlockSize"}),
-    "Conv2D": ("Conv2DOptions", {
-        "padding": "Padding", "sw": "StrideW", "sh": "StrideH", "dw": "DilationWFactor", "dh": "DilationHFactor",
-        "activation": "FusedActivationFunction"}),
-    "DepthwiseConv2dNative": ("DepthwiseConv2DOptions", {
-        "padding": "Padding", "sw": "StrideW", "sh": "StrideH", "dw": "DilationWFactor", "dh": "DilationHFactor",
-        "activation": "FusedActivationFunction", "multiplier": "DepthMultiplier"}),
-    "Conv3D": ("Conv3DOptions", {
-        "padding": "Padding", "sw": "StrideW", "sh": "StrideH", "sd": "StrideD", "dw": "DilationWFactor",
-        "dh": "DilationHFactor", "dd": "DilationDFactor", "activation": "FusedActivationFunction"}),
+    "Conv2D": ("Conv2DOptions", WINDOW),
+    "DepthwiseConv2dNative": ("DepthwiseConv2DOptions", {**WINDOW, "multiplier": "DepthMultiplier"}),
+    "Conv3D": ("Conv3DOptions", {**WINDOW, "sd": "StrideD", "dd": "DilationDFactor"}),
     "Prod": ("ReducerOptions", {"keep_dims": "KeepDims"}),
 }  # fmt: skip
 
@@ -68,9 +65,7 @@ def read(path: str) -> list[Graph]:
         raise ModelError(f"{path}: is no LiteRT model: its mark TFL3 is not there")
     try:
         return _Reader(part_of("tensorflow.lite.python.schema_py_generated", ".tflite files"), data, path).read()
-    except ImportError:
-        raise
-    except ModelError:
+    except (ImportError, ModelError):
         raise
     except Exception as error:  # the reader of flatbuffers has no common class for errors about damaged files
         raise ModelError(f"{path}: is no sound LiteRT model, or is cut short: {type(error).__name__}: {error}") from None
@@ -108,8 +103,7 @@ class _Reader:
         return name
 
     def _graph(self, subgraph: Any, number: int, codes: list[str]) -> Graph:
-        graph = Graph([], {}, {}, set())
-        constants: dict[str, Any] = {}
+        graph = Graph()
         names: list[str] = []
         taken: set[str] = set()
         self.large: set[str] = set()  # constants that are not read
@@ -119,7 +113,7 @@ class _Reader:
             name = name if name and name not in taken else f"{name}#{place}"
             taken.add(name)
             names.append(name)
-            self._tensor(graph, constants, tensor, name)
+            self._tensor(graph, tensor, name)
         inputs = [self._name(names, subgraph.Inputs(place)) for place in self._range(subgraph.InputsLength())]
         graph.results = {self._name(names, subgraph.Outputs(place)) for place in self._range(subgraph.OutputsLength())}
         for place, name in enumerate(inputs):
@@ -128,11 +122,10 @@ class _Reader:
                 if tensor.ShapeSignature(axis) < 0:
                     graph.notes.append(f"open size {name}.{axis} taken as {graph.shapes[name][axis]}")
         variables = {n for p, n in enumerate(names) if subgraph.Tensors(p).IsVariable()}
-        made = {"", *inputs, *constants, *self.large, *variables}
+        made = {"", *inputs, *graph.constants, *self.large, *variables}
         where = f" in subgraph {number}" if number else ""
         for place in self._range(subgraph.OperatorsLength()):
-            self._operator(graph, constants, subgraph.Operators(place), place, where, (names, codes, made))
-        graph.zeros = {name for name, values in constants.items() if values.size and not values.any()}
+            self._operator(graph, subgraph.Operators(place), place, where, (names, codes, made))
         return graph
 
     def _name(self, names: list[str], index: int) -> str:
@@ -142,7 +135,7 @@ class _Reader:
             raise ModelError(f"{self.path}: names the tensor {index}; it has {len(names)}")
         return names[index]
 
-    def _tensor(self, graph: Graph, constants: dict[str, Any], tensor: Any, name: str) -> None:
+    def _tensor(self, graph: Graph, tensor: Any, name: str) -> None:
         shape = tuple(int(tensor.Shape(axis)) for axis in self._range(tensor.ShapeLength()))
         if any(extent < 0 for extent in shape) or math.prod(shape) > 1 << 48:
             raise ModelError(f"tensor {name!r}: its shape {list(shape)} cannot be")
@@ -167,12 +160,11 @@ class _Reader:
         if math.prod(shape) > MOST_CONSTANT:
             self.large.add(name)
             return
-        constants[name] = np.frombuffer(buffer.DataAsNumpy().tobytes(), dtype).reshape(shape)
+        graph.constants[name] = np.frombuffer(buffer.DataAsNumpy().tobytes(), dtype).reshape(shape)
 
     def _operator(
-        self, graph: Graph, constants: dict[str, Any], operator: Any, number: int, where: str,
-        known: tuple[list[str], list[str], set[str]],
-    ) -> None:  # fmt: skip
+        self, graph: Graph, operator: Any, number: int, where: str, known: tuple[list[str], list[str], set[str]]
+    ) -> None:
         names, codes, made = known
         if not 0 <= operator.OpcodeIndex() < len(codes):
             raise ModelError(f"operator #{number}: has the code {operator.OpcodeIndex()}; the file has {len(codes)}")
@@ -191,10 +183,10 @@ class _Reader:
             kind, attributes = OWN, _options_of(operator).Value
         attributes |= self._options(kind, operator)
         if kind in ("Conv2D", "DepthwiseConv2dNative") and len(inputs) > 1:
-            inputs[1] = _filters(kind, attributes, constants, inputs[1])
+            inputs[1] = _filters(kind, attributes, graph.constants, inputs[1])
         kind = "" if attributes.get("offset") or (kind == "Concatenation" and attributes["activation"]) else kind
         with naming(label):
-            add(graph, constants, Node(label, kind or code, attributes, [t for t in inputs if t], outputs), label, code)
+            add(graph, Node(label, kind or code, attributes, [t for t in inputs if t], outputs), label, code)
 
     def _options(self, kind: str, operator: Any) -> dict[str, Any]:
         """Returns the settings of an operator under TensorFlow's names."""

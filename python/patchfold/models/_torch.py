@@ -20,10 +20,10 @@ import numpy as np
 
 from .._arrays.dtypes import BY_TORCH_CODE
 from ._calls import name_of_call
-from ._errors import ModelError, naming
+from ._errors import ModelError, check_sizes, naming
 from ._moves import MOST_CONSTANT
 from ._regions import Graph, Step
-from ._torch_nodes import FILLING, Tensor, folded, move_of, name_of_node, note_of
+from ._torch_nodes import FILLING, Tensor, folded, move_of, name_of_node
 
 MOST_JSON = 1 << 28
 SCHEMA = 8  # the version of torch.export's format that torch 2.7 to 2.15 write
@@ -103,10 +103,7 @@ class _Reader:
                 if symbol and all(symbol[2] != other for other, _, _ in open_sizes.values()):
                     hint = int((expression.get("hint") or {}).get("as_int") or 64)
                     open_sizes[f"{name}.{axis}"] = symbol[2], int(symbol[1] or 1), hint
-        unknown = sorted(set(self.sizes) - set(open_sizes))
-        if unknown:
-            there = ", ".join(open_sizes) or "none"
-            raise ModelError(f"sizes: the model has no open dimension {', '.join(map(repr, unknown))}; it has {there}")
+        check_sizes(self.sizes, open_sizes)
         for place, (name, times, hint) in open_sizes.items():
             size = int(self.sizes.get(place, hint))
             if times < 1 or size % times:
@@ -136,20 +133,16 @@ class _Reader:
 
     def _weights(self, signature: Any) -> dict[str, Any]:
         """Returns the values of the graph's inputs that are small weights or constants."""
-        held = {
-            "parameter": ("parameter_name", "weights"),
-            "buffer": ("buffer_name", "weights"),
-            "tensor_constant": ("tensor_constant_name", "constants"),
-        }
+        held = {"parameter": "weights", "buffer": "weights", "tensor_constant": "constants"}
         values: dict[str, Any] = {}
         for spec in signature["input_specs"]:
-            for kind, (key, folder) in held.items():
+            for kind, folder in held.items():
                 if kind not in spec:
                     continue
                 entry = spec[kind]
                 # A buffer that is not persistent is stored with the constants.
                 for place in dict.fromkeys((folder, "constants")):
-                    array = self._payload(place, entry[key])
+                    array = self._payload(place, entry[f"{kind}_name"])
                     if array is not None:
                         values[entry["arg"]["name"]] = array
         return values
@@ -189,11 +182,10 @@ class _Reader:
 
     # Graphs.
 
-    def _graph(self, graph: Any, outer: Mapping[str, Any], graphs: list[Graph], where: str, depth: int) -> None:
+    def _graph(self, graph: Any, weights: Mapping[str, Any], graphs: list[Graph], where: str, depth: int) -> None:
         if depth > 64:
             raise ModelError(f"{self.path}: its graphs lie in each other more than 64 deep")
-        result = Graph([], {}, {}, {a["as_tensor"]["name"] for a in graph["outputs"] if "as_tensor" in a})
-        constants = dict(outer)
+        result = Graph({a["as_tensor"]["name"] for a in graph["outputs"] if "as_tensor" in a}, dict(weights))
         numbers = {name: self._size(value) for name, value in graph["sym_int_values"].items()}
         for name, meta in graph["tensor_values"].items():
             shape = self._shape(meta, name)
@@ -220,14 +212,12 @@ class _Reader:
                     self._graph(held["graph"], {}, graphs, f" in {name}{where}", depth + 1)
             visible |= set(outputs)
             with naming(f"node {name}{where} ({kind})"):
-                _add(result, f"{name}{where}", kind, arguments, outputs, constants)
-        result.zeros = {name for name, values in constants.items() if values.size and not values.any()}
+                _add(result, f"{name}{where}", kind, arguments, outputs)
 
 
-def _add(
-    graph: Graph, name: str, kind: str, arguments: dict[str, Any], outputs: list[str], constants: dict[str, Any]
-) -> None:
+def _add(graph: Graph, name: str, kind: str, arguments: dict[str, Any], outputs: list[str]) -> None:
     """Adds a node as a step, or its results as constants."""
+    constants = graph.constants
     given = [tensor for value in arguments.values() for tensor in _listed(value)]
     shapes = [graph.shapes.get(output) for output in outputs]
     values = {key: _filled(value, constants) for key, value in arguments.items()}
@@ -247,8 +237,7 @@ def _add(
     inputs = moved if move is not None else tuple(tensor for tensor in given if tensor not in constants)
     if op is not None:
         inputs = tuple(given[:1])
-    notes = note_of(kind) if move is not None else ()
-    graph.steps.append(Step(name, kind, inputs, tuple(outputs), None if op else move, op if inputs else None, notes))
+    graph.steps.append(Step(name, kind, inputs, tuple(outputs), None if op else move, op if inputs else None))
 
 
 def _kind(target: str) -> str:
@@ -260,17 +249,9 @@ def _kind(target: str) -> str:
 def _tensors(argument: Any) -> list[str]:
     """Returns the names of the tensors in an argument."""
     ((kind, value),) = argument.items()
-    if kind == "as_tensor":
-        return [value["name"]]
-    if kind == "as_tensors":
-        return [tensor["name"] for tensor in value]
     if kind == "as_nested_tensors":
         return [tensor["name"] for part in value for tensor in part]
-    if kind == "as_optional_tensor":
-        return [value["as_tensor"]["name"]] if "as_tensor" in value else []
-    if kind == "as_optional_tensors":
-        return [tensor["as_tensor"]["name"] for tensor in value if "as_tensor" in tensor]
-    return []
+    return _listed(_value(argument, {}))
 
 
 def _value(argument: Any, numbers: Mapping[str, int | None]) -> Any:

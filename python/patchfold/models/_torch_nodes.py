@@ -13,16 +13,7 @@ import numpy as np
 from .._arrays.dtypes import BY_TORCH_CODE, SHARED_WITH_NUMPY
 from .._orders.index_map import Indices
 from .._orders.names import Name
-from ._moves import (
-    MOST_PARTS,
-    NOT_COPYING,
-    copying_convolution,
-    gathered,
-    joined,
-    padded,
-    repeated,
-    windowed,
-)
+from ._moves import MOST_PARTS, along, copying_convolution, gathered, joined, padded, repeated, windowed
 from ._regions import Move
 
 Shapes = Sequence["tuple[int, ...] | None"]
@@ -84,11 +75,6 @@ def _known(arguments: Values, values: Values) -> bool:
     return True
 
 
-def note_of(kind: str) -> tuple[str, ...]:
-    """Returns the warnings about nodes of a kind that move elements."""
-    return (NOT_COPYING,) if kind in FILLING and "pad" not in kind else ()
-
-
 def _along(axis: int, where: Any) -> Callable[[Indices], Indices]:
     def cut(x: Indices) -> Indices:
         at: list[Any] = [slice(None)] * x.ndim
@@ -102,10 +88,6 @@ def _along(axis: int, where: Any) -> Callable[[Indices], Indices]:
 def _slice(values: Values) -> Move:
     cut = _along(values.get("dim", 0), slice(values.get("start"), values.get("end"), values.get("step", 1)))
     return lambda indices: [cut(indices[0])]
-
-
-def _select(values: Values) -> Move:
-    return lambda indices: [np.asarray(indices[0].take(int(values["index"]), int(values["dim"])))]
 
 
 def _narrow(values: Values) -> Move:
@@ -134,16 +116,8 @@ def _parts(values: Values) -> Move:
     return move
 
 
-def _permute(values: Values) -> Move:
-    return lambda indices: [indices[0].transpose(values["dims"])]
-
-
 def _transpose(values: Values) -> Move:
     return lambda indices: [indices[0].swapaxes(values.get("dim0", 0), values.get("dim1", 1))]
-
-
-def _moveaxis(values: Values) -> Move:
-    return lambda indices: [np.moveaxis(indices[0], values["source"], values["destination"])]
 
 
 def _index(values: Values) -> Move | None:
@@ -151,10 +125,6 @@ def _index(values: Values) -> Move | None:
     if any(part is not None and np.asarray(part).dtype.kind not in "iu" for part in at):
         return None
     return lambda indices: [gathered(indices[0], at)]
-
-
-def _index_select(values: Values) -> Move:
-    return lambda indices: [gathered(indices[0], [*[None] * (values["dim"] % indices[0].ndim), values["index"]])]
 
 
 def _pad(values: Values) -> Move | None:
@@ -166,20 +136,20 @@ def _pad(values: Values) -> Move | None:
     return lambda indices: [padded(indices[0], [*[(0, 0)] * (indices[0].ndim - len(pairs)), *pairs])]
 
 
-def _unfold(values: Values) -> Move:
-    return lambda indices: [windowed(indices[0], int(values["dimension"]), int(values["size"]), int(values["step"]))]
-
-
 def _repeat(values: Values) -> Move:
     return lambda indices: [repeated(indices[0], values.get("repeats", values.get("dims")))]
 
 
 _MOVES: dict[str, Callable[[Values], Move | None]] = {
-    "aten.slice": _slice, "aten.select": _select, "aten.narrow": _narrow, "aten.split": _parts, "aten.chunk": _parts,
-    "aten.split_with_sizes": _parts, "aten.unbind": _parts, "aten.permute": _permute, "aten.transpose": _transpose,
-    "aten.t": _transpose, "aten.swapaxes": _transpose, "aten.movedim": _moveaxis, "aten.index": _index,
-    "aten.index_select": _index_select, "aten.constant_pad_nd": _pad, "aten.pad": _pad, "aten.unfold": _unfold,
+    "aten.slice": _slice, "aten.narrow": _narrow, "aten.split": _parts, "aten.chunk": _parts,
+    "aten.split_with_sizes": _parts, "aten.unbind": _parts, "aten.transpose": _transpose, "aten.t": _transpose,
+    "aten.swapaxes": _transpose, "aten.index": _index, "aten.constant_pad_nd": _pad, "aten.pad": _pad,
     "aten.repeat": _repeat, "aten.tile": _repeat,
+    "aten.select": lambda v: lambda indices: [np.asarray(indices[0].take(int(v["index"]), int(v["dim"])))],
+    "aten.permute": lambda v: lambda indices: [indices[0].transpose(v["dims"])],
+    "aten.movedim": lambda v: lambda indices: [np.moveaxis(indices[0], v["source"], v["destination"])],
+    "aten.index_select": lambda v: lambda indices: [along(indices[0], v["index"], v["dim"])],
+    "aten.unfold": lambda v: lambda indices: [windowed(indices[0], int(v["dimension"]), int(v["size"]), int(v["step"]))],
 }  # fmt: skip
 
 

@@ -169,7 +169,8 @@ def sliding_window_inference(
             done(len(group))
     merged = outputs.finish()
     if out is None and _is_meta_tensor(inputs):
-        merged = [_with_meta(each, inputs) for each in merged]
+        kind: Any = type(inputs)
+        merged = [kind(each).copy_meta_from(inputs, copy_attr=False) for each in merged]
     return packed(outputs.keys, merged)
 
 
@@ -185,10 +186,6 @@ def _padding_word(mode: Any, cval: Any) -> Any:
 def _is_meta_tensor(x: torch.Tensor) -> bool:
     module = sys.modules.get("monai.data.meta_tensor")
     return module is not None and isinstance(x, module.MetaTensor)
-
-
-def _with_meta(x: torch.Tensor, like: Any) -> Any:
-    return type(like)(x).copy_meta_from(like, copy_attr=False)
 
 
 def word(value: Any) -> Any:

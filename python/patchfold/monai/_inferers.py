@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ from ._inference import sliding_window_inference, word
 from ._windows import NAME, importance_map
 
 
+@dataclass(eq=False, repr=False)
 class SlidingWindowInferer:
     """sliding_window_inference with its arguments given beforehand, as MONAI's class of this name.
 
@@ -35,40 +37,24 @@ class SlidingWindowInferer:
         True
     """
 
-    def __init__(
-        self,
-        roi_size: Sequence[int | None] | int,
-        sw_batch_size: int = 1,
-        overlap: Sequence[float] | float = 0.25,
-        mode: str = "constant",
-        sigma_scale: Sequence[float] | float = 0.125,
-        padding_mode: str = "constant",
-        cval: float = 0.0,
-        sw_device: torch.device | str | None = None,
-        device: torch.device | str | None = None,
-        progress: bool = False,
-        cache_roi_weight_map: bool = False,
-        cpu_thresh: int | None = None,
-        buffer_steps: int | None = None,
-        buffer_dim: int = -1,
-        with_coord: bool = False,
-    ) -> None:
-        importance_map((1,), word(mode), 1.0)  # refuses a wrong mode when the object is made, as MONAI does
-        self.roi_size = roi_size
-        self.sw_batch_size = sw_batch_size
-        self.overlap = overlap
-        self.mode = mode
-        self.sigma_scale = sigma_scale
-        self.padding_mode = padding_mode
-        self.cval = cval
-        self.sw_device = sw_device
-        self.device = device
-        self.progress = progress
-        self.cache_roi_weight_map = cache_roi_weight_map
-        self.cpu_thresh = cpu_thresh
-        self.buffer_steps = buffer_steps
-        self.buffer_dim = buffer_dim
-        self.with_coord = with_coord
+    roi_size: Sequence[int | None] | int
+    sw_batch_size: int = 1
+    overlap: Sequence[float] | float = 0.25
+    mode: str = "constant"
+    sigma_scale: Sequence[float] | float = 0.125
+    padding_mode: str = "constant"
+    cval: float = 0.0
+    sw_device: torch.device | str | None = None
+    device: torch.device | str | None = None
+    progress: bool = False
+    cache_roi_weight_map: bool = False
+    cpu_thresh: int | None = None
+    buffer_steps: int | None = None
+    buffer_dim: int = -1
+    with_coord: bool = False
+
+    def __post_init__(self) -> None:
+        importance_map((1,), word(self.mode), 1.0)  # refuses a wrong mode when the object is made, as MONAI does
 
     def __call__(self, inputs: torch.Tensor, network: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Runs the network on the windows of inputs, and returns what sliding_window_inference returns."""

@@ -61,7 +61,7 @@ class Outputs:
         elif windows.shape[0] != 1:
             raise value_error("out", "takes the rows of one image where it is a function", windows.shape, "a batch of 1")
         self._out = out
-        self._each: list[_Output] = []
+        self._each: list[_Merged | _Summed] = []
         self.keys: list[Any] | None = None
 
     def add(self, group: range, keys: list[Any] | None, results: Any, own: Any) -> None:
@@ -84,7 +84,7 @@ class Outputs:
     def finish(self) -> list[Any]:
         return [output.finish() for output in self._each]
 
-    def _begin(self, result: torch.Tensor, own: Any) -> _Output:
+    def _begin(self, result: torch.Tensor, own: Any) -> _Merged | _Summed:
         if self._out is not None and result.requires_grad:
             raise value_error("out", "takes results that require no gradient", "a gradient", "with torch.no_grad()")
         numeric = self._dtype.is_floating_point or self._dtype.is_complex
@@ -199,12 +199,6 @@ class _Output:
             expected = value_text((result.shape[0], *self._shape))
             raise value_error("predictor", "must return the same shape for every window", tuple(result.shape), expected)
         return result[self._kept]
-
-    def add(self, group: range, result: torch.Tensor, own: torch.Tensor | None) -> None:
-        raise NotImplementedError
-
-    def finish(self) -> Any:
-        raise NotImplementedError
 
 
 class _Merged(_Output):

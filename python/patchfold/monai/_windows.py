@@ -142,6 +142,5 @@ class Windows:
             raise InvalidType(NAME, "condition", "must be a torch tensor", given_text(condition))
         shape = tuple(condition.shape)
         if shape[:1] + shape[2:] != self.shape[:1] + self.extents:
-            raise value_error(
-                "condition", "must have the batch and spatial extents of inputs", shape, value_text(self.shape)
-            )
+            rule = "must have the batch and spatial extents of inputs"
+            raise value_error("condition", rule, shape, value_text(self.shape))

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -79,11 +79,6 @@ def _apply(spec: OperatorSpec, data: NumpyArray, arguments: Mapping[str, Any]) -
     return result
 
 
-class _Step(Protocol):
-    def run(self, values: Values) -> None:
-        """Adds the node's output to the values."""
-
-
 @dataclass(frozen=True)
 class _Constant:
     output: str
@@ -126,13 +121,10 @@ class _Call:
         return moved
 
 
-def _label(node: NodeProto) -> str:
-    return f"node {node.name!r}" if node.name else f"node of {', '.join(node.output)}"
-
-
 def _unsupported(node: NodeProto, rule: str, given: str = "", expected: str = "") -> Unsupported:
     name = f"{node.domain or 'ai.onnx'}.{node.op_type}"
-    return Unsupported(operator=name, argument=_label(node), rule=rule, given=given, expected=expected)
+    label = f"node {node.name!r}" if node.name else f"node of {', '.join(node.output)}"
+    return Unsupported(name, label, rule, given, expected)
 
 
 def _spec(node: NodeProto, opset: int) -> OperatorSpec:
@@ -144,14 +136,6 @@ def _spec(node: NodeProto, opset: int) -> OperatorSpec:
     if not version or defined > version:
         raise _unsupported(node, "is not run in this version", f"opset {opset}", ", ".join(str(v) for v in sorted(versions)))
     return versions[version]
-
-
-def _attributes(node: NodeProto) -> dict[str, Any]:
-    found = {}
-    for attribute in node.attribute:
-        value = helper.get_attribute_value(attribute)
-        found[attribute.name] = value.decode(errors="backslashreplace") if isinstance(value, bytes) else value
-    return found
 
 
 def _array(tensor: TensorProto) -> NumpyArray:
@@ -176,7 +160,8 @@ def _constant(node: NodeProto) -> NumpyArray:
     raise _unsupported(node, "is not run with this attribute", attribute.name)
 
 
-def _step(node: NodeProto, opsets: Mapping[str, int]) -> _Step:
+def _step(node: NodeProto, opsets: Mapping[str, int]) -> _Constant | _Call:
+    """Returns a step whose `run` adds the output of a node to the values."""
     if node.domain not in _DOMAINS or node.op_type not in (*_SPECS, "Constant"):
         raise _unsupported(node, "is not an operator of this backend", expected=", ".join(sorted([*_SPECS, "Constant"])))
     if node.op_type == "Constant":
@@ -184,7 +169,9 @@ def _step(node: NodeProto, opsets: Mapping[str, int]) -> _Step:
     spec = _spec(node, opsets[""])
     names = [argument.name for argument in spec.arguments if argument.is_input]
     data, *inputs = node.input
-    return _Call(spec, data, dict(zip(names, inputs, strict=True)), _attributes(node), node.output[0])
+    given = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
+    attributes = {n: v.decode(errors="backslashreplace") if isinstance(v, bytes) else v for n, v in given.items()}
+    return _Call(spec, data, dict(zip(names, inputs, strict=True)), attributes, node.output[0])
 
 
 def _checked(info: ValueInfoProto, given: Any) -> NumpyArray:

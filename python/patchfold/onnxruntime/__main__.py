@@ -8,8 +8,7 @@ import sys
 
 from ..models import ModelError, _onnx
 from ..models.__main__ import STAYS, save
-from ..models._check import stays_of
-from ..models._inspect import taken
+from ..models._inspect import stays_of, taken
 from ..models._targets import ONNXRUNTIME
 from ._convert import convert
 

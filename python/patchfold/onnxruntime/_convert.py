@@ -3,20 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
-import numpy as np
 import onnx
 from onnx import helper
+from onnx.reference.op_run import OpRun
 
+from .. import onnx as definitions
 from .._arrays.dtypes import BY_ONNX_CODE, SUMMABLE
+from .._operators.columns import unfold
+from .._orders.index_map import Indices
 from ..models import _onnx
 from ..models._expand import Nodes
-from ..models._onnx_nodes import attributes_of, free_prefix, text_of
-from ..models._rewriter import CONTRIB, Rewriter, copy_of, drop_domain, drop_unused
+from ..models._onnx_nodes import DOMAIN, attributes_of, free_prefix, settings_of
+from ..models._regions import Found, find_all
+from ..models._rewriter import CONTRIB, Written, copy_of, drop_domain, drop_unused, open_shapes, rewrite, rewrite_nodes
 from ..models._targets import FAMILY
-from ._disguises import DOMAIN, take_over
 
 # ONNX's names of the element types that ONNX Runtime's tensors hold. ONNX Runtime's own operators keep all other types.
 _HELD = {code: name for code, name in BY_ONNX_CODE.items() if not name.startswith("complex")}
@@ -46,45 +50,88 @@ def convert(model: Any) -> onnx.ModelProto:
     for graph in _onnx.read(model, {}):
         dtypes.update(graph.dtypes)
     result = copy_of(model)
-    made = take_over(result, MOVED)
-    converter = _Converter(dtypes)
-    converter.graph(result.graph, {}, free_prefix(result.graph))
-    if made + converter.taken and all(entry.domain != DOMAIN for entry in result.opset_import):
+    # Convolutions are left out: even with filters of one 1 each, they give NaN beside Inf and NaN, and 0 for -0.
+    rewrite(
+        result,
+        {},
+        lambda graph: [f for f in find_all(graph) if len(f.nodes) > 1 and f.dtype in MOVED and "Conv" not in f.kinds],
+        _ways,
+        (Im2Col, SpaceToDepth, DepthToSpace),
+    )
+    rewrite_nodes(result.graph, {}, free_prefix(result.graph), partial(_written, dtypes))
+    if all(entry.domain != DOMAIN for entry in result.opset_import):
         result.opset_import.append(helper.make_opsetid(DOMAIN, 1))
+        drop_domain(result, DOMAIN)
     drop_domain(result, CONTRIB)
     drop_unused(result.graph)
     return result
 
 
-class _Converter(Rewriter):
-    def __init__(self, dtypes: Mapping[str, str]):
-        self.dtypes = dtypes
-        self.taken = 0
-
-    def written(self, node: onnx.NodeProto, constants: Mapping[str, Any], prefix: str) -> Nodes | None:
-        dtype = self.dtypes.get(node.input[0]) or self.dtypes.get(node.output[0], "")
-        if dtype not in (SUMMED if node.op_type == "Col2Im" else MOVED):
-            return None
-        if node.op_type in FAMILY:
-            attributes, inputs = attributes_of(node), list(node.input)
-        else:
-            settings = _patches(node, constants)
-            if settings is None:
-                return None
-            attributes, inputs = settings, [node.input[0]]
-        nodes = Nodes(prefix)
-        nodes.nodes.append(
-            helper.make_node(node.op_type, inputs, list(node.output), name=node.name, domain=DOMAIN, **attributes)
-        )
-        self.taken += 1
-        return nodes
-
-
-def _patches(node: onnx.NodeProto, constants: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Returns the settings of an ExtractImagePatches, which are inputs of its node; None if one is computed."""
-    given = [constants.get(tensor) for tensor in node.input[1:5]]
-    if len(given) < 4 or any(values is None for values in given):
+def _written(dtypes: Mapping[str, str], node: onnx.NodeProto, constants: Mapping[str, Any], prefix: str) -> Nodes | None:
+    """Returns a node of the domain "patchfold" in place of another one; None if that one remains."""
+    dtype = dtypes.get(node.input[0]) or dtypes.get(node.output[0], "")
+    if dtype not in (SUMMED if node.op_type == "Col2Im" else MOVED):
         return None
-    lists = zip(("ksizes", "strides", "rates"), given, strict=False)
-    settings: dict[str, Any] = {name: [int(value) for value in np.asarray(values).reshape(-1)] for name, values in lists}
-    return settings | {"padding": text_of(given[3])}
+    attributes, inputs = attributes_of(node), list(node.input)
+    if node.op_type not in FAMILY:
+        settings = settings_of(node, constants)
+        if settings is None:
+            return None
+        attributes, inputs = settings, inputs[:1]
+    nodes = Nodes(prefix)
+    nodes.nodes.append(
+        helper.make_node(node.op_type, inputs, list(node.output), name=node.name, domain=DOMAIN, **attributes)
+    )
+    return nodes
+
+
+def _ways(sizes: tuple[Found, Found], maps: tuple[Indices, Indices], prefix: str) -> Iterator[Written]:
+    found = sizes[0]
+    source, result = open_shapes(*sizes)
+    if source is None or result is None:
+        return
+    arguments = found.name.arguments
+    nodes = Nodes(prefix)
+    if found.name.operator == "unfold":
+        if arguments.get("layout") or arguments.get("order") or arguments.get("positions") or len(source) < 3:
+            return
+        axes = range(len(arguments["kernel_size"]))
+        pads = [pad if isinstance(pad, tuple) else (pad, pad) for pad in arguments.get("padding", [0 for _ in axes])]
+        settings = {"block_shape": arguments["kernel_size"], "pads": [pad[end] for end in (0, 1) for pad in pads]}
+        settings |= {f"{key}s": arguments[key] for key in ("stride", "dilation") if key in arguments}
+        columns = nodes.add("Im2Col", [found.source], domain=DOMAIN, **settings)[0]
+        if found.name.exact:
+            yield nodes, columns
+        elif arguments.get("stride") != arguments["kernel_size"]:
+            # For blocks side by side, one transposition already gives tokens: two operators would be slower.
+            yield nodes, nodes.transpose(columns, [0, 2, 1])
+        return
+    block = arguments.get("block", ())
+    if found.name.operator not in ("space_to_depth", "depth_to_space") or len(block) != 2 or block[0] != block[1]:
+        return
+    kind = "SpaceToDepth" if found.name.operator == "space_to_depth" else "DepthToSpace"
+    mode = "CRD" if arguments.get("mode") == "depth_first" else "DCR"
+    yield nodes, nodes.add(kind, [found.source], domain=DOMAIN, blocksize=block[0], mode=mode)[0]
+
+
+class Im2Col(OpRun):
+    op_domain = DOMAIN
+
+    def _run(self, x: Any, block_shape: Any, pads: Any, strides: Any = None, dilations: Any = None) -> tuple[Any]:
+        half = len(pads) // 2
+        pairs = list(zip(pads[:half], pads[half:], strict=True))
+        return (unfold(x, tuple(block_shape), stride=strides or 1, dilation=dilations or 1, padding=pairs),)
+
+
+class SpaceToDepth(OpRun):
+    op_domain = DOMAIN
+
+    def _run(self, x: Any, blocksize: int, mode: Any) -> tuple[Any]:
+        return (definitions.space_to_depth(x, blocksize, mode=mode),)
+
+
+class DepthToSpace(OpRun):
+    op_domain = DOMAIN
+
+    def _run(self, x: Any, blocksize: int, mode: Any) -> tuple[Any]:
+        return (definitions.depth_to_space(x, blocksize, mode=mode),)

@@ -75,6 +75,9 @@ def _compile(sources: list[str], folder: Path, own: Path, target: Path, version:
             f"OpenVINO {version} in {folder} has no headers: patchfold.openvino.extension needs the package that"
             " `pip install openvino` installs"
         )
+    runtimes = sorted(libraries.glob("libopenvino.so.*"))
+    if not runtimes:
+        raise RuntimeError(f"{libraries}: there is no libopenvino.so.*, which the library for OpenVINO needs")
     command = [
         *_compiler(),
         *("-std=c++17", COMPILED_FOR_SPEED, "-fPIC", "-shared", "-fvisibility=hidden"),
@@ -82,7 +85,7 @@ def _compile(sources: list[str], folder: Path, own: Path, target: Path, version:
         *("-I", str(SOURCES), "-isystem", str(include)),
         *sources,
         str(own),
-        str(_one(libraries, "libopenvino.so.*")),
+        str(runtimes[-1]),
         *(str(path) for path in sorted(libraries.glob("libtbb.so.*"))),
         # patchfold's library is in a separate folder; OpenVINO's libraries are already loaded in the process.
         *(f"-Wl,-rpath,{own.parent}", "-Wl,--enable-new-dtags", "-Wl,--no-undefined"),
@@ -121,10 +124,3 @@ def _definitions(folder: Path) -> list[str]:
     if not any(word.startswith("OV_THREAD=") for word in words):
         raise RuntimeError(f"{folder / 'cmake'}: does not say which threads this OpenVINO has")
     return [f"-D{word}" for word in dict.fromkeys(words)]
-
-
-def _one(folder: Path, pattern: str) -> Path:
-    found = sorted(folder.glob(pattern))
-    if not found:
-        raise RuntimeError(f"{folder}: there is no {pattern}, which the library for OpenVINO needs")
-    return found[-1]

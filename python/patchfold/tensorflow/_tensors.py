@@ -57,7 +57,7 @@ def call(native: _core.Operator, x: Any, values: tuple[Any, ...]) -> Any:
         shape = tf.constant(list(x.shape), tf.int64)
     else:
         shape = tf.shape(x, tf.int64)
-    return _with_shape(_linear_map(tf, call_of, x, shape, _operator), open_call, x)
+    return _with_shape(_linear_map(tf, call_of, x, shape, str), open_call, x)
 
 
 def _with_shape(result: Any, open_call: str, x: Any) -> Any:
@@ -104,10 +104,6 @@ def _gradient(op: Any, upstream: Any) -> list[Any]:
     if not tf.executing_eagerly():
         gradient.set_shape(x.shape)
     return [gradient, *(None for _ in shape)]
-
-
-def _operator(call: str) -> str:
-    return call
 
 
 def _linear_map(tf: Any, call_of: CallOf, x: Any, shape: Any, part: Callable[[str], str]) -> Any:

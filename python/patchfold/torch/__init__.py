@@ -11,8 +11,8 @@ from . import _calls as _calls
 from . import _script
 from ._functional import contiguous, fold, pixel_shuffle, pixel_unshuffle, unfold
 from ._install import Installation, install, uninstall
+from ._library import decompositions
 from ._modules import Fold, PixelShuffle, PixelUnshuffle, Unfold
-from ._portable import decompositions
 
 _script.enable()
 

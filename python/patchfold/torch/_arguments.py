@@ -19,11 +19,8 @@ IntOrInts: TypeAlias = SupportsIndex | Iterable[SupportsIndex]
 def lists(op: str, names: Sequence[str], given: Sequence[Any]) -> list[list[Any]]:
     """Returns a list for each argument. A single number counts for every axis: two axes, or the length of the lists."""
     values = [numbers(op, name, value) for name, value in zip(names, given, strict=True)]
-    rank = 2
-    for value in values:
-        if isinstance(value, list):
-            rank = len(value)
-            break
+    lengths = [len(value) for value in values if isinstance(value, list)]
+    rank = lengths[0] if lengths else 2
     return [value if isinstance(value, list) else [value] * rank for value in values]
 
 

@@ -90,15 +90,10 @@ def _gradient(gradient: Tensor, sizes: Sequence[Any], call: str, shape: Sequence
 _LINEAR: Row = register(
     Row(
         name="linear",
-        names=("call", "shape"),
-        takes_lists=False,
         arguments="str call, SymInt[] shape",
         native=_Native(),
-        defaults=(None, None),
         shape=_traced_shape,
         adjoint=_gradient,
-        rank=lambda call, shape: (0, None),
-        keeps_memory_format=False,
         linear_part=lambda call, shape: (linear.tangent_of(call), shape),
     )
 )

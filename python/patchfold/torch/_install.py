@@ -6,7 +6,6 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
 import torch
@@ -53,9 +52,7 @@ class Installation:
     def __enter__(self) -> Installation:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.remove()
 
 
@@ -118,7 +115,8 @@ def _replacement(theirs: Callable[..., Tensor], ours: Callable[..., Tensor]) -> 
             function = theirs if _overrides(input) else replacement
             result: Tensor = handle_torch_function(function, (input,), input, *arguments, **options)
             return result
-        if not (isinstance(input, Tensor) and can_read(input)) or _leaves_python():
+        # An export to ONNX is for a runtime that knows torch's operators only.
+        if not (isinstance(input, Tensor) and can_read(input)) or torch.onnx.is_in_onnx_export():
             return theirs(input, *arguments, **options)
         if torch.compiler.is_compiling():
             return ours(input, *arguments, **options)
@@ -151,8 +149,3 @@ def _overrides(tensor: Tensor) -> bool:
 
 
 _DEFAULT = Tensor.__torch_function__.__func__  # type: ignore[attr-defined]
-
-
-def _leaves_python() -> bool:
-    """Returns whether torch exports the call for a runtime that knows torch's operators only."""
-    return torch.onnx.is_in_onnx_export()

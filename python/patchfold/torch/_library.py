@@ -19,8 +19,9 @@ from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction
 from torch.compiler import is_dynamo_compiling
+from torch.nn import functional
 
-from .._arrays.memory import Memory, new_torch, torch_memory
+from .._arrays.memory import Memory, has_tangent, new_torch, torch_memory
 from .._core import Operator
 from .._errors import InvalidType, InvalidValue
 from . import _portable, _shapes
@@ -31,13 +32,10 @@ NAMESPACE = "patchfold"
 library: Any = torch.library.Library(NAMESPACE, "FRAGMENT")  # type: ignore[no-untyped-call]
 """Keeps the registrations alive."""
 
-_WINDOW_NAMES = ("kernel_size", "dilation", "padding", "stride")
 _WINDOW = "SymInt[2] kernel_size, SymInt[2] dilation=1, SymInt[2] padding=0, SymInt[2] stride=1"
 _TAGS = (torch.Tag.pt2_compliant_tag, getattr(torch.Tag, "needs_exact_strides", torch.Tag.needs_fixed_stride_order))
 _OTHER_DEVICES = ("CUDA", "XPU", "MPS", "HPU", "MTIA", "PrivateUse1")
 """torch's dispatch keys of devices with dense tensors. AMD's are CUDA's."""
-_ONES = (1, 1)
-_ZEROS = (0, 0)
 
 
 @dataclass
@@ -46,26 +44,29 @@ class Row:
     entry for each axis in each list, or from the caller of the function."""
 
     name: str
-    names: tuple[str, ...]
-    """The names of the arguments after the input."""
-    takes_lists: bool
     arguments: str
+    """The arguments after the input, in torch's schema."""
     native: Any
     """An operator of the table, or an object with its methods."""
-    defaults: tuple[Any, ...]
     shape: Callable[..., list[Any]]
     adjoint: Callable[..., Tensor]
     """A function of (gradient, sizes of the input, *values) that returns the gradient of the input."""
-    rank: Callable[..., tuple[int, int | None]]
+    rank: Callable[..., tuple[int, int | None]] = lambda *values: (0, None)
     """A function of the values that returns two ranks of the input, without and with a batch; None: any number of batch
     axes."""
-    keeps_memory_format: bool
+    keeps_memory_format: bool = False
     portable: Callable[..., Tensor] | None = None
     """The operator in torch's own operators."""
     linear_part: Callable[..., Sequence[Any]] = lambda *values: values
     """A function that returns the values of the operator without a fill."""
     overload: Any = None
     out_overload: Any = None
+
+    def __post_init__(self) -> None:
+        arguments = [each.split(" ")[1].partition("=") for each in self.arguments.split(", ") if each]
+        self.names = tuple(name for name, _, _ in arguments)
+        self.defaults = tuple((int(default),) * 2 if default else None for _, _, default in arguments)
+        self.takes_lists = "SymInt[2]" in self.arguments
 
     def run_to(self, device: Any, input: Tensor, out: Tensor | None, *given: Any) -> Tensor:
         """Runs the operator. device: the device of the result; None: the input's."""
@@ -154,10 +155,76 @@ class Row:
             return torch.channels_last
         return torch.contiguous_format
 
+    # The kernels of torch's dispatcher. Those without a result write it to `out`.
 
-def _has_tangent(tensor: Tensor) -> bool:
-    unpack: Any = forward_ad.unpack_dual
-    return forward_ad._current_level >= 0 and unpack(tensor).tangent is not None
+    def on_cpu(self, input: Tensor, *given: Any) -> Tensor:
+        values = self.values(given)
+        shape = self.library_shape(input.shape, values)
+        output: Tensor = new_torch(shape, input.dtype, memory_format=self.output_format(input))
+        self.native(_elements(input), _elements(output), *values)
+        return output
+
+    def elsewhere(self, input: Tensor, *given: Any) -> Tensor:
+        return self.on_cpu(input.cpu(), *given).to(input.device)
+
+    def fake(self, input: Tensor, *given: Any) -> Tensor:
+        shape = self.shape_of(input.shape, self.values(given))
+        return torch.empty(shape, dtype=input.dtype, device=input.device, memory_format=self.output_format(input))
+
+    def autograd(self, keyset: Any, input: Tensor, *given: Any) -> Tensor:
+        if (input.requires_grad and torch.is_grad_enabled()) or forward_ad._current_level >= 0:
+            modes = (torch.is_grad_enabled(), torch._C._is_fwd_grad_enabled())
+            with enable_single_level_autograd_function():
+                result: Tensor = _apply(self, keyset, modes, input, *given)
+            return result
+        return self.below_autograd(keyset, input, given)
+
+    def below_autograd(self, keyset: Any, input: Tensor, given: Sequence[Any]) -> Tensor:
+        with torch._C._AutoDispatchBelowAutograd():
+            result: Tensor = self.overload.redispatch(keyset & torch._C._after_autograd_keyset, input, *given)
+        return result
+
+    def vmap(self, info: Any, in_dims: tuple[int | None, ...], input: Tensor, *given: Any) -> tuple[Tensor, int]:
+        least, greatest = self.rank(*self.values(given))
+        samples = input.movedim(in_dims[0] or 0, 0)
+        rank = samples.dim() - 1
+        if rank == greatest:
+            count, batch = samples.shape[:2]
+            return self.overload(samples.flatten(0, 1), *given).unflatten(0, (count, batch)), 0
+        if rank < least or (greatest is not None and rank > greatest):
+            self.shape_of(samples.shape[1:], self.values(given))  # raises the error for a wrong rank
+        return self.overload(samples, *given), 0
+
+    def out_on_cpu(self, input: Tensor, *given: Any, out: Tensor) -> None:
+        self.native(_elements(input), _elements(out), *self.values(given))
+
+    def out_elsewhere(self, input: Tensor, *given: Any, out: Tensor) -> None:
+        self.out_fake(input, *given, out=out)  # checks out
+        out.copy_(self.on_cpu(input.cpu(), *given))
+
+    def out_fake(self, input: Tensor, *given: Any, out: Tensor) -> None:
+        op = f"torch.{self.name}"
+        shape = self.shape_of(input.shape, self.values(given))
+        rule = "must have the shape of the operator's result"
+        _shapes.require(out.dim() == len(shape), op, "out", rule, tuple(out.shape), tuple(shape))
+        for size, expected in zip(out.shape, shape, strict=True):
+            _shapes.require(size == expected, op, "out", rule, tuple(out.shape), tuple(shape))
+        if out.dtype != input.dtype:
+            raise InvalidType(op, "out", "must have the element type of input", str(out.dtype), str(input.dtype))
+
+    def out_autograd(self, keyset: Any, input: Tensor, *given: Any, out: Tensor) -> None:
+        recorded = torch.is_grad_enabled() and (input.requires_grad or out.requires_grad)
+        if recorded or any(has_tangent(tensor) for tensor in (input, out)):
+            rule = "has no derivative; leave it out or use torch.no_grad()"
+            raise InvalidType(f"torch.{self.name}", "out", rule, "tensors with gradients or tangents")
+        with torch._C._AutoDispatchBelowAutograd():
+            self.out_overload.redispatch(keyset & torch._C._after_autograd_keyset, input, *given, out=out)
+        torch.autograd.graph.increment_version(out)
+
+
+def _elements(tensor: Tensor) -> Memory:
+    """Returns a tensor's memory without checks: Autograd has checked the tensor before a kernel runs."""
+    return torch_memory(tensor.detach() if tensor.requires_grad else tensor)
 
 
 def _rank(window: Sequence[Any]) -> int:
@@ -196,7 +263,7 @@ class _Linear(_SingleLevelFunction):
         ctx.given = row.values(given)
         # The outer levels of torch.func run inside this level and record their own derivatives.
         with torch.set_grad_enabled(modes[0]), forward_ad._set_fwd_grad_enabled(modes[1]):
-            return _below_autograd(row, keyset, input, given)
+            return row.below_autograd(keyset, input, given)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
@@ -216,189 +283,62 @@ class _NeedsDispatch(Exception):
 _apply: Any = _Linear.apply  # type: ignore[attr-defined]
 
 
-def _below_autograd(row: Row, keyset: Any, input: Tensor, given: Sequence[Any]) -> Tensor:
-    with torch._C._AutoDispatchBelowAutograd():
-        result: Tensor = row.overload.redispatch(keyset & torch._C._after_autograd_keyset, input, *given)
-    return result
-
-
-def _autograd_kernel(row: Row) -> Callable[..., Tensor]:
-    def kernel(keyset: Any, input: Tensor, *given: Any) -> Tensor:
-        if (input.requires_grad and torch.is_grad_enabled()) or forward_ad._current_level >= 0:
-            modes = (torch.is_grad_enabled(), torch._C._is_fwd_grad_enabled())
-            with enable_single_level_autograd_function():
-                result: Tensor = _apply(row, keyset, modes, input, *given)
-            return result
-        return _below_autograd(row, keyset, input, given)
-
-    return kernel
-
-
-def _cpu_kernel(row: Row) -> Callable[..., Tensor]:
-    def kernel(input: Tensor, *given: Any) -> Tensor:
-        values = row.values(given)
-        shape = row.library_shape(input.shape, values)
-        output: Tensor = new_torch(shape, input.dtype, memory_format=row.output_format(input))
-        row.native(_elements(input), _elements(output), *values)
-        return output
-
-    return kernel
-
-
-def _elsewhere_kernel(row: Row) -> Callable[..., Tensor]:
-    on_cpu = _cpu_kernel(row)
-
-    def kernel(input: Tensor, *given: Any) -> Tensor:
-        return on_cpu(input.cpu(), *given).to(input.device)
-
-    return kernel
-
-
-def _elements(tensor: Tensor) -> Memory:
-    """Returns a tensor's memory without checks: Autograd has checked the tensor before a kernel runs."""
-    return torch_memory(tensor.detach() if tensor.requires_grad else tensor)
-
-
-def _fake_kernel(row: Row) -> Callable[..., Tensor]:
-    def kernel(input: Tensor, *given: Any) -> Tensor:
-        shape = row.shape_of(input.shape, row.values(given))
-        return torch.empty(shape, dtype=input.dtype, device=input.device, memory_format=row.output_format(input))
-
-    return kernel
-
-
-def _vmap_kernel(row: Row) -> Callable[..., tuple[Tensor, int]]:
-    def kernel(info: Any, in_dims: tuple[int | None, ...], input: Tensor, *given: Any) -> tuple[Tensor, int]:
-        least, greatest = row.rank(*row.values(given))
-        samples = input.movedim(in_dims[0] or 0, 0)
-        rank = samples.dim() - 1
-        if rank == greatest:
-            count, batch = samples.shape[:2]
-            return row.overload(samples.flatten(0, 1), *given).unflatten(0, (count, batch)), 0
-        if rank < least or (greatest is not None and rank > greatest):
-            row.shape_of(samples.shape[1:], row.values(given))  # raises the error for a wrong rank
-        return row.overload(samples, *given), 0
-
-    return kernel
-
-
-def _out_cpu_kernel(row: Row) -> Callable[..., None]:
-    def kernel(input: Tensor, *given: Any, out: Tensor) -> None:
-        row.native(_elements(input), _elements(out), *row.values(given))
-
-    return kernel
-
-
-def _out_elsewhere_kernel(row: Row) -> Callable[..., None]:
-    on_cpu = _cpu_kernel(row)
-
-    def kernel(input: Tensor, *given: Any, out: Tensor) -> None:
-        _out_fake_kernel(row)(input, *given, out=out)  # checks out
-        out.copy_(on_cpu(input.cpu(), *given))
-
-    return kernel
-
-
-def _out_fake_kernel(row: Row) -> Callable[..., None]:
-    def kernel(input: Tensor, *given: Any, out: Tensor) -> None:
-        op = f"torch.{row.name}"
-        shape = row.shape_of(input.shape, row.values(given))
-        rule = "must have the shape of the operator's result"
-        _shapes.require(out.dim() == len(shape), op, "out", rule, tuple(out.shape), tuple(shape))
-        for size, expected in zip(out.shape, shape, strict=True):
-            _shapes.require(size == expected, op, "out", rule, tuple(out.shape), tuple(shape))
-        if out.dtype != input.dtype:
-            rule = "must have the element type of input"
-            raise InvalidType(operator=op, argument="out", rule=rule, given=str(out.dtype), expected=str(input.dtype))
-
-    return kernel
-
-
-def _out_autograd_kernel(row: Row) -> Callable[..., None]:
-    def kernel(keyset: Any, input: Tensor, *given: Any, out: Tensor) -> None:
-        recorded = torch.is_grad_enabled() and (input.requires_grad or out.requires_grad)
-        if recorded or any(_has_tangent(tensor) for tensor in (input, out)):
-            raise InvalidType(
-                operator=f"torch.{row.name}",
-                argument="out",
-                rule="has no derivative; leave it out or use torch.no_grad()",
-                given="tensors with gradients or tangents",
-            )
-        with torch._C._AutoDispatchBelowAutograd():
-            row.out_overload.redispatch(keyset & torch._C._after_autograd_keyset, input, *given, out=out)
-        torch.autograd.graph.increment_version(out)
-
-    return kernel
-
-
 def register(row: Row) -> Row:
     """Adds the operator of a row to torch.library, and returns the row."""
-    qualified = f"{NAMESPACE}::{row.name}"
-    inputs = ", ".join(filter(None, ("Tensor input", row.arguments)))
-    torch.library.define(qualified, f"({inputs}) -> Tensor", lib=library, tags=_TAGS)
-    library.impl(row.name, _cpu_kernel(row), "CPU")
-    for key in _OTHER_DEVICES:
-        library.impl(row.name, _elsewhere_kernel(row), key)
-    torch.library.register_fake(qualified, _fake_kernel(row), lib=library)
-    library.impl(row.name, _autograd_kernel(row), "Autograd", with_keyset=True)
-    torch.library.register_vmap(qualified, _vmap_kernel(row), lib=library)
-    row.overload = getattr(getattr(torch.ops, NAMESPACE), row.name).default
+    row.overload = _defined(row.name, row, "", "Tensor", (row.on_cpu, row.elsewhere, row.fake, row.autograd))
+    torch.library.register_vmap(f"{NAMESPACE}::{row.name}", row.vmap, lib=library)
     return row
 
 
 def _register_with_out(row: Row) -> Row:
     register(row)
-    qualified = f"{NAMESPACE}::{row.name}_out"
-    inputs = ", ".join(filter(None, ("Tensor input", row.arguments)))
-    torch.library.define(qualified, f"({inputs}, *, Tensor(a!) out) -> ()", lib=library, tags=_TAGS)
-    library.impl(f"{row.name}_out", _out_cpu_kernel(row), "CPU")
-    for key in _OTHER_DEVICES:
-        library.impl(f"{row.name}_out", _out_elsewhere_kernel(row), key)
-    torch.library.register_fake(qualified, _out_fake_kernel(row), lib=library)
-    library.impl(f"{row.name}_out", _out_autograd_kernel(row), "Autograd", with_keyset=True)
-    row.out_overload = getattr(getattr(torch.ops, NAMESPACE), f"{row.name}_out").default
+    kernels = (row.out_on_cpu, row.out_elsewhere, row.out_fake, row.out_autograd)
+    row.out_overload = _defined(f"{row.name}_out", row, "*, Tensor(a!) out", "()", kernels)
     return row
+
+
+def _defined(name: str, row: Row, out: str, returns: str, kernels: tuple[Callable[..., Any], ...]) -> Any:
+    """Adds an overload of the operator of a row to torch.library, and returns it."""
+    on_cpu, elsewhere, fake, autograd = kernels
+    qualified = f"{NAMESPACE}::{name}"
+    inputs = ", ".join(filter(None, ("Tensor input", row.arguments, out)))
+    torch.library.define(qualified, f"({inputs}) -> {returns}", lib=library, tags=_TAGS)
+    library.impl(name, on_cpu, "CPU")
+    for key in _OTHER_DEVICES:
+        library.impl(name, elsewhere, key)
+    torch.library.register_fake(qualified, fake, lib=library)
+    library.impl(name, autograd, "Autograd", with_keyset=True)
+    return getattr(getattr(torch.ops, NAMESPACE), name).default
 
 
 FOLD: Row = _register_with_out(
     Row(
         name="fold",
-        names=("output_size", *_WINDOW_NAMES),
-        takes_lists=True,
         arguments=f"SymInt[2] output_size, {_WINDOW}",
         native=Operator("torch.fold", data="input"),
         portable=_portable.fold,
-        defaults=(None, None, _ONES, _ZEROS, _ONES),
         shape=_shapes.fold_shape,
         adjoint=lambda gradient, sizes, output_size, *window: UNFOLD.run(gradient, None, *window),
         rank=lambda *values: (2, 3),
-        keeps_memory_format=False,
     )
 )
 UNFOLD: Row = _register_with_out(
     Row(
         name="unfold",
-        names=_WINDOW_NAMES,
-        takes_lists=True,
         arguments=_WINDOW,
         native=Operator("torch.unfold", data="input"),
         portable=_portable.unfold,
-        defaults=(None, _ONES, _ZEROS, _ONES),
         shape=_shapes.unfold_shape,
         adjoint=lambda gradient, sizes, *window: FOLD.run(gradient, None, sizes[len(sizes) - _rank(window) :], *window),
         rank=lambda kernel_size, *window: (3, 4) if len(kernel_size) == 2 else (len(kernel_size) + 2,) * 2,
-        keeps_memory_format=False,
     )
 )
 PIXEL_SHUFFLE: Row = _register_with_out(
     Row(
         name="pixel_shuffle",
-        names=("upscale_factor",),
-        takes_lists=False,
         arguments="SymInt upscale_factor",
         native=Operator("torch.pixel_shuffle", data="input"),
-        portable=_portable.pixel_shuffle,
-        defaults=(None,),
+        portable=functional.pixel_shuffle,
         shape=_shapes.pixel_shuffle_shape,
         adjoint=lambda gradient, sizes, factor: PIXEL_UNSHUFFLE.run(gradient, None, factor),
         rank=lambda factor: (3, None),
@@ -408,12 +348,9 @@ PIXEL_SHUFFLE: Row = _register_with_out(
 PIXEL_UNSHUFFLE: Row = _register_with_out(
     Row(
         name="pixel_unshuffle",
-        names=("downscale_factor",),
-        takes_lists=False,
         arguments="SymInt downscale_factor",
         native=Operator("torch.pixel_unshuffle", data="input"),
-        portable=_portable.pixel_unshuffle,
-        defaults=(None,),
+        portable=functional.pixel_unshuffle,
         shape=_shapes.pixel_unshuffle_shape,
         adjoint=lambda gradient, sizes, factor: PIXEL_SHUFFLE.run(gradient, None, factor),
         rank=lambda factor: (3, None),
@@ -423,15 +360,27 @@ PIXEL_UNSHUFFLE: Row = _register_with_out(
 CONTIGUOUS: Row = _register_with_out(
     Row(
         name="contiguous",
-        names=(),
-        takes_lists=False,
         arguments="",
         native=Operator("copy", data="input"),
         portable=_portable.contiguous,
-        defaults=(),
         shape=lambda sizes: list(sizes),
         adjoint=lambda gradient, sizes: gradient,
-        rank=lambda: (0, None),
-        keeps_memory_format=False,
     )
 )
+
+
+def decompositions() -> dict[Any, Callable[..., Tensor]]:
+    """Returns patchfold's operators made of torch's own, for ``torch.export.ExportedProgram.run_decompositions``.
+
+    ``torch.onnx.export`` of a module needs no help. A program that ``torch.export.export`` made holds operators of the
+    namespace patchfold, which other runtimes do not know; these decompositions replace them.
+
+    Example:
+        >>> import torch, patchfold.torch
+        >>> program = torch.export.export(patchfold.torch.Unfold(3), (torch.ones(1, 2, 6, 6),))
+        >>> portable = program.run_decompositions(patchfold.torch.decompositions())
+        >>> any("patchfold" in str(node.target) for node in portable.graph.nodes)
+        False
+    """
+    rows = (FOLD, UNFOLD, PIXEL_SHUFFLE, PIXEL_UNSHUFFLE, CONTIGUOUS)
+    return {row.overload: row.portable for row in rows if row.portable is not None}

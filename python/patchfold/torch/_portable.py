@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators made of torch's own operators, for exports to runtimes that do not know patchfold's operators."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
+
+from ._shapes import product
 
 _ONES = (1, 1)
 _ZEROS = (0, 0)
@@ -24,43 +26,31 @@ def fold(
     rank = len(output_size)
     if rank == 2:
         return _fold_of_two_axes(input, output_size, kernel_size, dilation, padding, stride)
-    taps = _product(kernel_size)
+    taps = product(kernel_size)
     axes = range(rank)
     positions = [
         _positions(output_size[axis], kernel_size[axis], dilation[axis], padding[axis], stride[axis]) for axis in axes
     ]
     batch = [*input.shape[:-2], input.shape[-2] // taps]
-    image = input.reshape(_product(batch), *kernel_size, *positions)
+    image = input.reshape(product(batch), *kernel_size, *positions)
     for axis in axes:  # (N, taps of this and later axes, positions of these axes, extents of earlier axes)
         ends = image.movedim(1, -1).movedim(rank - axis, -1)  # tap and position of this axis come last
         others = ends.shape[:-2]
-        columns = ends.reshape(_product(others), kernel_size[axis], positions[axis])
-        summed = _fold_of_two_axes(
-            columns,
-            (1, output_size[axis]),
-            (1, kernel_size[axis]),
-            (1, dilation[axis]),
-            (0, padding[axis]),
-            (1, stride[axis]),
-        )
+        columns = ends.reshape(product(others), kernel_size[axis], positions[axis])
+        window = [(1, kernel_size[axis]), (1, dilation[axis]), (0, padding[axis]), (1, stride[axis])]
+        summed = _fold_of_two_axes(columns, (1, output_size[axis]), *window)
         image = summed.reshape(*others, output_size[axis])
     return image.reshape(*batch, *output_size)
 
 
-def _fold_of_two_axes(
-    input: Tensor,
-    output_size: Sequence[Any],
-    kernel_size: Sequence[Any],
-    dilation: Sequence[Any],
-    padding: Sequence[Any],
-    stride: Sequence[Any],
-) -> Tensor:
+def _fold_of_two_axes(input: Tensor, output_size: Sequence[Any], *window: Sequence[Any]) -> Tensor:
     """Folds with any pads. Unequal pads are cut off from a fold without pads, since torch's exporters write unequal pads in
     another order than ONNX reads them."""
+    kernel_size, dilation, padding, stride = [tuple(each) for each in window]
     if padding[0] == padding[1]:
-        return functional.fold(input, tuple(output_size), tuple(kernel_size), tuple(dilation), tuple(padding), tuple(stride))
+        return functional.fold(input, tuple(output_size), kernel_size, dilation, padding, stride)
     whole = tuple(size + 2 * pad for size, pad in zip(output_size, padding, strict=True))
-    image = functional.fold(input, whole, tuple(kernel_size), tuple(dilation), (0, 0), tuple(stride))
+    image = functional.fold(input, whole, kernel_size, dilation, (0, 0), stride)
     rows, columns = (slice(pad, pad + size) for size, pad in zip(output_size, padding, strict=True))
     return image[..., rows, columns]
 
@@ -91,50 +81,12 @@ def unfold(
     first = batch + 1
     order = [*range(first), *range(first, first + 2 * rank, 2), *range(first + 1, first + 2 * rank, 2)]
     columns = image.reshape(*lead, *pairs).permute(order)
-    return columns.reshape(*lead[:-1], lead[-1] * _product(kernel_size), _product(extents))
-
-
-def pixel_shuffle(input: Tensor, upscale_factor: Any) -> Tensor:
-    return functional.pixel_shuffle(input, upscale_factor)
-
-
-def pixel_unshuffle(input: Tensor, downscale_factor: Any) -> Tensor:
-    return functional.pixel_unshuffle(input, downscale_factor)
+    return columns.reshape(*lead[:-1], lead[-1] * product(kernel_size), product(extents))
 
 
 def contiguous(input: Tensor) -> Tensor:
     return input.clone(memory_format=torch.contiguous_format)
 
 
-def decompositions() -> dict[Any, Callable[..., Tensor]]:
-    """Returns patchfold's operators made of torch's own, for ``torch.export.ExportedProgram.run_decompositions``.
-
-    ``torch.onnx.export`` of a module needs no help. A program that ``torch.export.export`` made holds operators of the
-    namespace patchfold, which other runtimes do not know; these decompositions replace them.
-
-    Example:
-        >>> import torch, patchfold.torch
-        >>> program = torch.export.export(patchfold.torch.Unfold(3), (torch.ones(1, 2, 6, 6),))
-        >>> portable = program.run_decompositions(patchfold.torch.decompositions())
-        >>> any("patchfold" in str(node.target) for node in portable.graph.nodes)
-        False
-    """
-    operators = torch.ops.patchfold
-    return {
-        operators.fold.default: fold,
-        operators.unfold.default: unfold,
-        operators.pixel_shuffle.default: pixel_shuffle,
-        operators.pixel_unshuffle.default: pixel_unshuffle,
-        operators.contiguous.default: contiguous,
-    }
-
-
 def _positions(extent: Any, kernel: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     return (extent + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
-
-
-def _product(values: Sequence[Any]) -> Any:
-    result: Any = 1
-    for value in values:
-        result = result * value
-    return result

@@ -5,8 +5,6 @@ The library itself checks calls whose sizes are all numbers. This module holds o
 shapes must carry as conditions. Sizes are ints or torch.SymInts; the number of axes and of list entries is always known.
 """
 
-import functools
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -40,7 +38,7 @@ def fold_shape(
     _require_not_empty(op, columns, 2)
     _require_each(op, "output_size", output_size, 1)
     positions = _positions(op, output_size, kernel_size, dilation, padding, stride)
-    taps = _product(kernel_size)
+    taps = product(kernel_size)
     rule = "the C*K axis must be a multiple of the product of kernel_size"
     require(columns[-2] % taps == 0, op, "input", rule, columns[-2], f"a multiple of {taps}")
     rule = "the number of positions must be that of the sizes, strides, dilations and pads"
@@ -59,7 +57,7 @@ def unfold_shape(image: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Siz
     require(len(image) == rank + 2 or (two and len(image) == 3), op, "input", rule, f"rank {len(image)}", expected)
     _require_not_empty(op, image, rank + 1)
     positions = _positions(op, image[-rank:], kernel_size, dilation, padding, stride)
-    return [*image[: -rank - 1], image[-rank - 1] * _product(kernel_size), positions]
+    return [*image[: -rank - 1], image[-rank - 1] * product(kernel_size), positions]
 
 
 def pixel_shuffle_shape(deep: Sizes, factor: Any) -> list[Any]:
@@ -139,8 +137,11 @@ def _positions(op: str, extents: Sizes, kernel_size: Sizes, dilation: Sizes, pad
         slack = extent + 2 * pad - step * (kernel - 1) - 1
         require(slack >= 0, op, "kernel_size", "a patch must fit into the padded image", extent)
         counts.append(slack // stride_ + 1)
-    return _product(counts)
+    return product(counts)
 
 
-def _product(values: Sizes) -> Any:
-    return functools.reduce(operator.mul, values)
+def product(values: Sizes) -> Any:
+    result: Any = 1
+    for value in values:
+        result = result * value
+    return result
