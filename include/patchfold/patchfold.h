@@ -444,7 +444,7 @@ PF_CHECKED PF_API pf_status pf_use_instruction_set(const char* name);
 }
 #endif
 
-#if __has_include("patchfold/tiling.h") /* not installed by a build without PATCHFOLD_WITH_TILING */
+#if PATCHFOLD_WITH_TILING
 #include "patchfold/tiling.h"
 #endif
 #endif /* PATCHFOLD_PATCHFOLD_H */

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "patchfold/error.hpp"
-#if __has_include("patchfold/explain.hpp")  // not installed by a build without PATCHFOLD_WITH_EXPLAIN
+#include "patchfold/version.hpp"
+#if PATCHFOLD_WITH_EXPLAIN
 #include "patchfold/explain.hpp"
 #endif
 #include "patchfold/geometry.hpp"
@@ -15,8 +16,7 @@
 #include "patchfold/table.hpp"
 #include "patchfold/tensor.hpp"
 #include "patchfold/tensorflow.hpp"
-#if __has_include("patchfold/tiling.hpp")  // not installed by a build without PATCHFOLD_WITH_TILING
+#if PATCHFOLD_WITH_TILING
 #include "patchfold/tiling.hpp"
 #endif
 #include "patchfold/torch.hpp"
-#include "patchfold/version.hpp"

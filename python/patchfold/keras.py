@@ -33,13 +33,14 @@ def extract_patches(
 
     Shapes: images is (N, H, W, C) or (H, W, C); the result is (N, oh, ow, kh*kw*C) or (oh, ow, kh*kw*C). With a size of
         three numbers: (N, D, H, W, C) or (D, H, W, C) to (N, od, oh, ow, kd*kh*kw*C) or the same without N. With
-        data_format="channels_first" the channels stand before the spatial axes on both sides. With padding="same" there are
-        ceil(extent / stride) positions; with padding="valid" an image must be as large as a patch.
+        data_format="channels_first" the channels stand before the spatial axes on both sides. With padding="same" there
+        are ceil(extent / stride) positions; with padding="valid" an image must be as large as a patch.
 
-    Formula: result[n, y, x, (i * kw + j) * C + c] = images[n, y * sy + i * dy - top, x * sx + j * dx - left, c]; 0 outside.
+    Formula: result[n, y, x, (i * kw + j) * C + c] = images[n, y * sy + i * dy - top, x * sx + j * dx - left, c]; 0
+        outside.
 
-    Types: any element type of fixed size; elements are copied bit by bit. Keras multiplies by ones and zeros instead, which
-        turns patches with an infinity or NaN into NaN.
+    Types: any element type of fixed size; elements are copied bit by bit. Keras multiplies by ones and zeros instead,
+        which turns patches with an infinity or NaN into NaN.
 
     Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", positions="grid"); TensorFlow
         image.extract_patches, extract_volume_patches; torch nn.functional.unfold (other order); ONNX none; OpenVINO
@@ -70,8 +71,8 @@ def reconstruct_patches(
 
     Beyond Keras, patches may overlap and be dilated. reconstruct_patches is the inverse of extract_patches.
 
-    Shapes: patches is (N, oh, ow, kh*kw*C) or (oh, ow, kh*kw*C), with three positions for volumes; the result is (N, H, W,
-        C) or (H, W, C), where (H, W) is output_size. With data_format="channels_first" the channels stand before the
+    Shapes: patches is (N, oh, ow, kh*kw*C) or (oh, ow, kh*kw*C), with three positions for volumes; the result is (N, H,
+        W, C) or (H, W, C), where (H, W) is output_size. With data_format="channels_first" the channels stand before the
         spatial axes on both sides.
 
     Formula: result[n, y, c] = the mean or the sum of patches[n, position, tap * C + c] over all taps and positions with
@@ -113,8 +114,8 @@ def unfold(
     """keras.ops.nn.unfold: copies every patch of an image into columns (im2col).
 
     Shapes: x is (N, C, H, W); the result is (N, C*kh*kw, L), where L is the product of the positions on both axes,
-        l = (extent + 2 * padding - (k - 1) * dilation - 1) // stride + 1. An image smaller than a patch has no positions: L
-        = 0.
+        l = (extent + 2 * padding - (k - 1) * dilation - 1) // stride + 1. An image smaller than a patch has no positions:
+        L = 0.
 
     Formula: result[n, c * kh*kw + tap, position] = x[n, c, position * stride + tap * dilation - padding]; 0 outside.
 

@@ -217,7 +217,7 @@ struct Bind {
     return BoundOperator(Lower<Op>{neutral, fields->names, make(arguments)});
   }
   Plan operator()(std::span<const Argument> arguments, const ConstTensorView& data, const TensorView& output) const {
-    return make(arguments).plan(data, output);
+    return ops::plan<Op>(make(arguments), neutral, fields->names, data, output);
   }
 };
 

@@ -83,6 +83,27 @@ TEST(Fold, AveragesAndFills) {
   EXPECT_EQ(image.values, (std::vector<std::uint8_t>{250, 254, 10, 9}));  // 254 = (255 + 254) / 2, rounded to even
 }
 
+TEST(EveryOperator, IsNamedInItsErrors) {
+  for (const auto& spec : operators()) {
+    const std::string name(spec.name);
+    Problem problem(spec, sample_of(spec), false);
+    const Dims right = spec.bind(problem.arguments).output_shape(Dims(std::span(problem.sample.data)));
+    std::vector<std::int64_t> wrong{1};
+    wrong.insert(wrong.end(), right.begin(), right.end());
+    Tensor<std::int32_t> result(wrong);
+    const pf_tensor output = result.view();
+    EXPECT_NE(pf_run(name.c_str(), problem.attributes.data(), problem.n_attributes(), problem.inputs.data(),
+                     problem.n_inputs(), &output, nullptr),
+              PF_OK);
+    EXPECT_EQ(pf_last_error_part(PF_PART_OPERATOR), name) << pf_last_error();
+    pf_plan* plan = nullptr;
+    EXPECT_NE(pf_plan_create(name.c_str(), problem.attributes.data(), problem.n_attributes(), problem.inputs.data(),
+                             problem.n_inputs(), &output, &plan),
+              PF_OK);
+    EXPECT_EQ(pf_last_error_part(PF_PART_OPERATOR), name) << pf_last_error();
+  }
+}
+
 TEST(EveryOperator, GivesWhatTheCppInterfaceGives) {
   for (const auto& spec : operators()) {
     const std::string name(spec.name);

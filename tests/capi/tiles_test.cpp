@@ -220,7 +220,7 @@ TEST(CTiling, RefusesMissingPointersAndBadNumbers) {
 }
 
 TEST(CTiling, OfManyTilesIsArithmetic) {
-  const std::int64_t shape[] = {std::int64_t{1} << 40}, tile[] = {16}, stride[] = {1};
+  const std::int64_t shape[] = {std::int64_t{1} << 50}, tile[] = {16}, stride[] = {1};
   pf_tiling_spec spec = pf_tiling_spec_of(shape, 1, tile, 1);
   spec.stride = stride;
   spec.n_stride = 1;
@@ -228,11 +228,17 @@ TEST(CTiling, OfManyTilesIsArithmetic) {
   ASSERT_OK(pf_tiling_create(&spec, &made));
   const TilingPointer tiling(made);
   pf_tile_span span;
-  ASSERT_OK(pf_tiling_tile(made, (std::int64_t{1} << 40) - 16, nullptr, &span));
+  ASSERT_OK(pf_tiling_tile(made, (std::int64_t{1} << 50) - 16, nullptr, &span));
   EXPECT_EQ(span.read_end, shape[0]);
   char* text = nullptr;
   ASSERT_OK(pf_tiling_json(made, 0, &text));
-  EXPECT_NE(std::strstr(TextPointer(text).get(), "1099511627761"), nullptr);
+  EXPECT_NE(std::strstr(TextPointer(text).get(), "1125899906842609"), nullptr);
+  const pf_merge_spec merge = pf_merge_spec_of(PF_DTYPE_FLOAT32, nullptr, 0);
+  pf_merge_bytes bytes{};
+  bytes.size = sizeof bytes;
+  for (const int to_sink : {0, 1})
+    EXPECT_EQ(outcome(pf_merge_memory(made, &merge, to_sink, &bytes)),
+              "limit: merge: tiling: must have at most 2^22 tiles along an axis for a merge; given 1125899906842609");
 }
 
 TEST(CTiling, CutsOnManyThreadsAtOnce) {

@@ -79,6 +79,18 @@ TEST_F(OutputFilePosixTest, DevicesAreWrittenDirectly) {
       ErrorCode::file_write, "file", "/dev/full", "cannot be written: No space left on device");
 }
 
+TEST_F(OutputFilePosixTest, FullDiskWhileMapping) {
+  write_bytes(path_, "before");
+  expect_error(
+      [&] {
+        const FileSizeLimit limit(65536);
+        OutputFile(path_).map(100000);
+      },
+      ErrorCode::file_write, "file", path_, "cannot be made 100000 bytes long: File too large");
+  EXPECT_EQ(read_bytes(path_), "before");
+  EXPECT_EQ(folder_.names(), Names{"x.bin"});
+}
+
 TEST_F(OutputFilePosixTest, PipesAreWrittenDirectly) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   std::string received;

@@ -67,14 +67,16 @@ function(check_installed folder files)
   if(symbols MATCHES "[^ \n]*(pf_tiling|pf_merge|pf_box|6tiling|6Tiling|6Merger|5blend)[^ \n]*")
     message(FATAL_ERROR "${library} holds ${CMAKE_MATCH_0}, which no operator needs")
   endif()
+  # They stay left out where a whole patchfold is behind this one on the path of headers.
+  set(paths -I ${prefix}/include -I ${source}/include)
   file(WRITE ${work}/headers.cpp "#include <patchfold/patchfold.hpp>\n")
   run(${cxx_compiler} -std=c++20 -fsyntax-only -I ${prefix}/include ${work}/headers.cpp)
   foreach(name explain Tiling)
     file(WRITE ${work}/${name}.cpp "#include <patchfold/patchfold.hpp>\nusing patchfold::${name};\n")
-    run_to_fail("${name}" ${cxx_compiler} -std=c++20 -fsyntax-only -I ${prefix}/include ${work}/${name}.cpp)
+    run_to_fail("${name}" ${cxx_compiler} -std=c++20 -fsyntax-only ${paths} ${work}/${name}.cpp)
   endforeach()
   file(WRITE ${work}/tiling.c "#include <patchfold/patchfold.h>\npf_tiling* tiling;\n")
-  run_to_fail("pf_tiling" ${c_compiler} -fsyntax-only -I ${prefix}/include ${work}/tiling.c)
+  run_to_fail("pf_tiling" ${c_compiler} -fsyntax-only ${paths} ${work}/tiling.c)
 endfunction()
 
 # Both libraries, of which patchfold::patchfold is the static one.

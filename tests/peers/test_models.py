@@ -15,12 +15,9 @@ import patchfold.tensorflow
 import pytest
 from model_zoo import CASES, Case
 from numpy.typing import NDArray
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
-from model_zoo import CASES, Case  # noqa: E402
-from onnx.reference import ReferenceEvaluator  # noqa: E402
-from patchfold.models import inspect, portable  # noqa: E402
-from patchfold.models.__main__ import time_of  # noqa: E402
+from onnx.reference import ReferenceEvaluator
+from patchfold.models import inspect, portable
+from patchfold.models.__main__ import time_of
 
 Floats = NDArray[np.float32]
 

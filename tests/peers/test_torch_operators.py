@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of every operator of the table on tensors that torch records, transforms, traces and compiles."""
 
+import functools
 import subprocess
 import sys
 from collections.abc import Callable
@@ -191,6 +192,51 @@ def test_orders_of_tokens_are_compiled(order: str, dynamic: bool | None) -> None
         x = torch.rand(batch, 3, 4, 6)
         for got, expected in zip(compiled(x), call(x), strict=True):
             assert torch.equal(got, expected)
+
+
+@pytest.mark.parametrize("axes", ["(n, R)", "(B, n, R)"])
+def test_corners_of_a_compiled_function_may_be_a_tensor(axes: str) -> None:
+    x, corners = leaf((2, 3, 5, 6)), torch.tensor([[[0, 1], [2, 0]], [[1, 1], [3, 4]]])
+    given, other = (corners, corners.flip(0)) if axes == "(B, n, R)" else corners
+    call = lambda x, where: patchfold.gather_patches(x, where, 2)  # noqa: E731
+    torch._dynamo.reset()
+    compiled = torch.compile(call, fullgraph=True, backend="aot_eager")
+    for where in (given, other, given.to(torch.uint8)):
+        expected = call(x, where.tolist())
+        result = compiled(x, where)
+        assert torch.equal(result, expected)
+        (gradient,) = torch.autograd.grad(result.sum(), x)
+        assert torch.equal(gradient, *torch.autograd.grad(expected.sum(), x))
+    both = torch.stack([given, other])
+    rows = torch.func.vmap(call, (None, 0))(x, both)
+    assert torch.equal(rows, torch.stack([call(x, given.tolist()), call(x, other.tolist())]))
+    for outside in (given - 1, given + 4):
+        with pytest.raises(IndexError, match="out of bounds"):
+            compiled(x, outside)
+    with pytest.raises(Exception, match="corners: must hold integers; given float32"):
+        compiled(x, given.float())
+    with pytest.raises(Exception, match="size: must not exceed the axes that are cut"):
+        torch.compile(lambda x, where: patchfold.gather_patches(x, where, 9), fullgraph=True, backend="eager")(x, given)
+
+
+def test_corners_without_values_are_refused_by_their_reason() -> None:
+    x, corners = torch.rand(3, 5, 6), torch.tensor([[0, 1]])
+    with pytest.raises(patchfold.InvalidType, match="corners: must lie in the processor's memory; given a tensor on meta"):
+        patchfold.gather_patches(x, corners.to("meta"), 2)
+    with pytest.raises(patchfold.InvalidType, match="corners: must be a tensor with memory of its own"):
+        torch.func.vmap(lambda where: patchfold.gather_patches(x.numpy(), where, 2))(corners[None])
+
+
+@pytest.mark.parametrize("name", ["unfold", "torch.unfold", "onnx.space_to_depth"])
+def test_a_function_is_compiled_within_another_one(name: str) -> None:
+    function = functools.reduce(getattr, name.split("."), patchfold)
+    x = torch.rand(1, 3, 4, 6)
+    for compiled in (
+        torch.compile(lambda x: function(x, 2), fullgraph=True, backend="aot_eager"),
+        torch.compile(function, fullgraph=name == "torch.unfold", backend="aot_eager"),
+    ):
+        torch._dynamo.reset()
+        assert torch.equal(compiled(x) if compiled.__name__ == "<lambda>" else compiled(x, 2), function(x, 2))
 
 
 def test_wrong_calls_are_refused_before_anything_is_recorded() -> None:

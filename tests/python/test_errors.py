@@ -195,6 +195,10 @@ def wrong_outputs(spec) -> Iterator[Row]:
         yield Row(f"out {label}", spec, (X,), {"out": out}, kind, f"{spec.name}: out: {message}")
 
 
+def takes(spec, name: str) -> bool:
+    return name in inspect.signature(function_of(spec)).parameters
+
+
 def wrong_types(spec, argument) -> Iterator[Row]:
     """Yields calls with values of another type than the type of the argument's kind."""
     place = f"{spec.name}: {argument.name}: "
@@ -213,7 +217,8 @@ def wrong_types(spec, argument) -> Iterator[Row]:
             message = f"{place}{rule}; {typed(value)}"
             yield Row(f"{argument.name}={value!r}", spec, (X,), {argument.name: value}, InvalidType, message)
     if argument.required:
-        message = f"{place}must be given; expected {expected}"
+        other = ", or sizes, which is the same argument" if argument.name == "ksizes" and takes(spec, "sizes") else ""
+        message = f"{place}must be given{other}; expected {expected}"
         yield Row(f"{argument.name}=None", spec, (X,), {argument.name: None}, InvalidValue, message)
 
 
@@ -288,6 +293,61 @@ def test_wrong_arguments_of_every_operator(row):
 def test_wrong_calls(call, message):
     kind, _, text = message.partition(": ")
     check(getattr(patchfold, kind), text, lambda: eval(call, NAMES))
+
+
+# A right call of each function whose name is in no table of operators. The first argument is the array.
+WINDOW = {"strides": [1, 2, 2, 1], "rates": [1, 1, 1, 1], "padding": "SAME"}
+SPATIAL = {"strides": (2, 2), "rates": (1, 1), "auto_pad": "same_upper"}
+CALLS = {
+    patchfold.gather_patches: (IMAGE, {"corners": [(0, 0)], "size": 2}),
+    patchfold.patchify: (IMAGE, {"patch_size": 2}),
+    patchfold.unpatchify: (np.zeros((2, 12, 12)), {"size": (6, 8), "patch_size": 2}),
+    patchfold.reconstruct: (np.zeros((2, 12, 12)), {"shape": (2, 3, 6, 8), "kernel_size": 2, "stride": 2}),
+    patchfold.copy: (IMAGE, {}),
+    patchfold.iter_unfold: (IMAGE, {"kernel_size": 2}),
+    patchfold.unfold_view: (IMAGE, {"kernel_size": 2}),
+    patchfold.space_to_depth_view: (IMAGE, {"block": 2}),
+    patchfold.keras.reconstruct_patches: (np.zeros((1, 2, 2, 4)), {"size": 2}),
+    patchfold.onnx.im2col: (IMAGE, {"block_shape": (2, 2)}),
+    patchfold.openvino.reconstruct_patches: (
+        np.zeros((1, 4, 2, 2)),
+        {"output_size": (4, 4), "sizes": (2, 2), **SPATIAL},
+    ),
+    patchfold.tensorflow.extract_image_patches: (np.zeros((1, 4, 4, 1)), {"sizes": [1, 2, 2, 1], **WINDOW}),
+    patchfold.tensorflow.extract_patches: (np.zeros((1, 4, 4, 1)), {"sizes": [1, 2, 2, 1], **WINDOW}),
+    patchfold.tensorflow.reconstruct_patches: (
+        np.zeros((1, 2, 2, 4)),
+        {"output_size": (4, 4), "sizes": [1, 2, 2, 1], **WINDOW},
+    ),
+}
+
+
+def test_every_function_of_a_dialect_is_called_wrongly():
+    made = {function_of(spec) for spec in HERE} | {*CALLS}
+    for module in DIALECTS.values():
+        public = {name: each for name, each in vars(module).items() if inspect.isfunction(each) and name[0] != "_"}
+        assert {name for name, each in public.items() if each not in made} <= {"extension", "library"}
+
+
+@pytest.mark.parametrize("function", CALLS, ids=lambda function: f"{function.__module__}.{function.__name__}")
+def test_errors_name_arguments_of_the_function_that_was_called(function):
+    x, arguments = CALLS[function]
+    function(x, **arguments)
+    parameters = inspect.signature(function).parameters
+    first = next(iter(parameters))
+    required = {name for name in arguments if parameters[name].default in (inspect.Parameter.empty, None)}
+    for name in (first, *required):
+        with pytest.raises(patchfold.Error) as caught:
+            function(None if name == first else x, **arguments | ({name: None} if name != first else {}))
+        if name == "sizes" and "ksizes" in parameters:
+            assert caught.value.argument == "ksizes" and "sizes" in caught.value.rule
+        else:
+            assert caught.value.argument == name
+        for word in ("kernel_size", "ksizes", "dilation", "columns"):
+            assert word in parameters or word not in re.split(r"\W+", str(caught.value))
+        if parameters[name].default is inspect.Parameter.empty:
+            with pytest.raises(TypeError, match=rf"^{function.__name__}\(\) missing 1 required .* '{name}'"):
+                function(*([x] if name != first else []), **{key: arguments[key] for key in arguments if key != name})
 
 
 def test_errors_have_parts_that_make_the_message():

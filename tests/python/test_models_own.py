@@ -155,17 +155,38 @@ def test_a_step_leaves_as_few_runs_as_any_transposition(seed):
     assert left((groups, order)) == 1 if len(units) <= most else (groups, order) == min(steps(), key=left)
 
 
-@pytest.mark.parametrize("batch", [2, "n"])
-def test_patches_as_rows_are_written_with_few_axes(batch):
-    """unfold(x, 3, padding=1).transpose(1, 2), as before a linear layer, where torch's exporter gathers along each axis."""
-    made = gathered((2, 3, 6, 8), 3, 1, 1)
+def rows(shape, kernel, stride, pad):
+    """unfold(x, kernel, stride=.., padding=..).transpose(1, 2), where torch's exporter gathers along each axis."""
+    made = gathered((2, *shape[1:]), kernel, stride, pad)
     made["nodes"][-1].output[0] = "c"
     made["constants"]["flat"][0] = -1
-    case = Case("rows", (batch, 3, 6, 8), [*made["nodes"], node("Transpose", "c", "y", perm=[0, 2, 1])], None,
-                constants=made["constants"])  # fmt: skip
+    nodes = [*made["nodes"], node("Transpose", "c", "y", perm=[0, 2, 1])]
+    return Case("rows", shape, nodes, None, constants=made["constants"])
+
+
+@pytest.mark.parametrize(
+    ("channels", "extents", "kernel", "stride", "pad"),
+    [(3, (8, 8), 3, 2, 1), (3, (8, 8), 3, 3, 0), (3, (8, 8), 2, 3, 1), (2, (9, 7), 4, 2, 0), (4, (4, 4), 3, 1, 1),
+     (1, (16, 16), 3, 1, 0), (1, (16, 16), 4, 2, 1), (1, (20, 40), 4, 3, 0)],
+)  # fmt: skip
+def test_patches_as_rows_are_found(channels, extents, kernel, stride, pad):
+    """Positions and taps exchanged give the same elements; patches are small and lie on many positions."""
+    case = rows((2, channels, *extents), kernel, stride, pad)
+    (finding,) = inspect(case.model(), timed=False).findings
+    expected = {"kernel_size": (kernel, kernel), "stride": (stride, stride), "padding": (pad, pad)}
+    plain = {"stride": (1, 1), "padding": (0, 0)}
+    assert (finding.operator, finding.exact) == ("unfold", False)
+    assert finding.arguments == {key: value for key, value in expected.items() if value != plain.get(key)}
+
+
+@pytest.mark.parametrize("batch", [2, "n"])
+@pytest.mark.parametrize(("channels", "stride"), [(3, 1), (3, 2), (1, 1), (1, 2)])
+def test_patches_as_rows_are_written_with_few_axes(batch, channels, stride):
+    case = rows((batch, channels, 8, 10), 3, stride, 1)
     model = portable(case.model(), "coreml")
+    assert len(model.graph.node) < 50
     for count in (2,) if batch == 2 else (1, 3):
-        x = np.random.default_rng(count).random((count, 3, 6, 8), np.float32)
+        x = np.random.default_rng(count).random((count, channels, 8, 10), np.float32)
         results = [ReferenceEvaluator(each).run(None, {"x": x})[0] for each in (model, case.model())]
         np.testing.assert_array_equal(*results)
 

@@ -221,26 +221,45 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
         (32, 49, 3, 16, 16)
     """
     array: Any = x
-    if out is None and is_torch(x) and is_watched(x):
-        picked: Array = _picked(array, corners, size)
+    where: Any = corners
+    # The values of a tensor are not there yet while torch.compile or a transform traces the call.
+    is_open = is_torch(where) and is_watched(where) and not sys.modules["torch"].jit.is_tracing()
+    if out is None and is_torch(x) and (is_open or is_watched(x)):
+        picked: Array = _picked(array, where, size, is_open)
         return picked
+    if is_open or (is_torch(where) and where.device.type != "cpu"):
+        memory(where, "gather_patches", "corners", False)  # raises the reason
     patches: Array = _core.gather_patches(x, corners, size, out)
     return patches
 
 
-def _picked(x: Any, corners: Any, size: Any) -> Any:
-    """Returns the result of gather_patches by torch's own indexing, so that derivatives flow."""
+def _picked(x: Any, corners: Any, size: Any, is_open: bool) -> Any:
+    """Returns the result of gather_patches by torch's own indexing, so that derivatives flow. is_open: whether corners is a
+    tensor whose values are not known. Then torch raises its error of indices for a patch that is not wholly inside."""
+    torch = sys.modules["torch"]
     shape: tuple[int, ...] = tuple(map(int, x.shape))
     try:
-        given = np.shape(corners)
+        given = tuple(map(int, np.shape(corners)))
     except ValueError:  # rows of different lengths, which the native function refuses
         given = ()
     batch = max(len(given) - 2, 0)
     axes = x.ndim - batch
     others = axes - given[-1] if len(given) > 1 and 1 <= given[-1] <= axes else 0
     cut = shape[:batch] + shape[batch + others :]
-    places = _core.gather_patches(np.arange(prod(cut)).reshape(cut), corners, size, None)
+    known = corners
+    if is_open:
+        known = np.zeros(given, "float32" if corners.is_floating_point() or corners.is_complex() else "int64")
+    numbers = np.arange(prod(cut)).reshape(cut)
+    found = _core.gather_patches(numbers, known, size, None)
+    places = torch.tensor(found, device=x.device)
+    if is_open:
+        rank = given[-1]
+        limits = [extent - taps for extent, taps in zip(cut[-rank:], found.shape[-rank:], strict=True)]
+        steps = torch.tensor([prod(cut[len(cut) - rank + axis + 1 :]) for axis in range(rank)], device=x.device)
+        where = corners.to(x.device, torch.int64)
+        inside = ((where >= 0) & (where <= torch.tensor(limits, device=x.device))).all(-1)
+        offsets = torch.where(inside, (where * steps).sum(-1), prod(cut))
+        places = places + offsets.reshape(*offsets.shape, *[1] * rank)
     at_end = tuple(range(others, others + batch))
     flat = x.movedim(tuple(range(batch)), at_end).flatten(others)
-    picked = flat[..., sys.modules["torch"].tensor(places, device=x.device)]
-    return picked.movedim((*at_end, others + batch), tuple(range(batch + 1))).contiguous()
+    return flat[..., places].movedim((*at_end, others + batch), tuple(range(batch + 1))).contiguous()

@@ -83,16 +83,18 @@ def named(map: IndexMap, *, only_blocks: bool) -> Name | None:
 def _plain(map: IndexMap, only_blocks: bool) -> Name | None:
     """Returns the name of a map that cuts patches and has each patch on one axis, as the functions do."""
     cut = [axis for axis, digits in enumerate(map.places()) if len(digits) > 1]
-    names = []
+    first = None
     for found in readings(map) if cut else ():
         # A map that cuts one axis in two, such as heads of attention, cuts no blocks.
         beside = cut[:1] != [0] and any(word == "c" for word, _ in found.column())
         if found.is_plain() and (len(cut) > 1 or beside or found.is_batched() or not found.is_split(of_crop=only_blocks)):
             name, whole = _name(map, found), found.spatial_axes() == cut
-            if not only_blocks and (whole or name.exact or map.inverse() is None):
+            # With one channel, far more taps than positions mean that both are exchanged: the rows of a matrix of patches.
+            likely = whole and name.exact and prod(found.kernel) <= 3 * prod(found.positions)
+            if likely or (not only_blocks and (whole or name.exact or map.inverse() is None)):
                 return name
-            names += [(not name.exact, not whole, name)] if whole or name.exact else []
-    return min(names, key=lambda each: each[:2])[2] if names else None
+            first = first or (name if whole or name.exact else None)
+    return first
 
 
 def _name(map: IndexMap, found: Found) -> Name:

@@ -25,6 +25,7 @@ _space_to_depth: Operation = Operator("tensorflow.SpaceToDepth").__call__
 _depth_to_space: Operation = Operator("tensorflow.DepthToSpace").__call__
 _extract_image_patches: Operation = Operator("tensorflow.ExtractImagePatches").__call__
 _extract_volume_patches: Operation = Operator("tensorflow.ExtractVolumePatches").__call__
+_PATCHES = "tensorflow.ExtractImagePatches"
 _SIZES = "[1, rows, columns, 1] of a patch, at least 1"
 
 
@@ -183,12 +184,20 @@ def extract_image_patches(
         array([4, 5, 7, 8])
     """
     if sizes is None:
+        if ksizes is None:
+            rule = "must be given, or sizes, which is the same argument"
+            raise _errors.InvalidValue(_PATCHES, "ksizes", rule, expected="a list of integers", code="missing")
         return _extract_image_patches(images, out, ksizes, strides, rates, padding)
     if ksizes is not None:
         rule = "must be left out where sizes is given, which is the same argument"
-        raise _errors.InvalidType("tensorflow.ExtractImagePatches", "ksizes", rule, _errors.value_text(ksizes))
+        raise _errors.InvalidType(_PATCHES, "ksizes", rule, _errors.value_text(ksizes))
+    return _with_sizes(images, out, sizes, strides, rates, padding)
+
+
+def _with_sizes(images: Array, out: Array | None, *values: object) -> Array:
+    """Returns the patches for a function that calls ksizes sizes, as its errors do. values: as in the operator table."""
     try:
-        return _extract_image_patches(images, out, sizes, strides, rates, padding)
+        return _extract_image_patches(images, out, *values)
     except _errors.Error as error:
         raise _inverses.renamed(error, error.operator, {"ksizes": "sizes"}) from None
 
@@ -205,7 +214,7 @@ def extract_patches(
         >>> patchfold.tensorflow.extract_patches(images, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID").shape
         (1, 2, 2, 4)
     """
-    return extract_image_patches(images, sizes=sizes, strides=strides, rates=rates, padding=padding, out=out)
+    return _with_sizes(images, out, sizes, strides, rates, padding)
 
 
 @_inverses.described(
