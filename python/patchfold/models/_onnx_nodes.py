@@ -120,8 +120,16 @@ def _direct(node: onnx.NodeProto, constants: Constants) -> Name:
     return Name("fold", arguments | _window(attributes))
 
 
+def _listed(attributes: Mapping[str, Any], name: str) -> list[Any]:
+    """Returns the entries of an attribute; none if the node has no attribute of this name."""
+    values = attributes.get(name, [])
+    if not isinstance(values, list):
+        raise ValueError(f"{name}: must be a list of integers, not {type(values).__name__}")
+    return values
+
+
 def _window(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    strides, dilations, pads = (attributes.get(name, []) for name in ("strides", "dilations", "pads"))
+    strides, dilations, pads = (_listed(attributes, name) for name in ("strides", "dilations", "pads"))
     half = len(pads) // 2
     return window(strides, dilations, list(zip(pads[:half], pads[half:], strict=False)))
 
