@@ -104,13 +104,15 @@ class Drawn {
   }
   Tiling draw() {
     TilingSpec spec;
+    Dims stride;
     const auto rank = static_cast<int>(between(1, 3));
     for (int axis = 0; axis < rank; ++axis) {
       spec.tile.push_back(between(1, rank == 3 ? 9 : 24));
       spec.shape.push_back(between(1, rank == 1 ? 200 : rank == 2 ? 50 : 20));
-      spec.stride.push_back(between(1, spec.tile[axis]));
+      stride.push_back(between(1, spec.tile[axis]));
       spec.axes.push_back(axis);
     }
+    spec.stride = stride;
     if (chance(40)) spec.shape.push_back(between(1, 4));
     spec.tail = static_cast<Tail>(between(0, 2));
     if (chance(50)) is_turned_ = true;
