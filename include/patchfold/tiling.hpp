@@ -270,7 +270,7 @@ struct MergeSpec {
   /// Tiles that come in ascending order are added up in the output, so that they need not wait; tiles that come early still
   /// wait. It works for means of float32 with `copy`, and has no effect on others. Bits stay as they are. Tiles take no
   /// weights of their own, and elements of the output have no meaning until all their tiles have come.
-  bool accumulate = false;
+  bool running_sums = false;
   /// The number of rows of which a RowSink gets whole multiples, except for the last rows. A store whose chunks have this
   /// number of rows gets each chunk once.
   std::int64_t sink_rows = 1;

@@ -34,8 +34,8 @@ std::int64_t Ledger::whole_bytes(std::int64_t tile) const {
   return element_count(cells_.result_of(tile)) * sizes_.tile_element;
 }
 
-bool Ledger::accumulates(const Dims& segments) const {
-  return sizes_.accumulates && cells_.is_whole(segments);
+bool Ledger::has_running_sums(const Dims& segments) const {
+  return sizes_.running_sums && cells_.is_whole(segments);
 }
 
 /// Returns the tiles of a cell that are merged when a tile arrives; none if the cell adds up and misses a tile before this
@@ -43,7 +43,7 @@ bool Ledger::accumulates(const Dims& segments) const {
 Step Ledger::step_of(Cell cell, std::int64_t arriving) const {
   const Dims segments = cells_.segments_of(cell);
   Step step{cell};
-  if (!accumulates(segments)) return {cell, 0, cells_.contributor_count(segments)};
+  if (!has_running_sums(segments)) return {cell, 0, cells_.contributor_count(segments)};
   bool is_behind = false;  // a missing tile has been found
   bool has_arrived = false;
   cells_.each_contributor(segments, [&](std::int64_t tile, const Dims&) {
@@ -65,7 +65,7 @@ Arrival Ledger::preview(std::int64_t tile) const {
         slab.missing.empty() ? cells_.contributor_count(segments) : slab.missing[static_cast<std::size_t>(cell.inner)];
     const Step step = step_of(cell, tile);
     const std::int64_t piece_bytes = cells_.volume(segments) * sizes_.tile_element;
-    if (missing > 1 && (step.end == 0 || !accumulates(segments))) {
+    if (missing > 1 && (step.end == 0 || !has_running_sums(segments))) {
       arrival.waiting.push_back(cell);
       if (sizes_.copy) arrival.tile_bytes += piece_bytes;
       continue;

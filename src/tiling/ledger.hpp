@@ -15,7 +15,7 @@ struct Sizes {
   std::int64_t tile_element = 0;    ///< all channels at one place of a tile
   std::int64_t output_element = 0;  ///< all channels at one place of the output; 0 if the merge holds no rows
   bool copy = false;                ///< the waiting parts of a tile are copied cell by cell; else the whole tile is kept
-  bool accumulates = false;         ///< cells of all their tiles are added up in the output
+  bool running_sums = false;         ///< cells of all their tiles are added up in the output
 };
 
 /// The tiles of a cell that are merged together when one of them arrives: contributors [begin, end), in ascending order.
@@ -58,7 +58,7 @@ class Ledger {
   const Sizes& sizes() const noexcept { return sizes_; }
   bool has_come(std::int64_t tile) const { return come_[static_cast<std::size_t>(tile)]; }
   /// Returns whether the tiles of a cell are added up in the output as they come in order.
-  bool accumulates(const Dims& segments) const;
+  bool has_running_sums(const Dims& segments) const;
   /// Returns the changes that the arrival of a tile would make, without making them.
   Arrival preview(std::int64_t tile) const;
   /// Counts the tile as added. Changes nothing if it throws.

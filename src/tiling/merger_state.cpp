@@ -206,9 +206,9 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
   std::unique_ptr<const OwnWeights> own;
   if (given_weights.array || given_weights.number != 1)
     own = own_weights(rules, given_weights, tile.shape, checks.name(index));
-  if (own && rules.accumulates)
-    checks.refuse(index, ErrorCode::value, "must have no weights of its own if tiles are accumulated", "weights",
-                  "no weights, or a merge without `accumulate`");
+  if (own && rules.running_sums)
+    checks.refuse(index, ErrorCode::value, "must have no weights of its own in running sums", "weights",
+                  "no weights, or a merge without `running_sums`");
   Arrival arrival = ledger.preview(index);
   if (own && !arrival.waiting.empty()) arrival.weight_bytes = own->bytes();
   if (limit) check_room(arrival);

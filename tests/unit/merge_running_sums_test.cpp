@@ -38,8 +38,8 @@ class Drawn {
         std::swap(order_[i], order_[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(i)))]);
   }
 
-  std::vector<float> merged(bool accumulate, bool to_sink, bool has_gaps) {
-    spec_.accumulate = accumulate;
+  std::vector<float> merged(bool running_sums, bool to_sink, bool has_gaps) {
+    spec_.running_sums = running_sums;
     spec_.sink_rows = to_sink ? between(1, 5) : 1;
     const Dims shape = tiling_.output_shape(spec_.channels);
     const auto size = static_cast<std::size_t>(element_count(shape));
@@ -127,7 +127,7 @@ class Drawn {
   std::vector<std::int64_t> order_{};
 };
 
-TEST(MergeAccumulate, GivesTheBitsOfTilesThatWait) {
+TEST(MergeRunningSums, GivesTheBitsOfTilesThatWait) {
   for (std::uint32_t seed = 0; seed < 400; ++seed) {
     Drawn drawn(seed);
     const std::vector<float> expected = drawn.merged(false, false, false);
@@ -141,31 +141,31 @@ TEST(MergeAccumulate, GivesTheBitsOfTilesThatWait) {
   }
 }
 
-TEST(MergeAccumulate, NeedsLessMemoryThanTilesThatWait) {
+TEST(MergeRunningSums, NeedsLessMemoryThanTilesThatWait) {
   const Tiling tiling(TilingSpec{.shape = {40, 40, 40, 3}, .tile = {24, 24, 24}, .stride = {12, 12, 12}, .axes = {0, 1, 2}});
   MergeSpec spec;
   spec.channels = {3};
   spec.copy = true;
   const std::int64_t waiting = merge_memory(tiling, spec, false).most;
-  spec.accumulate = true;
+  spec.running_sums = true;
   const std::int64_t output = std::int64_t{40} * 40 * 40 * 3 * 4;
   EXPECT_LE(merge_memory(tiling, spec, false).most * 3, waiting);
   EXPECT_LE(merge_memory(tiling, spec, false).most, output);
   EXPECT_LE(merge_memory(tiling, spec, true).most, 2 * output);
 }
 
-TEST(MergeAccumulate, RefusesWeightsOfTiles) {
+TEST(MergeRunningSums, RefusesWeightsOfTiles) {
   const Tiling tiling(two_axes({8, 8}, {4, 4}, 2));
   MergeSpec spec;
-  spec.copy = spec.accumulate = true;
+  spec.copy = spec.running_sums = true;
   std::vector<float> output(64);
   Merger merger(tiling, spec, view(output.data(), {8, 8}));
   const std::vector<float> tile(16);
   EXPECT_EQ(error_of([&] {
               merger.add(0, view(tile.data(), {4, 4}), TileWeights{.number = 2});
             }),
-            "merge: tile 0 at position [0, 0]: must have no weights of its own if tiles are accumulated; given weights, "
-            "expected no weights, or a merge without `accumulate`");
+            "merge: tile 0 at position [0, 0]: must have no weights of its own in running sums; given weights, "
+            "expected no weights, or a merge without `running_sums`");
 }
 
 }  // namespace
