@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -114,7 +115,7 @@ class Drawn {
     }
     spec.stride = stride;
     if (chance(40)) spec.shape.push_back(between(1, 4));
-    spec.tail = static_cast<Tail>(between(0, 2));
+    spec.tail = std::array{Tail::shift_or_pad, Tail::pad, Tail::partial}[static_cast<std::size_t>(between(0, 2))];
     if (chance(50)) is_turned_ = true;
     return Tiling(spec);
   }
