@@ -313,8 +313,8 @@ class PATCHFOLD_API RowSink {
 };
 
 /// Puts the results of tiles together. Tiles may be added in any order and from several threads. Each element of the output is
-/// written once, as soon as all tiles that contribute to it are added; until then these tiles wait, in their own type. There is no
-/// accumulator and no array of counts.
+/// written once, as soon as all tiles that contribute to it are added; until then these tiles wait, in their own type, unless the
+/// spec has running sums. There is no array of counts.
 ///
 /// Results are exact and repeatable. If all contributions to an element have equal bits, their mean is that value. Otherwise
 /// weights are normalised and products are added in ascending order of the tiles, in float64 (for 64-bit integers in 128-bit
