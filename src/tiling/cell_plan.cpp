@@ -127,6 +127,14 @@ GivenWeights given_weights(const CellPlan& plan) {
     else if (!rules.weights.is_separable())
       source.first = rules.weights.place(rules.inside_tile(plan.sources.tile(s), plan.segments), rules.axes, source.strides);
   }
+  if (plan.folding && plan.folding->inverse != nullptr) {
+    GivenWeights::Source& inverse = given.sources.emplace_back(GivenWeights::Source{plan.folding->inverse, none});
+    std::int64_t stride = 1;
+    for (int i = plan.extents.size(); i-- > 0;) {
+      inverse.strides[static_cast<int>(rules.axes[i])] = stride;
+      stride *= plan.extents[i];
+    }
+  }
   return given;
 }
 
@@ -143,7 +151,8 @@ CellPlan::Way way_of(const CellPlan& plan, AxisWeights& weights) {
   const Weights& window = rules.weights;
   const Sources& sources = plan.sources;
   if (sources.size() == 0) return Fill();
-  if (plan.folding) return product_weights(plan, weights);
+  if (plan.folding && window.is_separable()) return product_weights(plan, weights);
+  if (plan.folding) return given_weights(plan);
   const bool is_ones = window.is_ones() && !sources.has_factors();
   const bool keeps_values = is_ones || !rules.is_weighted || rules.reduce != Reduce::sum;
   if (sources.size() == 1 && keeps_values && !plan.has_zeros && rules.dtype == rules.output_dtype) return Copy();
@@ -157,6 +166,27 @@ CellPlan::Way way_of(const CellPlan& plan, AxisWeights& weights) {
 }
 
 }  // namespace
+
+void write_inverse(const Rules& rules, const Dims& segments, double* to) {
+  const Dims extents = rules.cells.extents(segments);
+  const std::int64_t volume = element_count(extents), row = extents.back();
+  Dims axes;
+  for (int i = 0; i < extents.size(); ++i) axes.push_back(i);
+  std::fill_n(to, volume, -0.0);  // the sum with the first weight is this weight
+  rules.cells.each_contributor(segments, [&](std::int64_t tile, const Dims&) {
+    Dims strides = Dims::filled(extents.size(), 0);
+    const double* first = rules.weights.place(rules.inside_tile(tile, segments), axes, strides);
+    Dims at = Dims::filled(extents.size(), 0);
+    for (std::int64_t begin = 0; begin < volume; begin += row) {
+      std::int64_t offset = 0;
+      for (int i = 0; i < at.size(); ++i) offset += at[i] * strides[i];
+      for (std::int64_t j = 0; j < row; ++j) to[begin + j] += first[offset + j * strides.back()];
+      at.back() = row - 1;
+      advance(at, extents);
+    }
+  });
+  for (std::int64_t j = 0; j < volume; ++j) to[j] = 1 / to[j];
+}
 
 CellPlan plan_cell(const Rules& rules, AxisWeights& weights, const Dims& segments, Sources sources, std::byte* output,
                    const Dims& output_strides, const std::optional<Folding>& folding) {

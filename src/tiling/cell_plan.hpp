@@ -105,7 +105,7 @@ struct GivenWeights {
     const double* first = nullptr;  ///< weight of the cell's first element
     Dims strides{};                 ///< in numbers, along the axes of the result
   };
-  std::vector<Source> sources{};
+  std::vector<Source> sources{};  ///< with Folding::inverse, these numbers are one more source at the end
 };
 /// The plan of a cell whose weights are computed for each element as Pairs: some weights are 0, or the mask leaves out tiles, or a
 /// tile has weights of its own in addition to the window's weights.
@@ -118,8 +118,9 @@ struct PairWeights {
 struct Folding {
   kernels::Fold step{};
   std::uint32_t* low = nullptr;
-  std::int64_t first = 0;  ///< number of the first source among the cell's tiles
-  Dims strides{};          ///< of `low`, in numbers, along the axes of the result; set by plan_cell
+  const double* inverse = nullptr;  ///< the inverse of the sum of all tiles' weights; null: weights are normalised beforehand
+  std::int64_t first = 0;           ///< number of the first source among the cell's tiles
+  Dims strides{};                   ///< of `low`, in numbers, along the axes of the result; set by plan_cell
 };
 
 /// Everything that is computed once for a cell; a CellWriter writes the cell's rows. plan_cell or plan_copy makes a complete
@@ -150,6 +151,9 @@ struct CellPlan {
   /// together, a few rows at a time, so that memory is read and written in longer runs.
   bool continues(const CellPlan& before) const noexcept;
 };
+
+/// Writes the inverse of the sum of all tiles' weights for each element of a cell along the tiled axes, row-major.
+void write_inverse(const Rules& rules, const Dims& segments, double* to);
 
 /// Returns the plan to make the elements of a cell. A cell without sources gets the fill. With a folding, the plan makes one
 /// step of the cell's sums.

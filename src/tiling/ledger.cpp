@@ -35,7 +35,7 @@ std::int64_t Ledger::whole_bytes(std::int64_t tile) const {
 }
 
 bool Ledger::has_running_sums(const Dims& segments) const {
-  return sizes_.running_sums && cells_.is_whole(segments);
+  return sizes_.sums > 0 && cells_.is_whole(segments);
 }
 
 /// Returns the tiles of a cell that are merged when a tile arrives; none if the cell adds up and misses a tile before this
@@ -64,15 +64,15 @@ Arrival Ledger::preview(std::int64_t tile) const {
     const std::int64_t missing =
         slab.missing.empty() ? cells_.contributor_count(segments) : slab.missing[static_cast<std::size_t>(cell.inner)];
     const Step step = step_of(cell, tile);
-    const std::int64_t piece_bytes = cells_.volume(segments) * sizes_.tile_element;
+    const std::int64_t volume = cells_.volume(segments);
     if (missing > 1 && (step.end == 0 || !has_running_sums(segments))) {
       arrival.waiting.push_back(cell);
-      if (sizes_.copy) arrival.tile_bytes += piece_bytes;
+      if (sizes_.copy) arrival.tile_bytes += volume * sizes_.tile_element;
       continue;
     }
     if (missing > 1) {
       arrival.summed.push_back(step);
-      if (step.begin < 2 && step.end > 1) arrival.tile_bytes += piece_bytes;
+      if (step.begin < 2 && step.end > 1) arrival.tile_bytes += volume * sizes_.sums;
     } else {
       arrival.finished.push_back(step);
     }
@@ -139,7 +139,7 @@ std::vector<std::int64_t> Ledger::settle(const Arrival& arrival) {
       });
       if (steps == &arrival.summed) continue;
       --slabs_[static_cast<std::size_t>(step.cell.slab)].unfinished;
-      if (step.begin > 1) tile_bytes_ -= piece_bytes;
+      if (step.begin > 1) tile_bytes_ -= cells_.volume(segments) * sizes_.sums;
     }
   return released;
 }

@@ -15,7 +15,9 @@ struct Sizes {
   std::int64_t tile_element = 0;    ///< all channels at one place of a tile
   std::int64_t output_element = 0;  ///< all channels at one place of the output; 0 if the merge holds no rows
   bool copy = false;                ///< the waiting parts of a tile are copied cell by cell; else the whole tile is kept
-  bool running_sums = false;         ///< cells of all their tiles are added up in the output
+  /// What the sums of all channels at one place need besides the output: the lower halves, and the inverse of the sum of weights
+  /// if the window is an array. 0: tiles are not added up in the output.
+  std::int64_t sums = 0;
 };
 
 /// The tiles of a cell that are merged together when one of them arrives: contributors [begin, end), in ascending order.

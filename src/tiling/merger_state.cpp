@@ -112,13 +112,24 @@ CellPlan Merger::State::plan_step(const Step& step, std::int64_t arriving, const
   Folding folding;
   if (step.begin < 2) {
     folding.step = is_last ? kernels::Fold::whole : kernels::Fold::begin;
-    if (!is_last) lows[step.cell] = allocate(rules.cells.volume(segments) * ledger.sizes().tile_element, "sums");
   } else {
     folding.step = is_last ? kernels::Fold::finish : kernels::Fold::add;
     folding.first = step.begin;
   }
-  if (const auto low = lows.find(step.cell); low != lows.end())
-    folding.low = reinterpret_cast<std::uint32_t*>(low->second.get());
+  if (folding.step == kernels::Fold::whole) return plan_into(step.cell, segments, std::move(sources), folding);
+  const std::int64_t volume = rules.cells.volume(segments);
+  Memory& memory = sums[step.cell];
+  const bool has_inverse = !rules.weights.is_separable();
+  if (folding.step == kernels::Fold::begin) {
+    memory = allocate(volume * ledger.sizes().sums, "sums");
+    if (has_inverse) write_inverse(rules, segments, reinterpret_cast<double*>(memory.get()));
+  }
+  std::byte* low = memory.get();
+  if (has_inverse) {
+    folding.inverse = reinterpret_cast<const double*>(memory.get());
+    low += volume * static_cast<std::int64_t>(sizeof(double));
+  }
+  folding.low = reinterpret_cast<std::uint32_t*>(low);
   return plan_into(step.cell, segments, std::move(sources), folding);
 }
 
@@ -249,7 +260,7 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
   } catch (...) {
     early.erase(index);
     for (const Step& step : arrival.summed)
-      if (step.begin < 2) lows.erase(step.cell);
+      if (step.begin < 2) sums.erase(step.cell);
     held.take(index);
     for (const std::int64_t slab : arrival.held)
       if (!ledger.is_band_held(slab)) rows.erase(rules.cells.band(slab).begin);
@@ -260,7 +271,7 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
       early.erase(next_tile++);
     for (const auto* steps : {&arrival.finished, &arrival.summed})
       for (const Step& step : *steps) {
-        if (steps == &arrival.finished) lows.erase(step.cell);
+        if (steps == &arrival.finished) sums.erase(step.cell);
         if (!copy) continue;
         const std::vector<std::int64_t> from = rules.cells.contributors(rules.cells.segments_of(step.cell));
         for (std::int64_t i = step.begin; i < step.end; ++i)

@@ -113,7 +113,9 @@ struct Merger::State {
   tiling::CheckedOutput output{};                ///< without a sink: the output
   RowSink* sink = nullptr;
   std::map<std::int64_t, tiling::Memory> rows{};  ///< with a sink: the memory of each held band, by its first slab
-  std::map<Cell, tiling::Memory> lows{};  ///< the lower halves of sums, for each cell with the sums of two tiles or more
+  /// For each cell with the sums of two tiles or more: the inverse of the sum of weights if the window is an array, and the lower
+  /// halves of sums.
+  std::map<Cell, tiling::Memory> sums{};
   tiling::TileTable<std::unique_ptr<Held>> held;  ///< tiles that wait
   bool has_failed = false;                        ///< no more tiles are taken
   std::string failure{};                          ///< the reason; empty if there was no memory for it

@@ -19,6 +19,11 @@ class Drawn {
  public:
   explicit Drawn(std::uint32_t seed) : random_(seed), tiling_(draw()) {
     spec_.window.kind = static_cast<WeightWindow::Kind>(between(0, 4));
+    if (chance(30)) {
+      spec_.window.kind = WeightWindow::Kind::array;
+      for (std::int64_t n = element_count(tiling_.result()); n > 0; --n)
+        spec_.window.array.push_back(static_cast<double>(between(1, 1000)) / 7);
+    }
     spec_.reduce = Reduce::mean;
     spec_.copy = true;
     for (int axis = tiling_.output().size(); axis < tiling_.spec().shape.size(); ++axis)
