@@ -255,7 +255,9 @@ typedef struct pf_merge_spec {
   uint32_t element_size; /* bytes of one element: pf_dtype_size(dtype), or 0 for the same */
   pf_reduce reduce;
   pf_window window;        /* for max, min, first, last and center it only matters which weights are 0 */
-  int32_t copy;            /* not 0: tiles are copied where they have to wait; 0: the merger borrows them */
+  int32_t copy;            /* 1: tiles are copied where they have to wait; 0: the merger borrows them; 2: as 1, and float32 tiles
+                              that come in order are added up in the output for means, so that they need not wait: tiles take
+                              no weights of their own, and elements have no meaning until all their tiles have come */
   int32_t n_channels;      /* axes of the results that are not tiled */
   int32_t reserved;        /* 0 */
   const int64_t* channels; /* their extents, in order */

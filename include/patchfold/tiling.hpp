@@ -267,8 +267,12 @@ struct MergeSpec {
   std::optional<Scalar> fill{};         ///< value of elements that no tile contributes to; none: they are Error(value)
   bool copy = false;                    ///< tiles are copied where they have to wait; else the merger borrows them
   std::optional<std::int64_t> memory_limit{};  ///< the most bytes that may wait
-  /// The number of rows of which a RowSink gets whole multiples, except for the last rows. A store whose chunks have this number of
-  /// rows gets each chunk once.
+  /// Tiles that come in ascending order are added up in the output, so that they need not wait; tiles that come early still
+  /// wait. It works for means of float32 with `copy`, and has no effect on others. Bits stay as they are. Tiles take no
+  /// weights of their own, and elements of the output have no meaning until all their tiles have come.
+  bool running_sums = false;
+  /// The number of rows of which a RowSink gets whole multiples, except for the last rows. A store whose chunks have this
+  /// number of rows gets each chunk once.
   std::int64_t sink_rows = 1;
 };
 
@@ -309,8 +313,8 @@ class PATCHFOLD_API RowSink {
 };
 
 /// Puts the results of tiles together. Tiles may be added in any order and from several threads. Each element of the output is
-/// written once, as soon as all tiles that contribute to it are added; until then these tiles wait, in their own type. There is no
-/// accumulator and no array of counts.
+/// written once, as soon as all tiles that contribute to it are added; until then these tiles wait, in their own type, unless the
+/// spec has running sums. There is no array of counts.
 ///
 /// Results are exact and repeatable. If all contributions to an element have equal bits, their mean is that value. Otherwise
 /// weights are normalised and products are added in ascending order of the tiles, in float64 (for 64-bit integers in 128-bit

@@ -50,7 +50,7 @@ E choice(std::string_view op, std::string_view name, nb::handle object, bool (*a
 
 /// Returns a MergeSpec without type and channels, which are unknown until the first tile.
 MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dtype, nb::handle mask, nb::handle fill,
-                     bool copy, nb::handle memory_limit, std::int64_t sink_rows);
+                     bool copy, nb::handle memory_limit, std::int64_t sink_rows, bool running_sums = false);
 
 /// Returns the element type with this name. Throws Error(dtype) for other names.
 DType element_type_named(const std::string& name, std::string_view argument);

@@ -95,6 +95,7 @@ class MergeSpec:
         copy: bool,
         memory_limit: Any,
         sink_rows: int = 1,
+        running_sums: bool = False,
     ) -> MergeSpec: ...
 
 class Merger:

@@ -39,6 +39,9 @@ Blend RowsOf(DType, DType, bool) {
 Blend LinesOf(DType, bool) {
   return nullptr;
 }
+Blend FoldingRowsOf(Fold step) {
+  return folding_rows_scalar(step);
+}
 
 void Normalise(const RawWeights& w) {
   for (std::int64_t r = 0; r < w.rows; ++r)
@@ -178,7 +181,78 @@ struct Weighted {
   }
 };
 
-/// Makes means of 8-bit elements: sums of float32, or of float64 if a float32 sum is too near to the middle between two integers.
+/// Makes one step of means of float32. Vectors never overlap, since dst is read and written.
+template <Fold step>
+struct Folding {
+  using D = hn::ScalableTag<double>;
+  using Half = hn::Rebind<std::uint32_t, D>;
+  using Type = Elements<float, D>;
+  static constexpr std::int64_t lanes = hn::MaxLanes(D());
+  static constexpr bool has_sums = step == Fold::add || step == Fold::finish;
+  static constexpr bool makes_elements = step == Fold::finish || step == Fold::whole;
+
+  template <int vectors>
+  static HWY_INLINE void block(const BlendRows& b, std::int64_t r, std::int64_t j) {
+    const D d;
+    const hn::RebindToUnsigned<D> words;
+    const Half half;
+    std::uint32_t* dst = row_of<std::uint32_t>(b, r) + j;
+    std::uint32_t* low = b.low + r * b.low_pitch + j;
+    hn::Vec<D> sums[vectors];
+    if constexpr (has_sums) PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
+        const auto upper = hn::ShiftLeft<32>(hn::PromoteTo(words, hn::LoadU(half, dst + v * lanes)));
+        sums[v] = hn::BitCast(d, hn::Or(upper, hn::PromoteTo(words, hn::LoadU(half, low + v * lanes))));
+      }
+    const auto add = [&](const BlendTerm& term, auto is_first) HWY_ATTR {
+      const float* elements = elements_of<float>(term, r, j);
+      const double* weights = term.weights + r * term.weights_pitch + j;
+      const auto scale = hn::Set(d, scale_of(term, r));
+      fetch(elements, term, vectors * lanes * static_cast<std::int64_t>(sizeof(float)));
+      PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
+        const auto value = Type::widen(hn::LoadU(hn::Rebind<float, D>(), elements + v * lanes));
+        const auto product = hn::Mul(value, hn::Mul(scale, hn::LoadU(d, weights + v * lanes)));
+        sums[v] = is_first() ? product : hn::Add(sums[v], product);
+      }
+    };
+    add(b.terms[0], std::bool_constant<!has_sums>());
+    for (std::int64_t i = 1; i < b.terms_count; ++i) add(b.terms[i], std::false_type());
+    PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
+      if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Eq(sums[v], sums[v])))) {  // some are NaN
+        for (std::int64_t lane = 0; lane < lanes; ++lane) fold_one(step, b, r, j + v * lanes + lane);
+        continue;
+      }
+      if constexpr (makes_elements) {
+        hn::StoreU(hn::BitCast(half, Type::narrow(sums[v])), half, dst + v * lanes);
+      } else {
+        const auto bits = hn::BitCast(words, sums[v]);
+        hn::StoreU(hn::TruncateTo(half, hn::ShiftRight<32>(bits)), half, dst + v * lanes);
+        hn::StoreU(hn::TruncateTo(half, bits), half, low + v * lanes);
+      }
+    }
+  }
+
+  static void rows(const BlendRows& b) {
+    for (std::int64_t r = 0; r < b.rows; ++r) {
+      std::int64_t j = 0;
+      for (; j + vectors_of_block * lanes <= b.count; j += vectors_of_block * lanes) block<vectors_of_block>(b, r, j);
+      for (; j + lanes <= b.count; j += lanes) block<1>(b, r, j);
+      for (; j < b.count; ++j) fold_one(step, b, r, j);
+    }
+  }
+};
+
+Blend FoldingRowsOf(Fold step) {
+  switch (step) {
+    case Fold::begin: return &Folding<Fold::begin>::rows;
+    case Fold::add: return &Folding<Fold::add>::rows;
+    case Fold::finish: return &Folding<Fold::finish>::rows;
+    case Fold::whole: break;
+  }
+  return &Folding<Fold::whole>::rows;
+}
+
+/// Makes means of 8-bit elements: sums of float32, or of float64 if a float32 sum is too near to the middle between two
+/// integers.
 template <class From>
 struct Means8 {
   using D = hn::ScalableTag<float>;
@@ -328,6 +402,7 @@ namespace patchfold::kernels {
 
 HWY_EXPORT(RowsOf);
 HWY_EXPORT(LinesOf);
+HWY_EXPORT(FoldingRowsOf);
 HWY_EXPORT(Normalise);
 
 Blend weighted_lines(DType dtype, bool keep_equal) noexcept {
@@ -337,6 +412,10 @@ Blend weighted_lines(DType dtype, bool keep_equal) noexcept {
 Blend weighted_rows(DType from, DType to, bool keep_equal) noexcept {
   const Blend rows = HWY_DYNAMIC_DISPATCH(RowsOf)(from, to, keep_equal);
   return rows ? rows : weighted_rows_scalar(from, to, keep_equal);
+}
+
+Blend folding_rows(Fold step) noexcept {
+  return HWY_DYNAMIC_DISPATCH(FoldingRowsOf)(step);
 }
 
 HWY_EXPORT(target);

@@ -37,7 +37,9 @@ struct BlendRows {
   const BlendTerm* terms = nullptr;
   std::int64_t terms_count = 1;
   std::int64_t rows = 1;
-  std::int64_t count = 0;  ///< elements of a row
+  std::int64_t count = 0;        ///< elements of a row
+  std::uint32_t* low = nullptr;  ///< the lower halves of sums, for folding_rows()
+  std::int64_t low_pitch = 0;    ///< numbers from row to row of `low`
 };
 
 /// A function that reduces the terms' elements j of row r to element j of row r of dst, in the order of the terms; there is at
@@ -53,6 +55,19 @@ Blend weighted_rows(DType from, DType to, bool keep_equal) noexcept;
 /// Returns the kernel that writes weighted rows of whole aligned lines past the cache; call finish_stores() afterwards.
 /// Returns null if vectors are too short, and for types other than float32 and float64.
 Blend weighted_lines(DType dtype, bool keep_equal) noexcept;
+
+/// The steps of a mean whose terms come in several calls. Between two calls the elements of dst hold the upper halves of the
+/// float64 sums, and BlendRows::low holds the lower halves, so a sum needs no memory but the output and as much again.
+enum class Fold : std::uint8_t {
+  begin,   ///< terms to sums
+  add,     ///< sums and terms to sums
+  finish,  ///< sums and terms to elements
+  whole,   ///< terms to elements
+};
+/// Returns the kernel for one step of a mean of float32. The elements of a term may be those of dst. If the weights of all
+/// steps' terms add up to 1, except for the rounding of float64, the elements have the bits of weighted_rows(float32,
+/// float32, true) with all terms at once.
+Blend folding_rows(Fold step) noexcept;
 
 /// Weights that are to be divided by the sum over all terms: some rows of `count` numbers each.
 struct RawWeights {

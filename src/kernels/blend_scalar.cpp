@@ -68,6 +68,18 @@ void weighted(const BlendRows& b, bool keep_equal) {
   });
 }
 
+/// Returns a NaN of float32 as a NaN of float64 that keeps all its bits; the quiet NaN for other elements.
+std::uint64_t kept_nan(float element) noexcept {
+  const auto bits = std::bit_cast<std::uint32_t>(element);
+  if (!std::isnan(element)) return std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN());
+  return static_cast<std::uint64_t>(bits >> 31) << 63 | std::uint64_t{0x7ff} << 52 |
+         static_cast<std::uint64_t>(bits & 0x7fffff) << 29;
+}
+/// Returns the NaN that kept_nan() keeps.
+std::uint32_t element_of_nan(std::uint64_t kept) noexcept {
+  return static_cast<std::uint32_t>(kept >> 63 << 31 | 0x7f800000 | (kept >> 29 & 0x7fffff));
+}
+
 template <class From, class To>
 Blend weighted_to(bool keep_equal) {
   if (keep_equal) return [](const BlendRows& b) { weighted<From, To>(b, true); };
@@ -122,6 +134,47 @@ void integers64(const BlendRows& b, bool mean) {
 }
 
 }  // namespace
+
+void fold_one(Fold step, const BlendRows& b, std::int64_t r, std::int64_t j) noexcept {
+  std::byte* dst = b.dst + r * b.pitch;
+  const bool has_sums = step == Fold::add || step == Fold::finish;
+  const auto element_of = [&](std::int64_t i) { return load<float>(b.terms[i].elements + r * b.terms[i].pitch, j); };
+  std::uint64_t bits = 0;
+  if (has_sums) bits = static_cast<std::uint64_t>(load<std::uint32_t>(dst, j)) << 32 | b.low[r * b.low_pitch + j];
+  double sum = std::bit_cast<double>(bits);
+  // A sum that is NaN has the bits of its elements for as long as all of them are equal.
+  std::uint64_t nan = has_sums && std::isnan(sum) ? bits : kept_nan(has_sums ? 0 : element_of(0));
+  for (std::int64_t i = 0; i < b.terms_count; ++i) {
+    const BlendTerm& term = b.terms[i];
+    const double scale = term.scales ? term.scale * term.scales[r] : term.scale;
+    const double product = static_cast<double>(element_of(i)) * (scale * term.weights[r * term.weights_pitch + j]);
+    sum = i == 0 && !has_sums ? product : sum + product;
+    if (kept_nan(element_of(i)) != nan) nan = kept_nan(0);
+  }
+  bits = std::isnan(sum) ? nan : std::bit_cast<std::uint64_t>(sum);
+  if (step == Fold::finish || step == Fold::whole) {
+    save(dst, j, std::isnan(sum) ? element_of_nan(nan) : std::bit_cast<std::uint32_t>(static_cast<float>(sum)));
+  } else {
+    save(dst, j, static_cast<std::uint32_t>(bits >> 32));
+    b.low[r * b.low_pitch + j] = static_cast<std::uint32_t>(bits);
+  }
+}
+
+Blend folding_rows_scalar(Fold step) noexcept {
+  static constexpr auto rows_of = []<Fold each>(std::integral_constant<Fold, each>) -> Blend {
+    return [](const BlendRows& b) {
+      for (std::int64_t r = 0; r < b.rows; ++r)
+        for (std::int64_t j = 0; j < b.count; ++j) fold_one(each, b, r, j);
+    };
+  };
+  switch (step) {
+    case Fold::begin: return rows_of(std::integral_constant<Fold, Fold::begin>());
+    case Fold::add: return rows_of(std::integral_constant<Fold, Fold::add>());
+    case Fold::finish: return rows_of(std::integral_constant<Fold, Fold::finish>());
+    case Fold::whole: break;
+  }
+  return rows_of(std::integral_constant<Fold, Fold::whole>());
+}
 
 void normalise_one(const RawWeights& w, std::int64_t r, std::int64_t j) noexcept {
   double sum = w.terms[0].from[r * w.terms[0].pitch + j];

@@ -10,6 +10,11 @@ namespace patchfold::kernels {
 /// Returns weighted_rows() in plain loops, for every type.
 Blend weighted_rows_scalar(DType from, DType to, bool keep_equal) noexcept;
 
+/// Computes one element of folding_rows().
+void fold_one(Fold step, const BlendRows& rows, std::int64_t row, std::int64_t j) noexcept;
+/// Returns folding_rows() in plain loops.
+Blend folding_rows_scalar(Fold step) noexcept;
+
 /// Computes one number of normalise().
 void normalise_one(const RawWeights& weights, std::int64_t row, std::int64_t j) noexcept;
 

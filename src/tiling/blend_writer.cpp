@@ -22,8 +22,9 @@ constexpr std::int64_t least_streamed = 128;
 BlendWriter::BlendWriter(const CellPlan& plan, std::int64_t piece, std::int64_t most_rows)
     : CellWriter(plan, piece),
       terms_(sources()),
-      streams_(plan.rules.store == kernels::Store::past_cache && plan.rows.step == plan.rules.output_element &&
-               plan.row_bytes() >= least_streamed) {
+      streams_(!plan.folding && plan.rules.store == kernels::Store::past_cache &&
+               plan.rows.step == plan.rules.output_element && plan.row_bytes() >= least_streamed),
+      blend_(plan.folding ? kernels::folding_rows(plan.folding->step) : plan.rules.blend) {
   const Rules& rules = plan.rules;
   const bool leaves_gaps = plan.rows.step != rules.output_element;
   const bool has_gaps = std::any_of(plan.rows.steps.begin(), plan.rows.steps.end(),
@@ -33,7 +34,7 @@ BlendWriter::BlendWriter(const CellPlan& plan, std::int64_t piece, std::int64_t 
     const std::int64_t share =
         part_elements / static_cast<std::int64_t>(sources() + 1) / kernels::line_bytes * kernels::line_bytes;
     part_ = std::min(part_, std::max(kernels::line_bytes, share));
-    if (!plan.has_zeros && !leaves_gaps) lines_ = rules.lines;
+    if (!plan.has_zeros && !leaves_gaps && !plan.folding) lines_ = rules.lines;
   } else {
     most_rows_ = streams_ ? std::min(most_rows, staged_bytes / plan.row_bytes()) : most_rows;
   }
@@ -78,11 +79,17 @@ void BlendWriter::write(std::int64_t rows, std::int64_t begin, std::int64_t coun
   std::byte* dst = dst_ + begin * plan_.rows.step;
   const std::int64_t bytes = count * rules.output_element;
   kernels::BlendRows block{dst, pitch(), terms_.data(), static_cast<std::int64_t>(sources()), rows, count * rules.parts};
+  if (low_ != nullptr) {
+    block.low = low_ + begin;
+    block.low_pitch = low_pitch();
+  }
   const auto is_line = [](auto value) { return static_cast<std::int64_t>(value) % kernels::line_bytes == 0; };
   if (lines_ != nullptr && is_line(bytes) && is_line(reinterpret_cast<std::uintptr_t>(dst))) return lines_(block);
   if (made_) {
     block.dst = made_.get();
     block.pitch = bytes;
+    if (low_ != nullptr)  // dst has the upper halves of sums
+      kernels::copy_row(made_.get(), rules.output_element, dst, plan_.rows.step, count, rules.output_element);
   } else if (rules.store == kernels::Store::past_cache) {
     for (std::int64_t r = rows; r < 2 * rows; ++r)
       for (std::int64_t i = 0; i < bytes; i += kernels::line_bytes) __builtin_prefetch(dst + r * pitch() + i, 1);
@@ -90,7 +97,7 @@ void BlendWriter::write(std::int64_t rows, std::int64_t begin, std::int64_t coun
   if (plan_.has_zeros)
     make_stretches(block.dst, count);
   else
-    rules.blend(block);
+    blend_(block);
   kernels::Ahead nothing;
   if (streams_)
     kernels::copy_rows(dst, pitch(), made_.get(), bytes, bytes, rows, rules.store, nothing);

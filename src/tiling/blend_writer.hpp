@@ -42,6 +42,7 @@ class BlendWriter : public CellWriter {
   void reduce_chosen(std::byte* dst, std::int64_t count, std::size_t chosen) noexcept;
 
   bool streams_;                              ///< results in the first-level cache are then written past the cache
+  kernels::Blend blend_;                      ///< the kernel that reduces the terms
   kernels::Blend lines_ = nullptr;            ///< if streams_: the kernel for parts that are whole lines of the output
   std::unique_ptr<std::byte[]> packed_;       ///< elements of the sources, packed without gaps, or null
   std::unique_ptr<std::byte[]> made_;         ///< elements of the output, packed before they are moved there, or null

@@ -65,6 +65,21 @@ CellRows rows_of(const Rules& rules, const Sources& sources, const Dims& box, co
   return rows;
 }
 
+/// Returns strides, in numbers, of memory for the cell's elements that is contiguous in the order of the output's strides.
+Dims strides_beside(const Dims& box, const Dims& output_strides) {
+  std::vector<int> order;
+  for (int axis = 0; axis < box.size(); ++axis) order.push_back(axis);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return std::abs(output_strides[a]) < std::abs(output_strides[b]); });
+  Dims strides = Dims::filled(box.size(), 0);
+  std::int64_t stride = 1;
+  for (const int axis : order) {
+    strides[axis] = stride;
+    stride *= box[axis];
+  }
+  return strides;
+}
+
 ProductWeights product_weights(const CellPlan& plan, AxisWeights& weights) {
   const CellRows& rows = plan.rows;
   const int rank = plan.segments.size();
@@ -87,13 +102,14 @@ ProductWeights product_weights(const CellPlan& plan, AxisWeights& weights) {
       rows.run < 0 ? weights.ones(rows.count * plan.rules.parts) : *lists[static_cast<std::size_t>(rows.run)];
   products.rows.reserve(plan.sources.size());
   products.along.reserve(plan.sources.size() * lists.size());
-  Dims number = Dims::filled(rank, 0);  // number of a source's tile along each axis, counted among the segment's tiles
+  // Number of a source's tile along each axis, counted among the segment's tiles.
+  Dims number = index_at(plan.folding ? plan.folding->first : 0, tiles);
   do {
     for (int i = 0; i < rank; ++i)
       products.along.push_back(lists[static_cast<std::size_t>(i)]->weights.data() + number[i] * lengths[i]);
     const std::int64_t first = rows.run < 0 ? 0 : number[rows.run] * lengths[rows.run];
     products.rows.push_back({row.weights.data() + first, row.rough.empty() ? nullptr : row.rough.data() + first});
-  } while (advance(number, tiles));
+  } while (advance(number, tiles) && products.rows.size() < plan.sources.size());
   return products;
 }
 
@@ -111,6 +127,14 @@ GivenWeights given_weights(const CellPlan& plan) {
     else if (!rules.weights.is_separable())
       source.first = rules.weights.place(rules.inside_tile(plan.sources.tile(s), plan.segments), rules.axes, source.strides);
   }
+  if (plan.folding && plan.folding->inverse != nullptr) {
+    GivenWeights::Source& inverse = given.sources.emplace_back(GivenWeights::Source{plan.folding->inverse, none});
+    std::int64_t stride = 1;
+    for (int i = plan.extents.size(); i-- > 0;) {
+      inverse.strides[static_cast<int>(rules.axes[i])] = stride;
+      stride *= plan.extents[i];
+    }
+  }
   return given;
 }
 
@@ -127,6 +151,8 @@ CellPlan::Way way_of(const CellPlan& plan, AxisWeights& weights) {
   const Weights& window = rules.weights;
   const Sources& sources = plan.sources;
   if (sources.size() == 0) return Fill();
+  if (plan.folding && window.is_separable()) return product_weights(plan, weights);
+  if (plan.folding) return given_weights(plan);
   const bool is_ones = window.is_ones() && !sources.has_factors();
   const bool keeps_values = is_ones || !rules.is_weighted || rules.reduce != Reduce::sum;
   if (sources.size() == 1 && keeps_values && !plan.has_zeros && rules.dtype == rules.output_dtype) return Copy();
@@ -141,11 +167,34 @@ CellPlan::Way way_of(const CellPlan& plan, AxisWeights& weights) {
 
 }  // namespace
 
+void write_inverse(const Rules& rules, const Dims& segments, double* to) {
+  const Dims extents = rules.cells.extents(segments);
+  const std::int64_t volume = element_count(extents), row = extents.back();
+  Dims axes;
+  for (int i = 0; i < extents.size(); ++i) axes.push_back(i);
+  std::fill_n(to, volume, -0.0);  // the sum with the first weight is this weight
+  rules.cells.each_contributor(segments, [&](std::int64_t tile, const Dims&) {
+    Dims strides = Dims::filled(extents.size(), 0);
+    const double* first = rules.weights.place(rules.inside_tile(tile, segments), axes, strides);
+    Dims at = Dims::filled(extents.size(), 0);
+    for (std::int64_t begin = 0; begin < volume; begin += row) {
+      std::int64_t offset = 0;
+      for (int i = 0; i < at.size(); ++i) offset += at[i] * strides[i];
+      for (std::int64_t j = 0; j < row; ++j) to[begin + j] += first[offset + j * strides.back()];
+      at.back() = row - 1;
+      advance(at, extents);
+    }
+  });
+  for (std::int64_t j = 0; j < volume; ++j) to[j] = 1 / to[j];
+}
+
 CellPlan plan_cell(const Rules& rules, AxisWeights& weights, const Dims& segments, Sources sources, std::byte* output,
-                   const Dims& output_strides) {
+                   const Dims& output_strides, const std::optional<Folding>& folding) {
   CellPlan plan{rules, segments, rules.cells.extents(segments), std::move(sources), output};
   plan.has_zeros = rules.weights.has_zero() || plan.sources.has_zeros();
   plan.rows = rows_of(rules, plan.sources, rules.box(plan.extents), output_strides, rules.output_element);
+  plan.folding = folding;
+  if (folding) plan.folding->strides = strides_beside(rules.box(plan.extents), output_strides);
   plan.way = way_of(plan, weights);
   return plan;
 }

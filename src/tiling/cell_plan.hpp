@@ -2,6 +2,7 @@
 // The plan of one cell: the elements that form its rows, and the way to make them from the elements of its tiles.
 #pragma once
 
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -104,7 +105,7 @@ struct GivenWeights {
     const double* first = nullptr;  ///< weight of the cell's first element
     Dims strides{};                 ///< in numbers, along the axes of the result
   };
-  std::vector<Source> sources{};
+  std::vector<Source> sources{};  ///< with Folding::inverse, these numbers are one more source at the end
 };
 /// The plan of a cell whose weights are computed for each element as Pairs: some weights are 0, or the mask leaves out tiles, or a
 /// tile has weights of its own in addition to the window's weights.
@@ -112,9 +113,19 @@ struct PairWeights {
   std::vector<Dims> insides{};  ///< for each source, the cell's beginning in the tile's result
 };
 
-/// Everything that is computed once for a cell; a CellWriter writes the cell's rows. plan_cell or plan_copy makes a complete plan,
-/// which never changes. Every element of the output is written once, from all its contributions at the same time: an accumulator
-/// would write it several times.
+/// A step of a cell whose tiles are added up in the output; the sources are the tiles of this step. `low` holds the lower
+/// halves of the cell's sums, contiguous in the order of the output's strides.
+struct Folding {
+  kernels::Fold step{};
+  std::uint32_t* low = nullptr;
+  const double* inverse = nullptr;  ///< the inverse of the sum of all tiles' weights; null: weights are normalised beforehand
+  std::int64_t first = 0;           ///< number of the first source among the cell's tiles
+  Dims strides{};                   ///< of `low`, in numbers, along the axes of the result; set by plan_cell
+};
+
+/// Everything that is computed once for a cell; a CellWriter writes the cell's rows. plan_cell or plan_copy makes a complete
+/// plan, which never changes. Without a Folding, every element of the output is written once, from all its contributions at
+/// the same time.
 ///
 /// A plan points to the sources, the weights and the output, so it is destroyed at the end of the call of Merger::add or
 /// BoxMerger::merge that made it.
@@ -126,6 +137,7 @@ struct CellPlan {
   std::byte* output;  ///< the cell's first element
   CellRows rows{};
   bool has_zeros = false;  ///< some weights are 0
+  std::optional<Folding> folding{};
   using Way = std::variant<Fill, Copy, Unweighted, ProductWeights, GivenWeights, PairWeights>;
   Way way{};
 
@@ -140,9 +152,13 @@ struct CellPlan {
   bool continues(const CellPlan& before) const noexcept;
 };
 
-/// Returns the plan to make the elements of a cell. A cell without sources gets the fill.
+/// Writes the inverse of the sum of all tiles' weights for each element of a cell along the tiled axes, row-major.
+void write_inverse(const Rules& rules, const Dims& segments, double* to);
+
+/// Returns the plan to make the elements of a cell. A cell without sources gets the fill. With a folding, the plan makes one
+/// step of the cell's sums.
 CellPlan plan_cell(const Rules& rules, AxisWeights& weights, const Dims& segments, Sources sources, std::byte* output,
-                   const Dims& output_strides);
+                   const Dims& output_strides, const std::optional<Folding>& folding = {});
 
 /// Returns the plan to copy the elements of one tile in a cell to `piece`, without gaps.
 CellPlan plan_copy(const Rules& rules, const Dims& segments, Sources source, std::byte* piece);

@@ -20,10 +20,12 @@ CellWriter::CellWriter(const CellPlan& plan, std::int64_t piece)
 
 void CellWriter::place_row() noexcept {
   dst_ = plan_.output;
+  low_ = plan_.folding ? plan_.folding->low : nullptr;
   for (std::size_t s = 0; s < sources(); ++s) src_[s] = plan_.sources.data(s);
   for (int i = 0; i < at_.size(); ++i) {
     const CellRows::Axis& axis = plan_.rows.outer[static_cast<std::size_t>(i)];
     dst_ += at_[i] * axis.stride;
+    if (low_ != nullptr) low_ += at_[i] * plan_.folding->strides[axis.axis];
     for (std::size_t s = 0; s < sources(); ++s) src_[s] += at_[i] * plan_.sources.stride(s, axis.axis);
     if (axis.tiled >= 0) tiled_at_[axis.tiled] = at_[i];
   }
@@ -35,6 +37,7 @@ void CellWriter::advance_by(std::int64_t rows) noexcept {
   advance(at_, outer_);
   if (at_.back() == 0) return place_row();  // every outer axis has two elements or more, so an axis further out has moved
   dst_ += rows * pitch();
+  low_ += rows * low_pitch();
   for (std::size_t s = 0; s < sources(); ++s) src_[s] += rows * pitch(s);
   if (const int tiled = plan_.rows.outer.back().tiled; tiled >= 0) tiled_at_[tiled] += rows;
 }

@@ -36,16 +36,21 @@ class CellWriter {
   }
   /// Returns the bytes from a row to the next in the output.
   std::int64_t pitch() const noexcept { return plan_.rows.outer.empty() ? 0 : plan_.rows.outer.back().stride; }
-  /// Returns the offset of the weight of the next row's first element from the weight of the cell's first element. `strides` are
-  /// the strides of the weights along the axes of the result.
+  /// Returns the numbers from a row to the next in the lower halves of sums.
+  std::int64_t low_pitch() const noexcept {
+    return low_ == nullptr || plan_.rows.outer.empty() ? 0 : plan_.folding->strides[plan_.rows.outer.back().axis];
+  }
+  /// Returns the offset of the weight of the next row's first element from the weight of the cell's first element. `strides`
+  /// are the strides of the weights along the axes of the result.
   std::int64_t row_offset(const Dims& strides) const noexcept;
   /// Returns the index of the next row along a tiled axis, within the cell; 0 for the axis along rows.
   std::int64_t tiled_at(int axis) const noexcept { return tiled_at_[axis]; }
 
   const CellPlan& plan_;
-  std::int64_t most_rows_ = 1;  ///< the most rows of one call of write()
-  std::int64_t part_;           ///< the most elements of a row in one call; a whole row if a call may have several rows
-  std::byte* dst_ = nullptr;    ///< place of the next row
+  std::int64_t most_rows_ = 1;    ///< the most rows of one call of write()
+  std::int64_t part_;             ///< the most elements of a row in one call; a whole row if a call may have several rows
+  std::byte* dst_ = nullptr;      ///< place of the next row
+  std::uint32_t* low_ = nullptr;  ///< lower halves of the next row's sums; null without a folding, or if it needs none
   std::vector<const std::byte*> src_;
 
  private:

@@ -32,8 +32,8 @@ struct Cell {
 /// tiles, so that all elements of a cell have the same nearest tile. Cells never change.
 ///
 /// With cells, overlaps need no special code: where tiles cross, where the last tile is moved back, or where a mask leaves tiles
-/// out, only the list of a cell's tiles differs. An accumulator and an array of weights were rejected: they would write each
-/// element several times, and round in the order in which tiles are added.
+/// out, only the list of a cell's tiles differs. An accumulator and an array of weights for all merges were rejected: they would
+/// write each element several times, and round in the order in which tiles are added.
 ///
 /// The cells of a box are the cells of the whole output, cut to the box, since the value of an element depends only on its cell.
 /// Nothing is stored for tiles that do not touch the box, but all tiles keep their numbers.

@@ -34,18 +34,48 @@ std::int64_t Ledger::whole_bytes(std::int64_t tile) const {
   return element_count(cells_.result_of(tile)) * sizes_.tile_element;
 }
 
+bool Ledger::has_running_sums(const Dims& segments) const {
+  return sizes_.sums > 0 && cells_.is_whole(segments);
+}
+
+/// Returns the tiles of a cell that are merged when a tile arrives; none if the cell adds up and misses a tile before this
+/// tile.
+Step Ledger::step_of(Cell cell, std::int64_t arriving) const {
+  const Dims segments = cells_.segments_of(cell);
+  Step step{cell};
+  if (!has_running_sums(segments)) return {cell, 0, cells_.contributor_count(segments)};
+  bool is_behind = false;  // a missing tile has been found
+  bool has_arrived = false;
+  cells_.each_contributor(segments, [&](std::int64_t tile, const Dims&) {
+    has_arrived |= tile == arriving;
+    is_behind |= tile != arriving && !has_come(tile);
+    if (is_behind) return;
+    if (!has_arrived) ++step.begin;
+    ++step.end;
+  });
+  return has_arrived && step.begin < step.end ? step : Step{cell};
+}
+
 Arrival Ledger::preview(std::int64_t tile) const {
   Arrival arrival{.tile = tile};
   for (const Cell cell : cells_.cells_of(tile)) {
     const Slab& slab = slabs_[static_cast<std::size_t>(cell.slab)];
-    const std::int64_t missing = slab.missing.empty() ? cells_.contributor_count(cells_.segments_of(cell))
-                                                      : slab.missing[static_cast<std::size_t>(cell.inner)];
-    if (missing > 1) {
+    const Dims segments = cells_.segments_of(cell);
+    const std::int64_t missing =
+        slab.missing.empty() ? cells_.contributor_count(segments) : slab.missing[static_cast<std::size_t>(cell.inner)];
+    const Step step = step_of(cell, tile);
+    const std::int64_t volume = cells_.volume(segments);
+    if (missing > 1 && (step.end == 0 || !has_running_sums(segments))) {
       arrival.waiting.push_back(cell);
-      if (sizes_.copy) arrival.tile_bytes += cells_.volume(cells_.segments_of(cell)) * sizes_.tile_element;
+      if (sizes_.copy) arrival.tile_bytes += volume * sizes_.tile_element;
       continue;
     }
-    arrival.finished.push_back(cell);
+    if (missing > 1) {
+      arrival.summed.push_back(step);
+      if (step.begin < 2 && step.end > 1) arrival.tile_bytes += volume * sizes_.sums;
+    } else {
+      arrival.finished.push_back(step);
+    }
     if (slab.is_held || (!arrival.held.empty() && arrival.held.back() == cell.slab)) continue;
     const bool begins_band = arrival.held.empty() || cells_.band(arrival.held.back()).begin != cells_.band(cell.slab).begin;
     arrival.held.push_back(cell.slab);
@@ -62,18 +92,16 @@ void Ledger::count_peak() noexcept {
 }
 
 void Ledger::accept(const Arrival& arrival) {
-  for (const auto* cells : {&arrival.waiting, &arrival.finished})
-    for (const Cell cell : *cells) {
-      Slab& slab = slabs_[static_cast<std::size_t>(cell.slab)];
-      if (slab.missing.empty()) slab = counted(cell.slab);
-    }
+  const std::vector<Cell> cells = cells_.cells_of(arrival.tile);
+  for (const Cell cell : cells) {
+    Slab& slab = slabs_[static_cast<std::size_t>(cell.slab)];
+    if (slab.missing.empty()) slab = counted(cell.slab);
+  }
   weights_.erase(arrival.tile);  // left by a call that ran out of memory
   if (arrival.weight_bytes > 0) weights_[arrival.tile] = arrival.weight_bytes;
   if (!arrival.waiting.empty()) waiting_.set(arrival.tile, static_cast<std::int64_t>(arrival.waiting.size()));
   come_[static_cast<std::size_t>(arrival.tile)] = true;
-  for (const auto* cells : {&arrival.waiting, &arrival.finished})
-    for (const Cell cell : *cells)
-      --slabs_[static_cast<std::size_t>(cell.slab)].missing[static_cast<std::size_t>(cell.inner)];
+  for (const Cell cell : cells) --slabs_[static_cast<std::size_t>(cell.slab)].missing[static_cast<std::size_t>(cell.inner)];
   for (const std::int64_t slab : arrival.held) hold(slab);
   tile_bytes_ += arrival.tile_bytes + arrival.weight_bytes;
   weight_bytes_ += arrival.weight_bytes;
@@ -81,29 +109,38 @@ void Ledger::accept(const Arrival& arrival) {
   count_peak();
 }
 
+/// Counts that a cell does not need a waiting tile any more.
+void Ledger::let_go(std::int64_t tile, std::int64_t piece_bytes, std::vector<std::int64_t>& released) {
+  tile_bytes_ -= piece_bytes;
+  if (std::int64_t& unfinished = waiting_[tile]; unfinished > 1) {
+    --unfinished;
+    return;
+  }
+  waiting_.take(tile);
+  if (const auto own = weights_.find(tile); own != weights_.end()) {
+    tile_bytes_ -= own->second;
+    weight_bytes_ -= own->second;
+    weights_.erase(own);
+  }
+  released.push_back(tile);
+  if (!sizes_.copy) tile_bytes_ -= whole_bytes(tile);
+}
+
 std::vector<std::int64_t> Ledger::settle(const Arrival& arrival) {
   std::vector<std::int64_t> released;
-  for (const Cell cell : arrival.finished) {
-    --slabs_[static_cast<std::size_t>(cell.slab)].unfinished;
-    const Dims segments = cells_.segments_of(cell);
-    const std::int64_t piece_bytes = sizes_.copy ? cells_.volume(segments) * sizes_.tile_element : 0;
-    cells_.each_contributor(segments, [&](std::int64_t tile, const Dims&) {
-      if (tile == arrival.tile) return;
-      tile_bytes_ -= piece_bytes;
-      if (std::int64_t& unfinished = waiting_[tile]; unfinished > 1) {
-        --unfinished;
-        return;
-      }
-      waiting_.take(tile);
-      if (const auto own = weights_.find(tile); own != weights_.end()) {
-        tile_bytes_ -= own->second;
-        weight_bytes_ -= own->second;
-        weights_.erase(own);
-      }
-      released.push_back(tile);
-      if (!sizes_.copy) tile_bytes_ -= whole_bytes(tile);
-    });
-  }
+  for (const auto* steps : {&arrival.finished, &arrival.summed})
+    for (const Step& step : *steps) {
+      const Dims segments = cells_.segments_of(step.cell);
+      const std::int64_t piece_bytes = sizes_.copy ? cells_.volume(segments) * sizes_.tile_element : 0;
+      std::int64_t i = 0;
+      cells_.each_contributor(segments, [&](std::int64_t tile, const Dims&) {
+        if (const std::int64_t number = i++; tile == arrival.tile || number < step.begin || number >= step.end) return;
+        let_go(tile, piece_bytes, released);
+      });
+      if (steps == &arrival.summed) continue;
+      --slabs_[static_cast<std::size_t>(step.cell.slab)].unfinished;
+      if (step.begin > 1) tile_bytes_ -= cells_.volume(segments) * sizes_.sums;
+    }
   return released;
 }
 

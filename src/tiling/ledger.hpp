@@ -15,15 +15,29 @@ struct Sizes {
   std::int64_t tile_element = 0;    ///< all channels at one place of a tile
   std::int64_t output_element = 0;  ///< all channels at one place of the output; 0 if the merge holds no rows
   bool copy = false;                ///< the waiting parts of a tile are copied cell by cell; else the whole tile is kept
+  /// What the sums of all channels at one place need besides the output: the lower halves, and the inverse of the sum of weights
+  /// if the window is an array. 0: tiles are not added up in the output.
+  std::int64_t sums = 0;
 };
 
-/// The changes that the arrival of a tile makes. A Ledger computes an Arrival and later counts it; the Merger makes the changes.
+/// The tiles of a cell that are merged together when one of them arrives: contributors [begin, end), in ascending order.
+/// Contributors before `begin` are in the output already: the elements of a single one, or the sums of several, whose lower
+/// halves take as many bytes as a copy of one tile's elements.
+struct Step {
+  Cell cell{};
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+/// The changes that the arrival of a tile makes. A Ledger computes an Arrival and later counts it; the Merger makes the
+/// changes.
 struct Arrival {
   std::int64_t tile = 0;
-  std::vector<Cell> finished{};      ///< cells of the tile whose tiles have now all come
-  std::vector<Cell> waiting{};       ///< cells of the tile that still miss another one
-  std::vector<std::int64_t> held{};  ///< slabs whose first cell is finished: their bands need memory from now on
-  std::int64_t tile_bytes = 0;       ///< bytes of the tile that begin to wait
+  std::vector<Step> finished{};  ///< cells of the tile whose tiles have now all come
+  std::vector<Step> summed{};    ///< cells that still miss later tiles, and whose tiles so far are added up in the output
+  std::vector<Cell> waiting{};   ///< cells of the tile that still miss another one, while the tile waits
+  std::vector<std::int64_t> held{};  ///< slabs whose first cell is written: their bands need memory from now on
+  std::int64_t tile_bytes = 0;       ///< bytes of the tile, or of lower halves of sums, that begin to wait
   std::int64_t row_bytes = 0;        ///< bytes of the bands that begin to be held
   std::int64_t weight_bytes = 0;     ///< bytes of the tile's own weights, if it begins to wait; set by the Merger
 };
@@ -32,9 +46,9 @@ struct Arrival {
 /// the elements; the Ledger holds no elements. merge_memory() runs all arrivals through a Ledger without a Merger, so it returns
 /// exactly the memory of a real merge.
 ///
-/// Waiting bytes are bytes of tiles or of bands. A tile with its weights waits until every cell to which it contributes is
-/// finished. A band waits from the first finished cell of its slabs until its last slab is written to the sink; slabs are written
-/// in ascending order.
+/// Waiting bytes are bytes of tiles, of sums or of bands. A tile with its weights waits until every cell to which it
+/// contributes is finished, or added up. A band waits from the first written cell of its slabs until its last slab is
+/// written to the sink; slabs are written in ascending order.
 ///
 /// For each tile the Merger calls preview, which changes nothing; accept, once the elements of the finished cells are made;
 /// and settle, which releases the tiles that no cell needs any more. After settle the Merger calls next_left() while
@@ -45,6 +59,8 @@ class Ledger {
 
   const Sizes& sizes() const noexcept { return sizes_; }
   bool has_come(std::int64_t tile) const { return come_[static_cast<std::size_t>(tile)]; }
+  /// Returns whether the tiles of a cell are added up in the output as they come in order.
+  bool has_running_sums(const Dims& segments) const;
   /// Returns the changes that the arrival of a tile would make, without making them.
   Arrival preview(std::int64_t tile) const;
   /// Counts the tile as added. Changes nothing if it throws.
@@ -79,6 +95,8 @@ class Ledger {
     bool is_held = false;                 ///< the slab, and so its band, has memory
   };
   Slab counted(std::int64_t slab) const;
+  Step step_of(Cell cell, std::int64_t arriving) const;
+  void let_go(std::int64_t tile, std::int64_t piece_bytes, std::vector<std::int64_t>& released);
   std::int64_t whole_bytes(std::int64_t tile) const;
   void count_peak() noexcept;
   void hold(std::int64_t slab);

@@ -61,36 +61,76 @@ Factors Merger::State::factors_of(const OwnWeights* own, const Dims& position, c
   return {own->values.data() + rules.offset(rules.cells.start_of(position), place, own->strides), own};
 }
 
-/// Returns the plan to write a cell to the output, or to the memory of its slab's band.
-CellPlan Merger::State::plan_into(Cell cell, const Dims& segments, Sources sources) {
+std::byte* Merger::State::place(Cell cell, const Dims& segments, Dims& strides) {
   const Dims begin = rules.first_of(segments);
   Dims origin = Dims::filled(begin.size(), 0);
-  if (sink == nullptr)
-    return plan_cell(rules, weights, segments, std::move(sources), output.data + rules.offset(origin, begin, output.strides),
-                     output.strides);
+  if (sink == nullptr) {
+    strides = output.strides;
+    return output.data + rules.offset(origin, begin, strides);
+  }
   origin[0] = rules.cells.band_rows(cell.slab).begin;
-  const Dims strides = contiguous_strides(band_shape(cell.slab), static_cast<std::size_t>(rules.output_element));
-  std::byte* band = rows.at(rules.cells.band(cell.slab).begin).get();
-  return plan_cell(rules, weights, segments, std::move(sources), band + rules.offset(origin, begin, strides), strides);
+  strides = contiguous_strides(band_shape(cell.slab), static_cast<std::size_t>(rules.output_element));
+  return rows.at(rules.cells.band(cell.slab).begin).get() + rules.offset(origin, begin, strides);
 }
 
-/// Returns the plan of a cell that the arriving tile finishes; the cell's other tiles are waiting tiles.
-CellPlan Merger::State::plan_finished(Cell cell, std::int64_t arriving, const ConstTensorView& tile, const OwnWeights* own) {
-  const Dims segments = rules.cells.segments_of(cell);
-  Sources sources(tile.shape.size(), static_cast<std::size_t>(rules.cells.contributor_count(segments)));
+/// Returns the plan to write a cell to its place.
+CellPlan Merger::State::plan_into(Cell cell, const Dims& segments, Sources sources, std::optional<Folding> folding) {
+  Dims strides;
+  std::byte* to = place(cell, segments, strides);
+  return plan_cell(rules, weights, segments, std::move(sources), to, strides, folding);
+}
+
+/// Returns the plan of a step of a cell; the step's other tiles are waiting tiles. Allocates the lower halves of the cell's
+/// first sums.
+CellPlan Merger::State::plan_step(const Step& step, std::int64_t arriving, const ConstTensorView& tile,
+                                  const OwnWeights* own) {
+  const Dims segments = rules.cells.segments_of(step.cell);
+  const std::int64_t all = rules.cells.contributor_count(segments);
+  const bool is_last = step.end == all;
+  Sources sources(tile.shape.size(), static_cast<std::size_t>(step.end - step.begin + 1));
   const Dims begin = rules.first_of(segments);
   Dims piece_strides;
   if (copy)
     piece_strides = contiguous_strides(rules.box(rules.cells.extents(segments)), static_cast<std::size_t>(rules.element));
+  std::int64_t next = 0;
   rules.cells.each_contributor(segments, [&](std::int64_t from, const Dims& position) {
+    const std::int64_t number = next++;
+    if (number >= step.end || (number < step.begin && step.begin > 1)) return;
+    if (number < step.begin) {
+      Dims strides;
+      const std::byte* there = place(step.cell, segments, strides);
+      return sources.push_back(from, there, strides);
+    }
     if (from == arriving)
       return sources.push_back(from, address(tile, position, begin), tile.strides, factors_of(own, position, begin));
     const Held& one = *held[from];
     const Factors factors = factors_of(one.weights.get(), position, begin);
-    if (copy) return sources.push_back(from, one.pieces.at(cell).get(), piece_strides, factors);
+    if (copy) return sources.push_back(from, one.pieces.at(step.cell).get(), piece_strides, factors);
     sources.push_back(from, address(one.view, position, begin), one.view.strides, factors);
   });
-  return plan_into(cell, segments, std::move(sources));
+  if (step.begin == 0 && (is_last || step.end == 1)) return plan_into(step.cell, segments, std::move(sources));
+  Folding folding;
+  if (step.begin < 2) {
+    folding.step = is_last ? kernels::Fold::whole : kernels::Fold::begin;
+  } else {
+    folding.step = is_last ? kernels::Fold::finish : kernels::Fold::add;
+    folding.first = step.begin;
+  }
+  if (folding.step == kernels::Fold::whole) return plan_into(step.cell, segments, std::move(sources), folding);
+  const std::int64_t volume = rules.cells.volume(segments);
+  Memory& memory = sums[step.cell];
+  const bool has_inverse = !rules.weights.is_separable();
+  if (folding.step == kernels::Fold::begin) {
+    memory = allocate(volume * ledger.sizes().sums, "sums");
+    if (has_inverse) write_inverse(rules, segments, reinterpret_cast<double*>(memory.get()));
+  }
+  std::byte* low = memory.get();
+  if (has_inverse) {
+    folding.inverse = reinterpret_cast<const double*>(memory.get());
+    low += volume * static_cast<std::int64_t>(sizeof(double));
+  }
+  folding.low = reinterpret_cast<std::uint32_t*>(low);
+  return plan_into(step.cell, segments, std::move(sources), folding);
 }
 
 /// Throws for a cell with elements to which no tile contributes. Cells without a tile are refused before any tile is added.
@@ -177,16 +217,21 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
   std::unique_ptr<const OwnWeights> own;
   if (given_weights.array || given_weights.number != 1)
     own = own_weights(rules, given_weights, tile.shape, checks.name(index));
+  if (own && rules.running_sums)
+    checks.refuse(index, ErrorCode::value, "must have no weights of its own in running sums", "weights",
+                  "no weights, or a merge without `running_sums`");
   Arrival arrival = ledger.preview(index);
   if (own && !arrival.waiting.empty()) arrival.weight_bytes = own->bytes();
   if (limit) check_room(arrival);
 
+  const auto name = [index] { return "tile " + text(index); };
   try {
     std::vector<CellPlan> work;
     auto waiting = std::make_unique<Held>();
     for (const std::int64_t slab : arrival.held) hold_rows(slab, work);
-    work.reserve(work.size() + arrival.finished.size() + (copy ? arrival.waiting.size() : 0));
-    for (const Cell cell : arrival.finished) check_covered(work.emplace_back(plan_finished(cell, index, tile, own.get())));
+    work.reserve(work.size() + arrival.finished.size() + arrival.summed.size() + (copy ? arrival.waiting.size() : 0));
+    for (const Step& step : arrival.finished) check_covered(work.emplace_back(plan_step(step, index, tile, own.get())));
+    for (const Step& step : arrival.summed) work.push_back(plan_step(step, index, tile, nullptr));
     if (copy) {
       for (const Cell cell : arrival.waiting) {
         const Dims segments = rules.cells.segments_of(cell);
@@ -203,24 +248,36 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
     waiting->weights = std::move(own);  // the values keep their address, to which the plans of cells point
     if (!arrival.waiting.empty()) held.set(index, std::move(waiting));
     if (limit && index != next_tile) early[index] = early_bytes_of(arrival);
-    run_cells(work, executor);
+    // Sums in the output cannot be made again. Other elements that were already written are written again when the tile is
+    // added again.
+    const auto is_added = [](const Step& step) { return step.begin > 0; };
+    if (std::any_of(arrival.finished.begin(), arrival.finished.end(), is_added) ||
+        std::any_of(arrival.summed.begin(), arrival.summed.end(), is_added))
+      or_close(name, [&] { run_cells(work, executor); });
+    else
+      run_cells(work, executor);
     ledger.accept(arrival);
   } catch (...) {
-    // Elements that were already written to the output are written again when the tile is added again.
     early.erase(index);
+    for (const Step& step : arrival.summed)
+      if (step.begin < 2) sums.erase(step.cell);
     held.take(index);
     for (const std::int64_t slab : arrival.held)
       if (!ledger.is_band_held(slab)) rows.erase(rules.cells.band(slab).begin);
     throw;
   }
-  const auto name = [index] { return "tile " + text(index); };
   or_close(name, [&] {
     while (next_tile < tiles().size() && (ledger.has_come(next_tile) || rules.cells.is_masked(next_tile)))
       early.erase(next_tile++);
-    for (const Cell cell : arrival.finished)
-      if (copy)
-        for (const std::int64_t from : rules.cells.contributors(rules.cells.segments_of(cell)))
-          if (from != index) held[from]->pieces.erase(cell);
+    for (const auto* steps : {&arrival.finished, &arrival.summed})
+      for (const Step& step : *steps) {
+        if (steps == &arrival.finished) sums.erase(step.cell);
+        if (!copy) continue;
+        const std::vector<std::int64_t> from = rules.cells.contributors(rules.cells.segments_of(step.cell));
+        for (std::int64_t i = step.begin; i < step.end; ++i)
+          if (const std::int64_t other = from[static_cast<std::size_t>(i)]; other != index)
+            held[other]->pieces.erase(step.cell);
+      }
     const std::vector<std::int64_t> tiles_done = ledger.settle(arrival);
     done.reserve(tiles_done.size());
     for (const std::int64_t tile_done : tiles_done) done.push_back(held.take(tile_done));

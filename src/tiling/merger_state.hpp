@@ -88,9 +88,12 @@ struct Merger::State {
   void hold_rows(std::int64_t slab, std::vector<CellPlan>& work);
   const std::byte* address(const ConstTensorView& tile, const Dims& position, const Dims& place) const;
   tiling::Factors factors_of(const tiling::OwnWeights* own, const Dims& position, const Dims& place) const;
-  CellPlan plan_finished(Cell cell, std::int64_t arriving, const ConstTensorView& tile, const tiling::OwnWeights* own);
+  CellPlan plan_step(const tiling::Step& step, std::int64_t arriving, const ConstTensorView& tile,
+                     const tiling::OwnWeights* own);
   void check_covered(const CellPlan& cell) const;
-  CellPlan plan_into(Cell cell, const Dims& segments, tiling::Sources sources);
+  CellPlan plan_into(Cell cell, const Dims& segments, tiling::Sources sources, std::optional<tiling::Folding> folding = {});
+  /// Returns the address of a cell's first element in the output, or in the memory of its slab's band, and its strides.
+  std::byte* place(Cell cell, const Dims& segments, Dims& strides);
   Dims band_shape(std::int64_t slab) const;
   std::int64_t early_bytes_of(const tiling::Arrival& arrival) const;
   void check_room(const tiling::Arrival& arrival) const;
@@ -109,6 +112,9 @@ struct Merger::State {
   tiling::CheckedOutput output{};                ///< without a sink: the output
   RowSink* sink = nullptr;
   std::map<std::int64_t, tiling::Memory> rows{};  ///< with a sink: the memory of each held band, by its first slab
+  /// For each cell with the sums of two tiles or more: the inverse of the sum of weights if the window is an array, and the lower
+  /// halves of sums.
+  std::map<Cell, tiling::Memory> sums{};
   tiling::TileTable<std::unique_ptr<Held>> held;  ///< tiles that wait
   bool has_failed = false;                        ///< no more tiles are taken
   std::string failure{};                          ///< the reason; empty if there was no memory for it

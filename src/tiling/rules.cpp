@@ -122,6 +122,8 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec, std::shared_ptr<const 
   is_weighted = (reduce == Reduce::mean || reduce == Reduce::sum) && !is_integer64(dtype);
   // float32 is often too rough for means of weights of 1, because many of them lie in the middle between two integers.
   has_rough_weights = is_weighted && reduce == Reduce::mean && !converts && element == 1 && !weights.is_ones();
+  running_sums = spec.running_sums && spec.copy && reduce == Reduce::mean && dtype == DType::float32 && !converts &&
+                 !weights.has_zero();
   parts = is_complex(dtype) ? 2 : 1;
   axes = tiling.axes_in(channels.size() + tiling.grid().size());
   ops::check_shape(op_merge, "output", tiling.output_shape(channels));
@@ -214,7 +216,9 @@ void Rules::check_weights() const {
 
 Sizes sizes_of(const Rules& rules, bool copy, bool to_sink) {
   const std::int64_t channels = element_count(rules.channels);
-  return {channels * rules.element, to_sink ? channels * rules.output_element : 0, copy};
+  const std::int64_t inverse = rules.weights.is_separable() ? 0 : sizeof(double);
+  return {channels * rules.element, to_sink ? channels * rules.output_element : 0, copy,
+          rules.running_sums ? channels * rules.element + inverse : 0};
 }
 
 Dims Rules::inside_tile(std::int64_t tile, const Dims& segments) const {

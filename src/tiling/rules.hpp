@@ -56,6 +56,7 @@ struct Rules {
   bool is_weighted = false;        ///< values are multiplied by weights
   bool is_selecting = false;       ///< one tile gives each element: first, last, center
   bool has_rough_weights = false;  ///< kernels get the weights in float32 too
+  bool running_sums = false;        ///< cells of all their tiles are added up in the output
   kernels::Blend blend{};          ///< the kernel that reduces several tiles; null if one tile is selected
   kernels::Blend lines{};          ///< that kernel for whole lines past the cache; may be null
   bool has_fill = false;

@@ -106,8 +106,8 @@ class GivenWriter final : public BlendWriter {
  public:
   GivenWriter(const CellPlan& plan, std::int64_t piece, const GivenWeights& given)
       : BlendWriter(plan, piece, most_rows(plan, given)), given_(given), is_beside_(are_beside(plan, given)) {
-    raw_.resize(sources());
-    if (!is_beside_) gathered_ = numbers(sources());
+    raw_.resize(given.sources.size());
+    if (!is_beside_) gathered_ = numbers(given.sources.size());
     if (plan.rules.reduce == Reduce::mean) normalised_ = numbers(sources());
   }
 
@@ -133,9 +133,10 @@ class GivenWriter final : public BlendWriter {
 
   void weigh(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept override {
     const std::int64_t numbers = count * plan_.rules.parts;
-    for (std::size_t s = 0; s < sources(); ++s) {
+    for (std::size_t s = 0; s < raw_.size(); ++s) {
       const std::int64_t pitch = rows == 1 ? 0 : given_.sources[s].strides[plan_.rows.outer.back().axis];
       raw_[s] = {row_of(s, begin, count), pitch};
+      if (s == sources()) break;
       terms_[s].weights = raw_[s].from;
       terms_[s].weights_pitch = pitch;
     }
@@ -144,11 +145,24 @@ class GivenWriter final : public BlendWriter {
     const bool are_same = std::all_of(raw_.begin(), raw_.end(), [](const auto& term) { return term.pitch == 0; });
     const std::int64_t made = are_same ? 1 : rows;
     const std::int64_t term_pitch = made * numbers;
-    kernels::normalise({raw_.data(), static_cast<std::int64_t>(sources()), made, numbers, normalised_.get(), term_pitch});
+    if (raw_.size() > sources())
+      multiply(made, numbers);
+    else
+      kernels::normalise({raw_.data(), static_cast<std::int64_t>(sources()), made, numbers, normalised_.get(), term_pitch});
     for (std::size_t s = 0; s < sources(); ++s) {
       terms_[s].weights = normalised_.get() + static_cast<std::int64_t>(s) * term_pitch;
       terms_[s].weights_pitch = are_same ? 0 : numbers;
     }
+  }
+
+  /// Multiplies the weights by the inverse of the sum of all tiles' weights.
+  void multiply(std::int64_t rows, std::int64_t numbers) noexcept {
+    const kernels::RawWeights::Term& inverse = raw_.back();
+    double* to = normalised_.get();
+    for (std::size_t s = 0; s < sources(); ++s)
+      for (std::int64_t r = 0; r < rows; ++r, to += numbers)
+        for (std::int64_t j = 0; j < numbers; ++j)
+          to[j] = raw_[s].from[r * raw_[s].pitch + j] * inverse.from[r * inverse.pitch + j];
   }
 
   /// Returns the weights of elements [begin, begin + count) of the next row, side by side.
@@ -159,7 +173,7 @@ class GivenWriter final : public BlendWriter {
     const CellRows& rows = plan_.rows;
     const std::int64_t parts = plan_.rules.parts;
     const std::int64_t stride = rows.run < 0 ? 0 : given.strides[static_cast<int>(plan_.rules.axes[rows.run])];
-    const std::int64_t step = rows.steps[source].weights;
+    const std::int64_t step = source < rows.steps.size() ? rows.steps[source].weights : 0;
     double* to = gathered_.get() + static_cast<std::int64_t>(source) * part_ * parts;
     std::int64_t place = begin / rows.repeat, within = begin % rows.repeat;
     for (std::int64_t j = 0; j < count; ++j) {

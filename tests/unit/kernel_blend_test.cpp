@@ -162,6 +162,59 @@ TEST(KernelBlend, EveryInstructionSetMakesTheBitsOfAPlainLoop) {
   });
 }
 
+/// Tests that terms in several calls give the bits of one call that keeps equal elements, for weights that add up to 1. With
+/// `in_place` the first call finds the elements of the first term in dst.
+void check_folding(bool is_scalar, bool in_place, const std::string& set, Dice& dice) {
+  const auto terms_count = static_cast<std::size_t>(dice.between(1, 9));
+  const auto rows = static_cast<std::size_t>(dice.between(1, 3)), count = static_cast<std::size_t>(dice.between(1, 80));
+  const bool all_equal = dice.chance(20);
+  std::vector<std::vector<float>> elements(terms_count);
+  std::vector<std::vector<double>> weights(terms_count);
+  std::vector<double> whole(count);
+  for (auto& of_term : weights)
+    for (std::size_t j = 0; j < count; ++j) whole[j] += of_term.emplace_back(static_cast<double>(dice.between(1, 1000)));
+  std::vector<BlendTerm> terms;
+  for (std::size_t i = 0; i < terms_count; ++i) {
+    for (std::size_t j = 0; j < count; ++j) weights[i][j] /= whole[j];
+    for (std::size_t j = 0; j < rows * count; ++j)
+      elements[i].push_back(i > 0 && (all_equal || dice.chance(60)) ? elements[0][j] : random_element<float>(dice));
+    terms.push_back({reinterpret_cast<const std::byte*>(elements[i].data()), weights[i].data(), 1,
+                     static_cast<std::int64_t>(count * sizeof(float))});
+  }
+  std::vector<float> made = in_place ? elements[0] : std::vector<float>(rows * count);
+  std::vector<std::uint32_t> low(rows * count, 0xabcdef01);
+  std::vector<BlendTerm> given = terms;
+  if (in_place) given[0].elements = reinterpret_cast<const std::byte*>(made.data());
+  BlendRows block{.dst = reinterpret_cast<std::byte*>(made.data()),
+                  .pitch = static_cast<std::int64_t>(count * sizeof(float)),
+                  .rows = static_cast<std::int64_t>(rows),
+                  .count = static_cast<std::int64_t>(count),
+                  .low = low.data(),
+                  .low_pitch = static_cast<std::int64_t>(count)};
+  for (std::size_t begin = 0, end = 0; begin < terms_count; begin = end) {
+    end = begin + static_cast<std::size_t>(dice.between(1, static_cast<std::int64_t>(terms_count - begin)));
+    block.terms = given.data() + begin;
+    block.terms_count = static_cast<std::int64_t>(end - begin);
+    const bool is_last = end == terms_count;
+    const Fold step = begin == 0 ? (is_last ? Fold::whole : Fold::begin) : (is_last ? Fold::finish : Fold::add);
+    (is_scalar ? folding_rows_scalar(step) : folding_rows(step))(block);
+  }
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t j = 0; j < count; ++j) {
+      const auto wanted = expected<float, float>(terms, r, j, true);
+      ASSERT_EQ(std::memcmp(&made[r * count + j], &wanted, sizeof wanted), 0)
+          << made[r * count + j] << " for " << wanted << ": " << set << ", " << terms_count << " terms, row " << r
+          << ", element " << j << " of " << count << (is_scalar ? ", plain loop" : "") << (in_place ? ", in place" : "");
+    }
+}
+
+TEST(KernelBlend, TermsInSeveralCallsGiveTheBitsOfOneCall) {
+  on_every_instruction_set("blend", [](const std::string& set) {
+    Dice dice(5);
+    for (int round = 0; round < 1000; ++round) check_folding(round % 2 == 0, round % 4 < 2, set, dice);
+  });
+}
+
 TEST(KernelBlend, NormalisedWeightsAreThoseOfAPlainLoop) {
   on_every_instruction_set("normalise", [](const std::string& set) {
     Dice dice(11);

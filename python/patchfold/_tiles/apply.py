@@ -106,8 +106,8 @@ def apply_tiled(
         _check_apart(x, out)
         if source.raster is not None and is_geotiff(out):
             out = GeoTiff(out, source.raster, tiling)
-        # The merger copies waiting parts: copies need less memory, and fn may return the same array every time.
-        return Merger(tiling, out=out, copy=True, kind=source.kind, threads=threads, **parts)
+        # fn may return the same array every time, and tiles come in order.
+        return Merger(tiling, out=out, copy="sum", kind=source.kind, threads=threads, **parts)
 
     comes = mask_bytes(tiling._native, parts["mask"])
     indices = [i for i in range(len(tiling)) if comes is None or comes[i]]

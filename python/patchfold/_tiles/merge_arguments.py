@@ -184,8 +184,9 @@ def merge_spec(
     sink_rows: int = 1,
 ) -> _core.MergeSpec:
     """Returns the library's spec, after all checks that are possible before the first tile."""
-    if not isinstance(copy, (bool, np.bool_)):
-        raise InvalidType(MERGE, "copy", "must be True or False", given_text(copy))
+    running_sums = isinstance(copy, str) and copy == "sum"
+    if not running_sums and not isinstance(copy, (bool, np.bool_)):
+        raise InvalidType(MERGE, "copy", 'must be True, False or "sum"', given_text(copy))
     name = "" if dtype is None else element_type("dtype", dtype)[0]
     if name == "opaque":
         rule = "must be a number's type in this machine's byte order, or be left out"
@@ -197,7 +198,7 @@ def merge_spec(
             raise InvalidValue(MERGE, "memory_limit", "must be at least 0", given)
         memory_limit = min(memory_limit, 2**62)
     spec = _core.MergeSpec.make(
-        reduce, window_of(window, tiling.result), name, mask, fill, bool(copy), memory_limit, sink_rows
+        reduce, window_of(window, tiling.result), name, mask, fill, bool(copy), memory_limit, sink_rows, running_sums
     )
     _core.check_merge(tiling, spec)
     return spec

@@ -7,7 +7,7 @@ import functools
 import os
 import threading
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -57,7 +57,9 @@ class Merger:
                                    finish returns None
         copy: whether the merger copies what has to wait, so that a tile may be overwritten as soon as add returns. Otherwise
             the merger borrows tiles: a tile must not change until all its elements are written, and the merger keeps the
-            tile's memory alive.
+            tile's memory alive. "sum" copies too, and adds float32 tiles that come in order up in the output, so that they
+            need not wait: the mean has the same bits, add takes no weights, and the elements of out have no meaning until
+            all their tiles have come.
         mask: a bool for each tile, in the shape of the grid or as a list. False marks a tile that will not come.
         fill: the value of elements that no tile gives. Without a fill, such elements are an error.
         memory_limit: bytes that may wait. A tile that would exceed this limit raises MemoryError.
@@ -100,7 +102,7 @@ class Merger:
         reduce: Reduce | None = None,
         dtype: Any = None,
         out: Any = None,
-        copy: bool = False,
+        copy: bool | Literal["sum"] = False,
         mask: Mask | None = None,
         fill: Fill | None = None,
         memory_limit: Int | None = None,

@@ -8,7 +8,7 @@ import json
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -351,7 +351,7 @@ class Tiling(TilingBase):
         window: Window | None = None,
         reduce: Reduce | None = None,
         dtype: Any = None,
-        copy: bool = False,
+        copy: bool | Literal["sum"] = False,
         mask: Mask | None = None,
         fill: Fill | None = None,
         sink: Any = False,

@@ -257,7 +257,7 @@ class _Merged(_Output):
         out = self._array[image] if self._in_place else take
         # An element whose weights are all 0 has no mean.
         fill = math.nan if self._weighted else None
-        return Merger(self._tiling, window=self._window, reduce="mean", copy=True, out=out, fill=fill)
+        return Merger(self._tiling, window=self._window, reduce="mean", copy="sum", out=out, fill=fill)
 
 
 class _Summed(_Output):
