@@ -143,7 +143,6 @@ class FoldCall(FoldSettings, total=False):
 
 class ReconstructCall(ColumnsSettings, total=False):
     positions: Positions
-    fill: Number
 
 
 class TokenSettings(TypedDict, total=False):
