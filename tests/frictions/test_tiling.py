@@ -288,17 +288,20 @@ def test_results_that_are_larger_than_tiles(scale, text):
     given = (3, 16 * scale, 12 * scale)
     assert says(InvalidValue, lambda: apply(larger)) == (
         "merge: tile 0 at position (0, 0): must have the shape of the tile's result; "
-        f"given {given}, expected (3, 16, 12): {text}"
+        f"given {given}, expected (3, 16, 12): {text} if that holds for tiles of every size"
     )
     np.testing.assert_array_equal(apply(larger, scale=scale), larger(X))
 
 
 def test_results_that_are_smaller_than_tiles():
     assert says(InvalidValue, lambda: apply(lambda tile: tile[:, ::2, ::2])).endswith(
-        "expected (3, 16, 12): results are half as large as tiles, so make the tiling with scale=1/2"
+        "expected (3, 16, 12): results are half as large as tiles, so make the tiling with scale=1/2 if that holds for "
+        "tiles of every size, or if results lack a border of tiles, make the tiling with overlap=(8, 6) and offset=(4, 3) "
+        "and result=(8, 6), and merge with fill=0 for the border of the whole"
     )
     assert says(InvalidValue, lambda: apply(lambda tile: tile, scale=2)).endswith(
-        "expected (3, 32, 24): results are as large as tiles, so make the tiling with scale=1"
+        "expected (3, 32, 24): results are as large as tiles, so make the tiling with scale=1 if that holds for tiles of "
+        "every size"
     )
     merger = patchfold.Merger(T)
     merger.add(0, T.cut(X, 0))
