@@ -14,7 +14,7 @@ from .._arrays.devices import to_processor
 from .._arrays.kinds import is_numpy, is_torch
 from .._errors import Error, InvalidType, InvalidValue, given_text, value_text
 from .merger import Merger
-from .probe import check_stack, kind_of
+from .probe import check_given, check_stack, kind_of
 from .sources import APPLY
 from .tile import Tile, names_of
 
@@ -47,17 +47,11 @@ class Results:
 
     def add(self, group: list[Tile], results: Any, *, stacked: bool) -> None:
         """Takes the results for a group of tiles. stacked: whether they lie along a new first axis."""
-        if results is None:
-            raise InvalidType(
-                operator=APPLY,
-                argument=f"result for {names_of(group)}",
-                rule="must be an array",
-                given="None",
-                hint="mask= says which elements hold data, and leaves tiles without any out",
-            )
+        check_given(results, group)
         entries = self._entries(results, group)
         for i, (entry, merger) in enumerate(zip(entries, self._mergers, strict=True)):
             with self._named(i):
+                check_given(entry, group)
                 if not stacked:
                     merger.add(group[0], to_processor(entry, APPLY, f"result for {names_of(group)}"))
                     continue
