@@ -37,8 +37,9 @@ void choose_page(const TiffFile& file, std::optional<int> page, const Subject& s
     subject.fail(ErrorCode::value, "has no such page", "page " + std::to_string(*page),
                  "a page from 0 to " + std::to_string(pages - 1));
   if (const std::int64_t first = 0; !page && pages > 1)
-    subject.fail(ErrorCode::file_unsupported, "has several pages: one has to be chosen", std::to_string(pages) + " pages",
-                 ErrorValue("a page from 0 to ", pages - 1, ", as ", Setting("page", first)));
+    throw Error({ErrorCode::file_unsupported, std::string(subject.op), subject.path.string(),
+                 "has several pages: one has to be chosen", std::to_string(pages) + " pages",
+                 "a page from 0 to " + std::to_string(pages - 1), Setting("page", first)});
   if (TIFFCurrentDirOffset(tiff) != offset && TIFFSetSubDirectory(tiff, offset) == 0)
     file.fail(subject, ErrorCode::file_format, not_sound);
 }
