@@ -13,6 +13,7 @@
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/tile_files.hpp"
+#include "cli/tile_folder.hpp"
 #include "cli/workers.hpp"
 #include "formats/file.hpp"
 #include "formats/output_file.hpp"
@@ -25,6 +26,23 @@ namespace patchfold::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Reads the plan. If there is no plan, the error says why, or which option names one.
+formats::TilePlan plan_of(const MergeRequest& request) {
+  const fs::path path = request.plan.empty() ? fs::path(request.folder) / "plan.json" : fs::path(request.plan);
+  try {
+    return formats::read_tile_plan(path);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::file_open) throw;
+    Error::Parts parts = error.parts();
+    std::error_code ignored;
+    if (is_unfinished_split(path.parent_path()))
+      parts.rule = "is not written yet: split did not finish, so run it again";
+    else if (fs::is_directory(request.folder, ignored))
+      parts.expected = "a folder that split wrote, or --plan, which names the plan.json that split wrote for the same tiles";
+    throw Error(std::move(parts));
+  }
+}
 
 /// Returns the spec of the merge. Pictures of every type are blended, since pictures seldom hold labels, unlike integer arrays.
 MergeSpec spec_of(const MergeRequest& request, const PlannedTiles& tiles) {
@@ -67,8 +85,7 @@ class Merge {
  public:
   Merge(const MergeRequest& request)
       : request_(request),
-        plan_(
-            formats::read_tile_plan(request.plan.empty() ? fs::path(request.folder) / "plan.json" : fs::path(request.plan))),
+        plan_(plan_of(request)),
         tiling_(tiling_of(request, plan_)),
         tiles_(request, plan_, tiling_),
         spec_(spec_of(request, tiles_)),
@@ -93,6 +110,9 @@ class Merge {
     if (request_.dry_run) return print_forecast();
     if (is_tile_in(request_.output, request_.folder))
       throw Error({ErrorCode::value, "merge", request_.output, "must not be one of the tiles"});
+    if (!request_.force && would_replace_source())
+      throw Error({ErrorCode::value, "merge", request_.output, "must not replace a file with the name of what was split", "",
+                   "another name, or --force"});
     InterruptGuard guard(request_.output);
     by_rows_ ? run_by_rows(guard) : run_whole(guard);
   }
@@ -100,6 +120,11 @@ class Merge {
  private:
   std::string output_text() const {
     return fmt::format("{}: {}, {}", output_name(request_.output), extents_text(shape_), formats::type_text(type_));
+  }
+  bool would_replace_source() const {
+    std::error_code ignored;
+    const fs::path output = request_.output;
+    return output.filename() == plan_.source && fs::exists(output, ignored);
   }
   bool is_picture() const { return request_.format != formats::FileFormat::npy; }
   /// Returns the bytes of the first tile, which is the largest.

@@ -89,6 +89,7 @@ MergeCommand::MergeCommand() {
                                                      "of .tif: tiles of N x N pixels instead of strips"));
   of_tiff.emplace_back("--bigtiff", command.flag("--bigtiff", request.tiff.always_big, "of .tif: BigTIFF, also below 4 GB"));
   request.picture.add_to(command);
+  command.flag("--force", request.force, "replace OUT even if it has the name of the picture that was split");
   command.flag("--dry-run", request.dry_run, "only print what would be written, and how much memory that needs");
   add_threads(command, request.threads);
   add_reporting(command, request.reporting);

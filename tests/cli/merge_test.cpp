@@ -127,7 +127,8 @@ TEST_F(Merge, TakesResultsFromElsewhere) {
     ASSERT_EQ(merged[2 * i + 1], 300 + original[3 * i]);
   }
   folder_.write("out.npy", "as it was");
-  expect_refused("merge results out.npy", {"plan: results/plan.json: cannot be opened"});
+  expect_refused("merge results out.npy",
+                 {"plan: results/plan.json: cannot be opened", "expected a folder that split wrote, or --plan"});
 }
 
 TEST_F(Merge, TakesResultsOfAnotherSize) {
@@ -228,6 +229,26 @@ TEST_F(Merge, RefusesPlansAndPlacesThatAreWrong) {
   expect_refused("merge photo.npy out.npy", {"photo.npy/plan.json"});
   expect_refused("merge tiles none/out.npy", {"none/out.npy"});
   expect_refused("merge tiles tiles.npy/out.npy", {"tiles.npy/out.npy"});
+TEST_F(Merge, ReplacesWhatWasSplitOnlyIfThatIsAsked) {
+  const std::string photo = folder_.read("photo.npy");
+  const std::string merge = "merge tiles photo.npy --processed --dtype float64 --plan tiles/plan.json";
+  run_badly(folder_, merge, {"photo.npy: must not replace a file with the name of what was split", "--force"});
+  EXPECT_EQ(folder_.read("photo.npy"), photo);
+  fs::create_directory(folder_.path("merged"));
+  run_well(folder_, "merge tiles merged/photo.npy");
+  EXPECT_EQ(folder_.read("merged/photo.npy"), photo);
+  run_well(folder_, merge + " --force");
+  EXPECT_NE(folder_.read("photo.npy"), photo);
+}
+
+TEST_F(Merge, SaysThatASplitDidNotFinish) {
+  fs::rename(folder_.path("tiles/plan.json"), folder_.path("tiles/unfinished-split"));
+  const std::string rule = "plan: tiles/plan.json: is not written yet: split did not finish, so run it again";
+  expect_refused("merge tiles out.npy", {rule, "[file_open]"});
+  fs::create_directory(folder_.path("results"));
+  expect_refused("merge results out.npy --plan tiles/plan.json", {rule});
+}
+
   expect_refused("merge tiles tiles/plan.json", {"OUT: must end in"}, 2);
   expect_refused("merge tiles out.npy --plan photo.npy", {"plan: photo.npy: must be JSON"});
   expect_refused("merge tiles tiles/tile-00.npy", {"must not be one of the tiles"});
