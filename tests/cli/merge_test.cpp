@@ -220,6 +220,10 @@ TEST_F(Merge, SaysWhichScaleResultsHave) {
                  {"results are twice as large as tiles: split again with --scale 2; given [8, 8, 1], expected [4, 4, 1]"});
   results(12);
   expect_refused("merge four out.npy --processed", {"results are 3 times as large as tiles: split again with --scale 3"});
+  results(3);
+  expect_refused(
+      "merge four out.npy --processed",
+      {"must have the size that the plan says; given [3, 3, 1], expected [4, 4, 1], or split again with --offset"});
   results(1);
   expect_refused("merge four out.npy --processed",
                  {"results are 1/4 times as large as tiles: split again with --scale 1/4"});
