@@ -12,6 +12,7 @@
 #include "cli/planned_tiles.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "cli/text.hpp"
 #include "cli/tile_files.hpp"
 #include "cli/tile_folder.hpp"
 #include "cli/workers.hpp"
@@ -44,17 +45,15 @@ formats::TilePlan plan_of(const MergeRequest& request) {
   }
 }
 
-/// Returns the spec of the merge. Pictures of every type are blended, since pictures seldom hold labels, unlike integer arrays.
+/// Returns the spec of the merge. Integers may be labels, so by default they are not blended, in pictures as in arrays.
 MergeSpec spec_of(const MergeRequest& request, const PlannedTiles& tiles) {
-  MergeSpec spec{.reduce = request.reduce,
-                 .window = request.window,
-                 .dtype = tiles.type().dtype,
-                 .element_size = tiles.type().size,
-                 .output_dtype = request.dtype,
-                 .channels = tiles.channels(),
-                 .fill = request.fill};
-  if (!spec.reduce && (tiles.are_pictures() || request.format != formats::FileFormat::npy)) spec.reduce = Reduce::mean;
-  return spec;
+  return {.reduce = request.reduce,
+          .window = request.window,
+          .dtype = tiles.type().dtype,
+          .element_size = tiles.type().size,
+          .output_dtype = request.dtype,
+          .channels = tiles.channels(),
+          .fill = request.fill};
 }
 
 /// Writes the rows of a merge to a file.
@@ -160,7 +159,7 @@ class Merge {
   /// Returns a sentence that says how elements of several tiles become one element.
   std::string blending_text() const {
     const Reduce reduce = reduction_of(spec_);
-    if (reduce == Reduce::center) return "not blended (center)";
+    if (reduce == Reduce::center) return text_of("not blended (center", request_.reduce ? ")" : "; --reduce mean blends)");
     if (reduce != Reduce::mean) return fmt::format("{} of overlaps", word_of(reduce));
     const auto window = spec_.window.kind == WeightWindow::Kind::standard ? WeightWindow::Kind::hann : spec_.window.kind;
     return fmt::format("blended by {}", word_of(window));

@@ -62,7 +62,6 @@ class PlannedTiles::Files {
 
   const formats::ElementType& type() const noexcept { return type_; }
   const Dims& channels() const noexcept { return channels_; }
-  bool are_pictures() const { return formats::is_picture_path(path(0)); }
 
   LoadedTile read(std::int64_t index) const {
     if (!processed_ && is_jpeg_name(plan_.files[static_cast<std::size_t>(index)])) check_file(index);
@@ -265,9 +264,6 @@ const formats::ElementType& PlannedTiles::type() const noexcept {
 }
 const Dims& PlannedTiles::channels() const noexcept {
   return files_->channels();
-}
-bool PlannedTiles::are_pictures() const {
-  return files_->are_pictures();
 }
 LoadedTile PlannedTiles::read(std::int64_t index) const {
   return files_->read(index);

@@ -26,7 +26,6 @@ class PlannedTiles {
   const formats::ElementType& type() const noexcept;
   /// Returns the extents of the axes that are not tiled.
   const Dims& channels() const noexcept;
-  bool are_pictures() const;
   /// Reads and checks a tile, also by its checksum, and returns it with the axes of the output. Several threads may call read() at
   /// once.
   LoadedTile read(std::int64_t index) const;

@@ -189,7 +189,7 @@ TEST_F(Merge, SaysWhetherItBlends) {
   };
   using Bytes = std::vector<std::uint8_t>;
   const auto values = [&] { return npy_of(folder_.read("out.npy")).elements<std::uint8_t>(); };
-  merged("out.npy", ", from 2 tiles, not blended (center), ");
+  merged("out.npy", ", from 2 tiles, not blended (center; --reduce mean blends), ");
   EXPECT_EQ(values(), (Bytes{0, 0, 0, 200, 200, 200}));
   merged("out.npy --window hann", ", from 2 tiles, blended by hann, ");
   const Bytes blended = values();
@@ -197,12 +197,12 @@ TEST_F(Merge, SaysWhetherItBlends) {
   EXPECT_LT(blended[3], 200);
   merged("out.npy --reduce max", ", from 2 tiles, max of overlaps, ");
   if (!formats::has_tiff()) return;
-  // Tiles of a picture are blended, unless options say that the picture holds labels.
-  merged("out.tif", ", from 2 tiles, blended by hann, ");
+  // A picture may hold labels, as an array may.
+  merged("out.tif", ", from 2 tiles, not blended (center; --reduce mean blends), ");
   const std::string picture = folder_.read("out.tif");
-  merged("out.tif --reduce mean --window hann", "blended by hann");
+  merged("out.tif --reduce center", "not blended (center), ");
   EXPECT_EQ(folder_.read("out.tif"), picture);
-  merged("out.tif --reduce center", "not blended (center)");
+  merged("out.tif --reduce mean", "blended by hann");
   EXPECT_NE(folder_.read("out.tif"), picture);
 }
 
@@ -229,10 +229,6 @@ TEST_F(Merge, SaysWhichScaleResultsHave) {
                  {"results are 1/4 times as large as tiles: split again with --scale 1/4"});
 }
 
-TEST_F(Merge, RefusesPlansAndPlacesThatAreWrong) {
-  expect_refused("merge photo.npy out.npy", {"photo.npy/plan.json"});
-  expect_refused("merge tiles none/out.npy", {"none/out.npy"});
-  expect_refused("merge tiles tiles.npy/out.npy", {"tiles.npy/out.npy"});
 TEST_F(Merge, ReplacesWhatWasSplitOnlyIfThatIsAsked) {
   const std::string photo = folder_.read("photo.npy");
   const std::string merge = "merge tiles photo.npy --processed --dtype float64 --plan tiles/plan.json";
@@ -253,6 +249,10 @@ TEST_F(Merge, SaysThatASplitDidNotFinish) {
   expect_refused("merge results out.npy --plan tiles/plan.json", {rule});
 }
 
+TEST_F(Merge, RefusesPlansAndPlacesThatAreWrong) {
+  expect_refused("merge photo.npy out.npy", {"photo.npy/plan.json"});
+  expect_refused("merge tiles none/out.npy", {"none/out.npy"});
+  expect_refused("merge tiles tiles.npy/out.npy", {"tiles.npy/out.npy"});
   expect_refused("merge tiles tiles/plan.json", {"OUT: must end in"}, 2);
   expect_refused("merge tiles out.npy --plan photo.npy", {"plan: photo.npy: must be JSON"});
   expect_refused("merge tiles tiles/tile-00.npy", {"must not be one of the tiles"});
