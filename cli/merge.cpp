@@ -12,7 +12,9 @@
 #include "cli/planned_tiles.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "cli/text.hpp"
 #include "cli/tile_files.hpp"
+#include "cli/tile_folder.hpp"
 #include "cli/workers.hpp"
 #include "formats/file.hpp"
 #include "formats/output_file.hpp"
@@ -26,17 +28,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the spec of the merge. Pictures of every type are blended, since pictures seldom hold labels, unlike integer arrays.
+/// Reads the plan. If there is no plan, the error says why, or which option names one.
+formats::TilePlan plan_of(const MergeRequest& request) {
+  const fs::path path = request.plan.empty() ? fs::path(request.folder) / "plan.json" : fs::path(request.plan);
+  try {
+    return formats::read_tile_plan(path);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::file_open) throw;
+    Error::Parts parts = error.parts();
+    std::error_code ignored;
+    if (is_unfinished_split(path.parent_path()))
+      parts.rule = "is not written yet: split did not finish, so run it again";
+    else if (fs::is_directory(request.folder, ignored))
+      parts.expected = "a folder that split wrote, or --plan, which names the plan.json that split wrote for the same tiles";
+    throw Error(std::move(parts));
+  }
+}
+
+/// Returns the spec of the merge. Integers may be labels, so by default they are not blended, in pictures as in arrays.
 MergeSpec spec_of(const MergeRequest& request, const PlannedTiles& tiles) {
-  MergeSpec spec{.reduce = request.reduce,
-                 .window = request.window,
-                 .dtype = tiles.type().dtype,
-                 .element_size = tiles.type().size,
-                 .output_dtype = request.dtype,
-                 .channels = tiles.channels(),
-                 .fill = request.fill};
-  if (!spec.reduce && (tiles.are_pictures() || request.format != formats::FileFormat::npy)) spec.reduce = Reduce::mean;
-  return spec;
+  return {.reduce = request.reduce,
+          .window = request.window,
+          .dtype = tiles.type().dtype,
+          .element_size = tiles.type().size,
+          .output_dtype = request.dtype,
+          .channels = tiles.channels(),
+          .fill = request.fill};
 }
 
 /// Writes the rows of a merge to a file.
@@ -67,8 +84,7 @@ class Merge {
  public:
   Merge(const MergeRequest& request)
       : request_(request),
-        plan_(
-            formats::read_tile_plan(request.plan.empty() ? fs::path(request.folder) / "plan.json" : fs::path(request.plan))),
+        plan_(plan_of(request)),
         tiling_(tiling_of(request, plan_)),
         tiles_(open_tiles(request, plan_, tiling_)),
         spec_(spec_of(request, *tiles_)),
@@ -93,6 +109,9 @@ class Merge {
     if (request_.dry_run) return print_forecast();
     if (is_tile_in(request_.output, request_.folder))
       throw Error({ErrorCode::value, "merge", request_.output, "must not be one of the tiles"});
+    if (!request_.force && would_replace_source())
+      throw Error({ErrorCode::value, "merge", request_.output, "must not replace a file with the name of what was split", "",
+                   "another name, or --force"});
     InterruptGuard guard(request_.output);
     by_rows_ ? run_by_rows(guard) : run_whole(guard);
   }
@@ -100,6 +119,11 @@ class Merge {
  private:
   std::string output_text() const {
     return fmt::format("{}: {}, {}", output_name(request_.output), extents_text(shape_), formats::type_text(type_));
+  }
+  bool would_replace_source() const {
+    std::error_code ignored;
+    const fs::path output = request_.output;
+    return output.filename() == plan_.source && fs::exists(output, ignored);
   }
   bool is_picture() const { return request_.format != formats::FileFormat::npy; }
   /// Returns the bytes of the first tile, which is the largest.
@@ -134,7 +158,7 @@ class Merge {
   /// Returns a sentence that says how elements of several tiles become one element.
   std::string blending_text() const {
     const Reduce reduce = reduction_of(spec_);
-    if (reduce == Reduce::center) return "not blended (center)";
+    if (reduce == Reduce::center) return text_of("not blended (center", request_.reduce ? ")" : "; --reduce mean blends)");
     if (reduce != Reduce::mean) return fmt::format("{} of overlaps", word_of(reduce));
     const auto window = spec_.window.kind == WeightWindow::Kind::standard ? WeightWindow::Kind::hann : spec_.window.kind;
     return fmt::format("blended by {}", word_of(window));

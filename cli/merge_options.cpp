@@ -15,9 +15,9 @@ using Compression = formats::TiffOptions::Compression;
 
 constexpr const char* merge_doc =
     "Puts the tiles that `patchfold split` wrote together again, row by row: only tiles that wait for their neighbours are\n"
-    "in memory. Where tiles overlap, their mean is weighted so that no seams show; where they agree, it is exact. Pictures\n"
-    "are blended so whatever they hold: for labels, say --reduce center. Arrays (.npy) of integers are not blended unless\n"
-    "--reduce, --window or --dtype is given.";
+    "in memory. Where tiles overlap, floating-point numbers become their mean, weighted so that no seams show; where they\n"
+    "agree, it is exact. Integers may be labels: in pictures and in arrays they are not blended, unless --reduce, --window\n"
+    "or --dtype is given. Photographs need --reduce mean.";
 constexpr const char* merge_footer =
     "Every tile's checksum is compared with plan.json, unless tiles are results of a program (--processed, or --plan, "
     "which\n"
@@ -65,7 +65,7 @@ MergeCommand::MergeCommand() {
       command.word("OUT", request.output, "where the picture goes: .tif, .png, .jpg or .npy; - for standard output"),
       Completion::file);
   add_format(command, texts.format);
-  add_reduce(command, texts.reduce, "mean, for .npy of integers center");
+  add_reduce(command, texts.reduce, "mean, for integers center");
   add_window(command, texts.window);
   command.choices(command.option("--dtype", texts.dtype, "TYPE", "float32 or float64: of the output; default: the tiles'"),
                   {"float32", "float64"});
@@ -83,6 +83,7 @@ MergeCommand::MergeCommand() {
                                                      "of .tif: tiles of N x N pixels instead of strips"));
   of_tiff.emplace_back("--bigtiff", command.flag("--bigtiff", request.tiff.always_big, "of .tif: BigTIFF, also below 4 GB"));
   request.picture.add_to(command);
+  command.flag("--force", request.force, "replace OUT even if it has the name of the picture that was split");
   command.flag("--dry-run", request.dry_run, "only print what would be written, and how much memory that needs");
   add_threads(command, request.threads);
   add_reporting(command, request.reporting);

@@ -29,6 +29,7 @@ struct MergeRequest {
   formats::TiffOptions tiff{};
   PictureOptions picture{};
   bool dry_run = false;
+  bool force = false;  ///< a file with the name of the picture that was split is replaced
   Reporting reporting{};
   int threads = 0;  ///< 0: one for each processor of the machine
 };

@@ -64,7 +64,6 @@ class Files final : public PlannedTiles {
 
   const formats::ElementType& type() const noexcept override { return type_; }
   const Dims& channels() const noexcept override { return channels_; }
-  bool are_pictures() const override { return formats::is_picture_path(path(0)); }
 
   LoadedTile read(std::int64_t index) const override {
     if (!processed_ && is_jpeg_name(plan_.files[static_cast<std::size_t>(index)])) check_file(index);
@@ -207,10 +206,11 @@ class Files final : public PlannedTiles {
   }
   bool is_npy(std::int64_t index) const { return path(index).extension() == ".npy"; }
 
-  /// Throws the special error for results whose scale is not the plan's scale.
+  /// Throws the special error for results whose scale is not the plan's scale: a multiple, or a part. Other ratios are a
+  /// border that results lack.
   void refuse_scale(std::int64_t index, const Dims& given, const Dims& expected) const {
     const auto scale = tiling_.scale_of(index, given);
-    if (!scale) return;
+    if (!scale || (scale->num != 1 && scale->den != 1)) return;
     const std::string ratio = scale->den == 1 ? std::to_string(scale->num) : fmt::format("{}/{}", scale->num, scale->den);
     const std::string size = ratio == "1" ? "" : ratio == "2" ? "twice " : ratio == "1/2" ? "half " : ratio + " times ";
     fail(index, ErrorCode::shape, fmt::format("results are {}as large as tiles: split again with --scale {}", size, ratio),
@@ -222,7 +222,9 @@ class Files final : public PlannedTiles {
     if (form_ && given.size() == 3) expected[2] = given[2];
     if (!(given == expected)) refuse_scale(index, given, expected);
     if (!(given == expected))
-      fail(index, ErrorCode::shape, "must have the size that the plan says", to_string(given), to_string(expected));
+      fail(index, ErrorCode::shape, "must have the size that the plan says", to_string(given),
+           to_string(expected) +
+               (processed_ ? ", or split again with --offset and --result, which say where smaller results lie" : ""));
   }
   /// Checks element type and channels, unless pixels can be promoted.
   void check_form(std::int64_t index, const formats::RowReader& reader) const {

@@ -21,7 +21,6 @@ class PlannedTiles {
   virtual const formats::ElementType& type() const noexcept = 0;
   /// Returns the extents of the axes that are not tiled.
   virtual const Dims& channels() const noexcept = 0;
-  virtual bool are_pictures() const = 0;
   /// Reads and checks a tile, also by its checksum, and returns it with the axes of the output. Several threads may call read() at
   /// once.
   virtual LoadedTile read(std::int64_t index) const = 0;

@@ -13,6 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* mark_name = "unfinished-split";
+
 std::string mark_text(const formats::TilePlan& plan) {
   const std::string whole = text_of(plan.source, "\n", plan.page ? std::to_string(*plan.page) : "", "\n", plan.type, "\n",
                                     plan.tiling.to_json(false), "\n", plan.files.front(), "\n", plan.files.back());
@@ -22,10 +24,19 @@ std::string mark_text(const formats::TilePlan& plan) {
 
 }  // namespace
 
+bool is_unfinished_split(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::exists(folder / mark_name, ignored);
+}
+
 TileFolder::~TileFolder() {
   std::error_code ignored;
   if (is_new_ && has_mark_ && !has_tiles_) fs::remove(mark_path(), ignored);
   if (is_new_) fs::remove(path_, ignored);
+}
+
+fs::path TileFolder::mark_path() const {
+  return path_ / mark_name;
 }
 
 void TileFolder::prepare(const formats::TilePlan& plan) {

@@ -9,6 +9,9 @@
 
 namespace patchfold::cli {
 
+/// Returns whether a folder holds the mark of a split that has begun and not finished.
+bool is_unfinished_split(const std::filesystem::path& folder);
+
 /// A folder that holds the tiles of one split. Until plan.json is written, a mark in the folder names the split that has begun. A
 /// file with the name of a tile that is neither in the plan nor in the mark belongs to somebody else.
 class TileFolder {
@@ -33,7 +36,7 @@ class TileFolder {
 
  private:
   std::filesystem::path plan_path() const { return path_ / "plan.json"; }
-  std::filesystem::path mark_path() const { return path_ / "unfinished-split"; }
+  std::filesystem::path mark_path() const;
   bool is_ours() const noexcept { return has_plan_ || has_mark_; }
   void check_plan(const formats::TilePlan& plan);
   [[noreturn]] void refuse(const std::string& what) const;

@@ -147,6 +147,7 @@ TiffLayout read_tiff_layout(const TiffFile& file, const Subject& subject) {
   layout.width = width;
   layout.height = height;
   const Codec& codec = codec_of(tiff, subject);
+  layout.is_deflate = codec.compression == COMPRESSION_ADOBE_DEFLATE || codec.compression == COMPRESSION_DEFLATE;
   layout.channels = short_field(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
   const bool is_separate = short_field(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
   if (is_separate) layout.planes = layout.channels;

@@ -19,6 +19,7 @@ struct TiffLayout {
   std::int64_t width = 0;
   std::int64_t channels = 0;
   std::int64_t planes = 1;  ///< 1: the channels of a pixel are neighbours; else one plane per channel
+  bool is_deflate = false;  ///< compressed by deflate
   bool is_tiled = false;
   std::int64_t block_width = 0;  ///< of a tile or strip, in pixels
   std::int64_t block_height = 0;

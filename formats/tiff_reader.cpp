@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <zlib.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -36,10 +38,54 @@ void choose_page(const TiffFile& file, std::optional<int> page, const Subject& s
     subject.fail(ErrorCode::value, "has no such page", "page " + std::to_string(*page),
                  "a page from 0 to " + std::to_string(pages - 1));
   if (const std::int64_t first = 0; !page && pages > 1)
-    subject.fail(ErrorCode::file_unsupported, "has several pages: one has to be chosen", std::to_string(pages) + " pages",
-                 ErrorValue("a page from 0 to ", pages - 1, ", as ", Setting("page", first)));
+    throw Error({ErrorCode::file_unsupported, std::string(subject.op), subject.path.string(),
+                 "has several pages: one has to be chosen", std::to_string(pages) + " pages",
+                 "a page from 0 to " + std::to_string(pages - 1), Setting("page", first)});
   if (TIFFCurrentDirOffset(tiff) != offset && TIFFSetSubDirectory(tiff, offset) == 0)
     file.fail(subject, ErrorCode::file_format, not_sound);
+}
+
+struct InflateEnd {
+  void operator()(z_stream* stream) const noexcept { inflateEnd(stream); }
+};
+
+/// Throws an error if the deflate stream of a strip or tile of at most `most` bytes is damaged. libtiff stops when the strip
+/// or tile is full, so it does not see the checksum of a stream that damage has made longer.
+void check_deflate(const TiffFile& file, std::uint32_t block, std::int64_t most, const Subject& subject) {
+  const auto size = static_cast<std::uint64_t>(file.input().size());
+  const std::uint64_t begin = std::min<std::uint64_t>(TIFFGetStrileOffset(file.get(), block), size);
+  const std::uint64_t end = begin + std::min<std::uint64_t>(TIFFGetStrileByteCount(file.get(), block), size - begin);
+  std::uint16_t order = FILLORDER_MSB2LSB;
+  TIFFGetFieldDefaulted(file.get(), TIFFTAG_FILLORDER, &order);
+  if (file.has_failed()) file.fail(subject, ErrorCode::file_format, not_sound);
+
+  constexpr std::int64_t chunk = 1 << 16;
+  std::vector<Bytef> stored(chunk);
+  std::vector<Bytef> plain(chunk);
+  auto position = static_cast<std::int64_t>(begin);
+  std::int64_t length = 0;
+  z_stream stream{};
+  int state = inflateInit(&stream);
+  const std::unique_ptr<z_stream, InflateEnd> guard(&stream);
+  // Some writers fill up the last strip, so a stream may be longer than its rows, but not without end.
+  while (state == Z_OK && length <= 2 * most + chunk) {
+    if (stream.avail_in == 0) {
+      const std::int64_t wanted = std::min(chunk, static_cast<std::int64_t>(end) - position);
+      const std::int64_t count = file.input().read_at(position, stored.data(), wanted, subject);
+      if (order == FILLORDER_LSB2MSB) TIFFReverseBits(stored.data(), count);
+      position += count;
+      stream.next_in = stored.data();
+      stream.avail_in = static_cast<uInt>(count);
+    }
+    stream.next_out = plain.data();
+    stream.avail_out = static_cast<uInt>(chunk);
+    state = inflate(&stream, Z_NO_FLUSH);
+    length += chunk - stream.avail_out;
+  }
+  if (state == Z_MEM_ERROR) subject.fail(ErrorCode::out_of_memory, "needs more memory than there is");
+  if (state != Z_STREAM_END)
+    subject.fail(ErrorCode::file_format, std::string(not_sound),
+                 std::string("Decoding error: ") + (stream.msg != nullptr ? stream.msg : "no end of the data"));
 }
 
 /// Copies samples to a destination in which they lie `step` bytes apart.
@@ -131,10 +177,15 @@ class TiffRowReader final : public RowReader {
   }
 
   void read_scanlines(std::int64_t count, std::byte* dst) {
-    for (std::int64_t i = 0; i < count; ++i)
-      if (TIFFReadScanline(file_.get(), dst + i * row_bytes(), static_cast<std::uint32_t>(y_ + i)) != 1 ||
-          file_.has_failed())
-        fail_format();
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto row = static_cast<std::uint32_t>(y_ + i);
+      if (row % layout_.block_height == 0) check_block(TIFFComputeStrip(file_.get(), row, 0));
+      if (TIFFReadScanline(file_.get(), dst + i * row_bytes(), row) != 1 || file_.has_failed()) fail_format();
+    }
+  }
+
+  void check_block(std::uint32_t block) const {
+    if (layout_.is_deflate) check_deflate(file_, block, layout_.block_bytes(), subject());
   }
 
   /// Reads tiles, and compressed strips of single channels.
@@ -169,14 +220,12 @@ class TiffRowReader final : public RowReader {
     const auto row = static_cast<std::uint32_t>(y);
     const auto sample = static_cast<std::uint16_t>(plane);
     std::int64_t expected = layout_.block_bytes();
-    std::int64_t given = 0;
-    if (layout_.is_tiled) {
-      given =
-          TIFFReadEncodedTile(file_.get(), TIFFComputeTile(file_.get(), column, row, 0, sample), block_.data(), expected);
-    } else {
-      expected = rows * plane_row_bytes();
-      given = TIFFReadEncodedStrip(file_.get(), TIFFComputeStrip(file_.get(), row, sample), block_.data(), expected);
-    }
+    const std::uint32_t block =
+        layout_.is_tiled ? TIFFComputeTile(file_.get(), column, row, 0, sample) : TIFFComputeStrip(file_.get(), row, sample);
+    check_block(block);
+    if (!layout_.is_tiled) expected = rows * plane_row_bytes();
+    const std::int64_t given = layout_.is_tiled ? TIFFReadEncodedTile(file_.get(), block, block_.data(), expected)
+                                                : TIFFReadEncodedStrip(file_.get(), block, block_.data(), expected);
     if (given != expected || file_.has_failed()) fail_format();
   }
 

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import operator
+import sys
 import warnings
 from itertools import islice
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -78,6 +80,15 @@ def first_entries(value: Any, most: int = 1000) -> tuple[Any, ...] | None:
     except Exception:  # the object cannot be iterated over
         return None
     return entries if len(entries) <= most else None
+
+
+def warn(message: str) -> None:
+    """Warns at the line that called the package."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 2
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("patchfold."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)
 
 
 def positions_of(function: str, columns: Positions, stacklevel: int = 3) -> Positions:

@@ -139,7 +139,6 @@ class FoldCall(FoldSettings, total=False):
 
 class ReconstructCall(ColumnsSettings, total=False):
     positions: Positions
-    fill: Number
 
 
 class TokenSettings(TypedDict, total=False):

@@ -32,8 +32,8 @@ Setting setting(std::string_view name, const Dims& values) {
   return same ? Setting(name, values[0]) : Setting(name, values);
 }
 
-/// Adds the border for functions that drop equally many elements at both ends of each tile.
-void propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& results) {
+/// Adds the border for functions that drop equally many elements at both ends of each tile. `first` begins the proposal.
+void propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& results, std::string_view first) {
   TilingSpec spec = tiling.spec();
   const bool is_scaled = std::any_of(spec.scale.begin(), spec.scale.end(), [](Ratio one) { return one.num != one.den; });
   const bool has_offset = std::any_of(spec.offset.begin(), spec.offset.end(), [](std::int64_t one) { return one != 0; });
@@ -55,7 +55,7 @@ void propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& resul
   }
   if (!can_be_made(spec)) return;
   const Dims fill{0};
-  fitting.append(": if results lack a border of tiles, make the tiling with ");
+  fitting.append(first, " results lack a border of tiles, make the tiling with ");
   if (has_gaps) fitting.append(setting("overlap", overlap), " and ");
   fitting.append(setting("offset", spec.offset), " and ", setting("result", spec.result), ", and merge with ",
                  Setting("fill", fill[0]), " for the border of the whole");
@@ -71,7 +71,8 @@ bool propose_scale(ErrorValue& fitting, const Tiling& tiling, std::int64_t index
   const auto is = [&](std::int64_t num, std::int64_t den) { return *scale == Ratio{num, den}; };
   const std::string ratio = text(scale->num) + (scale->den == 1 ? "" : "/" + text(scale->den));
   const std::string size = is(1, 1) ? "" : is(2, 1) ? "twice " : is(1, 2) ? "half " : ratio + " times ";
-  fitting.append(": results are ", size, "as large as tiles, so make the tiling with scale=", ratio);
+  fitting.append(": results are ", size, "as large as tiles, so make the tiling with scale=", ratio,
+                 " if that holds for tiles of every size");
   return true;
 }
 
@@ -83,13 +84,15 @@ void refuse_shape(const Tiling& tiling, std::string_view op, std::string_view ar
   Dims extents;
   for (const TileSpan& span : tiling[index].spans) extents.push_back(span.extent);
   const bool is_whole = extents == tiling.spec().tile;
-  if (!propose_scale(fitting, tiling, index, given) && given.size() == expected.size() && is_whole) {
+  const bool has_scale = propose_scale(fitting, tiling, index, given);
+  if (given.size() == expected.size() && is_whole) {
     Dims results, others = given;
     for (const std::int64_t axis : tiling.axes_in(given.size())) {
       results.push_back(given[axis]);
       others[axis] = expected[axis];
     }
-    if (others == expected && !(results == tiling.spec().tile)) propose_border(fitting, tiling, results);
+    if (others == expected && !(results == tiling.spec().tile))
+      propose_border(fitting, tiling, results, has_scale ? ", or if" : ": if");
   }
   fail(ErrorCode::shape, op, argument, "must have the shape of the tile's result", given, std::move(fitting));
 }

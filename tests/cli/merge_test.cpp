@@ -135,7 +135,8 @@ TEST_F(Merge, TakesResultsFromElsewhere) {
     ASSERT_EQ(merged[2 * i + 1], 300 + original[3 * i]);
   }
   folder_.write("out.npy", "as it was");
-  expect_refused("merge results out.npy", {"plan: results/plan.json: cannot be opened"});
+  expect_refused("merge results out.npy",
+                 {"plan: results/plan.json: cannot be opened", "expected a folder that split wrote, or --plan"});
 }
 
 TEST_F(Merge, TakesResultsOfAnotherSize) {
@@ -196,7 +197,7 @@ TEST_F(Merge, SaysWhetherItBlends) {
   };
   using Bytes = std::vector<std::uint8_t>;
   const auto values = [&] { return npy_of(folder_.read("out.npy")).elements<std::uint8_t>(); };
-  merged("out.npy", ", from 2 tiles, not blended (center), ");
+  merged("out.npy", ", from 2 tiles, not blended (center; --reduce mean blends), ");
   EXPECT_EQ(values(), (Bytes{0, 0, 0, 200, 200, 200}));
   merged("out.npy --window hann", ", from 2 tiles, blended by hann, ");
   const Bytes blended = values();
@@ -204,12 +205,12 @@ TEST_F(Merge, SaysWhetherItBlends) {
   EXPECT_LT(blended[3], 200);
   merged("out.npy --reduce max", ", from 2 tiles, max of overlaps, ");
   if (!formats::has_tiff()) return;
-  // Tiles of a picture are blended, unless options say that the picture holds labels.
-  merged("out.tif", ", from 2 tiles, blended by hann, ");
+  // A picture may hold labels, as an array may.
+  merged("out.tif", ", from 2 tiles, not blended (center; --reduce mean blends), ");
   const std::string picture = folder_.read("out.tif");
-  merged("out.tif --reduce mean --window hann", "blended by hann");
+  merged("out.tif --reduce center", "not blended (center), ");
   EXPECT_EQ(folder_.read("out.tif"), picture);
-  merged("out.tif --reduce center", "not blended (center)");
+  merged("out.tif --reduce mean", "blended by hann");
   EXPECT_NE(folder_.read("out.tif"), picture);
 }
 
@@ -227,9 +228,33 @@ TEST_F(Merge, SaysWhichScaleResultsHave) {
                  {"results are twice as large as tiles: split again with --scale 2; given [8, 8, 1], expected [4, 4, 1]"});
   results(12);
   expect_refused("merge four out.npy --processed", {"results are 3 times as large as tiles: split again with --scale 3"});
+  results(3);
+  expect_refused(
+      "merge four out.npy --processed",
+      {"must have the size that the plan says; given [3, 3, 1], expected [4, 4, 1], or split again with --offset"});
   results(1);
   expect_refused("merge four out.npy --processed",
                  {"results are 1/4 times as large as tiles: split again with --scale 1/4"});
+}
+
+TEST_F(Merge, ReplacesWhatWasSplitOnlyIfThatIsAsked) {
+  const std::string photo = folder_.read("photo.npy");
+  const std::string merge = "merge tiles photo.npy --processed --dtype float64 --plan tiles/plan.json";
+  run_badly(folder_, merge, {"photo.npy: must not replace a file with the name of what was split", "--force"});
+  EXPECT_EQ(folder_.read("photo.npy"), photo);
+  fs::create_directory(folder_.path("merged"));
+  run_well(folder_, "merge tiles merged/photo.npy");
+  EXPECT_EQ(folder_.read("merged/photo.npy"), photo);
+  run_well(folder_, merge + " --force");
+  EXPECT_NE(folder_.read("photo.npy"), photo);
+}
+
+TEST_F(Merge, SaysThatASplitDidNotFinish) {
+  fs::rename(folder_.path("tiles/plan.json"), folder_.path("tiles/unfinished-split"));
+  const std::string rule = "plan: tiles/plan.json: is not written yet: split did not finish, so run it again";
+  expect_refused("merge tiles out.npy", {rule, "[file_open]"});
+  fs::create_directory(folder_.path("results"));
+  expect_refused("merge results out.npy --plan tiles/plan.json", {rule});
 }
 
 TEST_F(Merge, RefusesPlansAndPlacesThatAreWrong) {

@@ -43,6 +43,9 @@ TEST(TiffOptions, APageIsTheOneThatIsAskedFor) {
     EXPECT_EQ(merged.shape, (Dims{heights[page], 4, 1})) << page;
     EXPECT_TRUE(std::equal(merged.bytes.begin(), merged.bytes.end(), pixels.begin())) << page;
   }
+  run_badly(folder, "split in.tif tiles --tile 4", {"given 3 pages, expected a page from 0 to 2; --page 0"});
+  const Outcome outcome = folder.run("split in.tif tiles --tile 4 --json");
+  EXPECT_NE(outcome.err.find("\"hint\": \"--page 0\""), std::string::npos) << outcome.err;
 }
 
 /// Returns the field COMPRESSION of a file.

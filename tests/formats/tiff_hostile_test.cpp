@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tiffio.h>
 
+#include <cstring>
 #include <thread>
 
 #include "formats/picture.hpp"
@@ -138,6 +139,58 @@ TEST(TiffHostile, JpegThatEndsEarly) {
   write_tiff(path, {spec}, noise(tiff_bytes(spec)));
   write_bytes(path, with_field(read_bytes(path), 279, 2000));
   expect_error([&] { read_picture(path); }, format, "tiff", path, "must be a sound TIFF file; given Premature end of JPEG");
+}
+
+/// Returns samples of 4 bytes that deflate can shorten.
+std::string few_values(std::size_t bytes) {
+  std::string samples = noise(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) samples[i] = static_cast<char>(i % 4 == 3 ? 63 : samples[i] & 7);
+  return samples;
+}
+
+// libtiff does not compare a stream with its checksum if damage has made the stream longer.
+TEST(TiffHostile, DamagedDeflateIsNeverReadAsOtherPixels) {
+  const TempFolder folder;
+  const auto path = folder / "x.tif";
+  const TiffSpec picture{.height = 64, .width = 64, .bits = 32, .format = 3, .compression = 8};
+  std::vector<TiffSpec> specs(6, picture);
+  specs[1].rows_per_strip = 24;
+  specs[2].tile_width = specs[2].tile_height = 32;
+  specs[3].tile_width = specs[3].tile_height = 48;
+  specs[4].channels = specs[5].channels = 3;
+  specs[4].separate = specs[5].separate = true;
+  specs[5].compression = 32946;
+  specs[5].fill_order = 2;
+  for (std::size_t i = 0; i < 3 * specs.size(); ++i) {
+    TiffSpec spec = specs[i / 3];
+    spec.predictor = 1 + static_cast<int>(i % 3);
+    SCOPED_TRACE(testing::Message() << "layout " << i / 3 << ", predictor " << spec.predictor);
+    const std::string pixels = few_values(tiff_bytes(spec));
+    write_tiff(path, {spec}, pixels);
+    const std::string sound = read_bytes(path);
+    EXPECT_EQ(elements_of(read_picture(path).view), pixels);
+    std::uint32_t directory = 0;  // lies behind the data
+    std::memcpy(&directory, &sound[4], 4);
+    for (std::size_t at = 8; at + 60 < directory; at += directory / 25) {
+      std::string damaged = sound;
+      for (std::size_t k = at; k < at + 60; ++k) damaged[k] = static_cast<char>(damaged[k] ^ static_cast<char>(k * 37 % 255 + 1));
+      write_bytes(path, damaged);
+      expect_error([&] { read_picture(path); }, format, "tiff", path, "must be a sound TIFF file; given Decoding error: ");
+    }
+  }
+}
+
+// Checking a stream must not take long if the stream holds far more than its strip.
+TEST(TiffHostile, DeflateThatHoldsFarMoreThanItsStrip) {
+  const TempFolder folder;
+  const auto path = folder / "x.tif";
+  const TiffSpec spec{.height = 4000, .width = 1000, .compression = 8};
+  write_tiff(path, {spec}, std::string(tiff_bytes(spec), 'x'));
+  const std::string file = read_bytes(path);
+  write_bytes(path, with_field(with_field(file, 257, 2000), 278, 2000));
+  EXPECT_EQ(elements_of(read_picture(path).view), std::string(2000 * 1000, 'x'));
+  write_bytes(path, with_field(with_field(file, 257, 1000), 278, 1000));
+  expect_error([&] { read_picture(path); }, format, "tiff", path, "given Decoding error: no end of the data");
 }
 
 TEST(TiffHostile, MessagesStayWithTheirFiles) {

@@ -186,7 +186,7 @@ TEST_F(TiffRead, OnePageOfSeveral) {
 
   write_tiff(path_, {{}, {.height = 2, .width = 3, .kind = 2}, {.height = 2, .width = 2, .kind = 1}, {.height = 4}}, pixels);
   expect_error([&] { open_rows(path_); }, ErrorCode::file_unsupported, "tiff", path_,
-               "has several pages: one has to be chosen; given 3 pages, expected a page from 0 to 2, as page=0");
+               "has several pages: one has to be chosen; given 3 pages, expected a page from 0 to 2; page=0");
   expect_page(0, 5, 7);
   expect_page(1, 2, 3);
   expect_page(2, 4, 7);

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
 #include "formats/rows.hpp"
 #include "tests/cli/tiles.hpp"
@@ -23,7 +24,7 @@ TEST(PictureFrictions, AnUnfinishedSplitGoesOnAndAnotherDoesNot) {
   folder.run(split, {.signal = SIGKILL, .signal_once = "tiles/tile-005.png"});
   ASSERT_NE(entries_of(folder, "tiles").find("unfinished-split"), std::string::npos);
   run_badly(folder, "split photo.png tiles --tile 128 --overlap 8", {"given unfinished-split, which another split left"});
-  run_badly(folder, "merge tiles out.png", {"tiles/plan.json"});
+  run_badly(folder, "merge tiles out.png", {"tiles/plan.json: is not written yet: split did not finish, so run it again"});
   run_well(folder, split);
   EXPECT_EQ(entries_of(folder, "tiles").find("unfinished-split"), std::string::npos);
 }
@@ -155,6 +156,30 @@ Array slopes(std::int64_t height, std::int64_t width) {
     for (std::int64_t x = 0; x < width; ++x)
       for (const std::int64_t value : {x, y, x / 2 + y / 2}) array.bytes.push_back(static_cast<std::byte>(value & 255));
   return array;
+}
+
+TEST(PictureFrictions, LabelsStayTheLabelsThatTheyAre) {
+  for (const std::int64_t channels : {1, 3, 4}) {  // grey, palettes as colours, palettes with transparency
+    const Folder folder;
+    Array labels{{64, 80, channels}, DType::uint8, std::vector<std::byte>(static_cast<std::size_t>(64 * 80 * channels))};
+    write_array(folder, "photo.png", labels);
+    run_well(folder, "split photo.png tiles --tile 32 --overlap 16");
+    // Results that disagree where tiles overlap: 3 and 7, like two classes, or two colours of a palette.
+    int number = 0;
+    for (const auto& name : words(entries_of(folder, "tiles"))) {
+      if (name == "plan.json") continue;
+      const auto value = std::byte{number++ % 2 == 0 ? std::uint8_t{3} : std::uint8_t{7}};
+      write_array(
+          folder, "tiles/" + name,
+          {{32, 32, channels}, DType::uint8, std::vector<std::byte>(static_cast<std::size_t>(32 * 32 * channels), value)});
+    }
+    run_well(folder, "merge tiles merged.png --processed");
+    const Array merged = read_array(folder, "merged.png");
+    EXPECT_EQ(std::set<std::byte>(merged.bytes.begin(), merged.bytes.end()), (std::set{std::byte{3}, std::byte{7}}));
+    run_well(folder, "merge tiles merged.png --processed --reduce mean");
+    const Array blended = read_array(folder, "merged.png");
+    EXPECT_GT(std::set<std::byte>(blended.bytes.begin(), blended.bytes.end()).size(), 2U);
+  }
 }
 
 TEST(PictureFrictions, TilesCanBeJpegFiles) {

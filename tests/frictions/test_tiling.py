@@ -60,6 +60,96 @@ def test_integers_are_blended_where_that_is_asked():
     assert patchfold.Tiling((24, 16), (16, 16), overlap=8).bytes("uint8").most == 0  # no tile waits for a neighbour
 
 
+IDS = np.zeros((96, 96), np.int32)
+IDS[1::4, 1::4] = IDS[1::4, 2::4] = np.arange(1, 577).reshape(24, 24)
+
+
+def numbered(tile):
+    """Numbers the objects of a tile, as scipy.ndimage.label does."""
+    return np.unique(tile, return_inverse=True)[1].reshape(tile.shape).astype(np.int32)
+
+
+@pytest.mark.parametrize("arguments", [{}, {"batch": 4}, {"tile": (32, 96)}, {"out": np.zeros((96, 96), np.int32)}])
+def test_numbers_of_objects_of_each_tile_are_noticed(arguments):
+    """apply_tiled(scipy.ndimage.label, mask, ..) gave 22 numbers for 467 objects without a word."""
+    fn = numbered if "batch" not in arguments else lambda tiles: np.stack([numbered(tile) for tile in tiles])
+    with pytest.warns(UserWarning) as caught:
+        y = apply(fn, IDS, **{"tile": (32, 32), "overlap": 8} | arguments)
+    assert len(np.unique(y)) < len(np.unique(IDS))
+    (warning,) = caught
+    assert warning.filename == __file__
+    assert "results of neighbouring tiles differ at" in str(warning.message)
+    assert "merge the mask, and number the objects of the whole" in str(warning.message)
+
+
+def test_numbers_of_objects_among_several_results_are_noticed():
+    with pytest.warns(UserWarning, match="differ at"):
+        apply(lambda tile: {"same": tile, "numbered": numbered(tile)}, IDS, (32, 32), overlap=8)
+
+
+def test_numbers_of_objects_in_tensors_are_noticed():
+    torch = pytest.importorskip("torch")
+    with pytest.warns(UserWarning, match="differ at"):
+        apply(lambda tile: torch.from_numpy(numbered(tile.numpy())), torch.from_numpy(IDS), (32, 32), overlap=8)
+
+
+@pytest.mark.filterwarnings("error")
+def test_labels_that_mostly_agree_are_not_noticed():
+    labels = np.random.default_rng(3).integers(0, 5, (96, 96)).astype(np.uint8)
+    rng = np.random.default_rng(4)
+
+    def uncertain(tile):  # a third of the elements are another class
+        return np.where(rng.random(tile.shape) < 1 / 6, 1, tile).astype(tile.dtype)
+
+    calls = [
+        (uncertain, {}),
+        (lambda tile: tile + 0.5 * rng.random(), {}),
+        (lambda tile: tile > rng.random(), {}),
+        (numbered, {"reduce": "center"}),
+        (numbered, {"window": "hann"}),
+        (numbered, {"overlap": 0}),
+        (numbered, {"overlap": -1, "fill": 0}),
+    ]
+    for fn, arguments in calls:
+        apply(fn, labels if fn is uncertain else IDS, (32, 32), **{"overlap": 8} | arguments)
+    mask = np.ones((4, 4), bool)
+    mask[:, 1::2] = False
+    apply(numbered, IDS, (32, 32), overlap=8, mask=mask, fill=0)  # no tile has a neighbour in its row
+
+
+# Silently tiled along the bands
+
+
+@pytest.mark.parametrize(("shape", "tile", "first", "last"), [
+    ((300, 400, 200), (64, 64), (0, 1), (1, 2)),
+    ((300, 400, 12), (8, 8), (0, 1), (1, 2)),
+    ((2, 90, 80, 30), (16, 16), (1, 2), (2, 3)),
+    ((90, 80, 70, 60), (16, 16, 16), (0, 1, 2), (1, 2, 3)),
+])  # fmt: skip
+def test_bands_that_may_come_last_are_asked_for(shape, tile, first, last):
+    with pytest.warns(UserWarning) as caught:
+        patchfold.Tiling(shape, tile, overlap=2)
+    (warning,) = caught
+    assert warning.filename == __file__
+    assert str(warning.message).endswith(f"give axes={first} if it holds bands, axes={last} if not")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("shape", "tile", "axes"), [
+    ((300, 400, 200), (64, 64), (0, 1)),
+    ((300, 400, 200), (64, 64), (-2, -1)),
+    ((3, 400, 200), (64, 64), None),
+    ((600, 512, 512), (64, 64), None),
+    ((1000, 64), (16,), None),
+    ((300, 200), (64, 64), None),
+    ((16, 3, 640, 480), (64, 64), None),
+    ((4, 128, 128, 90), (32, 32, 32), None),
+])  # fmt: skip
+def test_usual_shapes_are_not_asked_about(shape, tile, axes):
+    tiling = patchfold.Tiling(shape, tile, overlap=2, axes=axes)
+    assert pickle.loads(pickle.dumps(tiling)) == tiling
+
+
 # Missing: weights of a tile
 
 
@@ -288,17 +378,20 @@ def test_results_that_are_larger_than_tiles(scale, text):
     given = (3, 16 * scale, 12 * scale)
     assert says(InvalidValue, lambda: apply(larger)) == (
         "merge: tile 0 at position (0, 0): must have the shape of the tile's result; "
-        f"given {given}, expected (3, 16, 12): {text}"
+        f"given {given}, expected (3, 16, 12): {text} if that holds for tiles of every size"
     )
     np.testing.assert_array_equal(apply(larger, scale=scale), larger(X))
 
 
 def test_results_that_are_smaller_than_tiles():
     assert says(InvalidValue, lambda: apply(lambda tile: tile[:, ::2, ::2])).endswith(
-        "expected (3, 16, 12): results are half as large as tiles, so make the tiling with scale=1/2"
+        "expected (3, 16, 12): results are half as large as tiles, so make the tiling with scale=1/2 if that holds for "
+        "tiles of every size, or if results lack a border of tiles, make the tiling with overlap=(8, 6) and offset=(4, 3) "
+        "and result=(8, 6), and merge with fill=0 for the border of the whole"
     )
     assert says(InvalidValue, lambda: apply(lambda tile: tile, scale=2)).endswith(
-        "expected (3, 32, 24): results are as large as tiles, so make the tiling with scale=1"
+        "expected (3, 32, 24): results are as large as tiles, so make the tiling with scale=1 if that holds for tiles of "
+        "every size"
     )
     merger = patchfold.Merger(T)
     merger.add(0, T.cut(X, 0))

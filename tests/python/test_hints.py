@@ -52,6 +52,8 @@ SIZES = {
     "patchfold.apply_tiled(crop, HW, (64, 32), overlap=(8, 10))": "offset=4 and result=(56, 24), and merge with fill=0",
     "patchfold.apply_tiled(twice, HW, (64, 64), overlap=8)": "scale=2",
     "patchfold.apply_tiled(half, HW, (64, 64), overlap=8)": "scale=1/2",
+    "patchfold.apply_tiled(crop, HW, (16, 16), overlap=8)": "scale=1/2 if that holds for tiles of every size, or if results "
+    "lack a border of tiles, make the tiling with offset=4 and result=8, and merge with fill=0",
     "patchfold.apply_tiled(half, HW, (62, 62), overlap=7)": "",
     "patchfold.apply_tiled(video, VIDEO, (5,), axes=(0,), overlap=1)": "",
     "patchfold.apply_tiled(margin, HW, (258, 258), overlap=2)": "",

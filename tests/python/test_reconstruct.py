@@ -83,6 +83,33 @@ def test_fill_and_out():
     assert np.array_equal(out, found)
 
 
+@pytest.mark.parametrize(("shape", "window", "element", "axis"), [
+    ((3, 8, 9), {"kernel_size": (2, 2), "stride": 2}, 8, 1),
+    ((3, 9, 8), {"kernel_size": 2, "stride": (2, 2)}, 8, 0),
+    ((1, 11), {"kernel_size": (2,), "stride": 3}, 2, 0),
+    ((1, 9), {"kernel_size": (2,), "dilation": 3, "stride": 4}, 1, 0),
+    ((1, 9), {"kernel_size": (3,), "padding": -1}, 0, 0),
+    ((2, 3, 9, 8), {"kernel_size": (4, 4), "stride": 4, "padding": [(0, 0), (2, 2)]}, 8, 0),
+])  # fmt: skip
+def test_elements_that_no_patch_covers_are_refused_without_a_fill(shape, window, element, axis):
+    """A border that the stride leaves out came back as 0."""
+    image = np.arange(1, 1 + int(np.prod(shape)), dtype=np.int32).reshape(shape)
+    columns = patchfold.unfold(image, **window)
+    with pytest.raises(patchfold.InvalidValue) as raised:
+        patchfold.reconstruct(columns, shape, **window)
+    assert str(raised.value) == (
+        "reconstruct: columns: must cover every element of the image unless a fill is given; given no patch for "
+        f"element {element} of spatial axis {axis}, expected other strides or paddings, or fill=0"
+    )
+    for fill in (0, -7):
+        again = patchfold.reconstruct(columns, shape, **window, fill=fill)
+        assert np.array_equal(again, np.where(again == fill, fill, image)) and (again == fill).any()
+
+
+def test_an_image_without_elements_has_nothing_to_cover():
+    assert patchfold.reconstruct(np.zeros((0, 4), np.uint8), (0, 5, 5), (2, 2), stride=3).shape == (0, 5, 5)
+
+
 def test_numbers_alone_say_how_many_axes_there_are():
     image = np.arange(2 * 3 * 8 * 8, dtype=np.uint8).reshape(2, 3, 8, 8)
     columns = patchfold.unfold(image, 3)

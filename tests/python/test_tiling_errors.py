@@ -46,6 +46,7 @@ class Store:
 
 NAMES = {
     "np": np,
+    "Path": Path,
     "Fraction": Fraction,
     "patchfold": patchfold,
     "Tiling": patchfold.Tiling,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -14,8 +15,8 @@ from .._arrays.kinds import shape_of
 from .._arrays.memory import memory
 from .._errors import Error, InvalidType, InvalidValue, given_text, text_in, value_text
 from .._signatures import takes
-from .._typing import Array, Element, IntOrInts, Ints, ReconstructCall, Shape
-from .columns import fold
+from .._typing import Array, Element, IntOrInts, Ints, Number, ReconstructCall, Shape
+from .columns import coverage, fold
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -29,6 +30,7 @@ def reconstruct(
     shape: Shape,
     kernel_size: IntOrInts,
     *,
+    fill: Number | None = None,
     out: npt.NDArray[Element] | None = None,
     **settings: Unpack[ReconstructCall],
 ) -> np.ndarray[Shape, np.dtype[Element]]: ...
@@ -38,6 +40,7 @@ def reconstruct(
     shape: Ints,
     kernel_size: IntOrInts,
     *,
+    fill: Number | None = None,
     out: npt.NDArray[Element] | None = None,
     **settings: Unpack[ReconstructCall],
 ) -> npt.NDArray[Element]: ...
@@ -47,17 +50,25 @@ def reconstruct(
     shape: Ints,
     kernel_size: IntOrInts,
     *,
+    fill: Number | None = None,
     out: Array | None = None,
     **settings: Unpack[ReconstructCall],
 ) -> Array: ...
 @takes(ReconstructCall, fold)
 def reconstruct(
-    columns: Array, shape: Ints, kernel_size: IntOrInts, *, out: Array | None = None, **settings: Unpack[ReconstructCall]
+    columns: Array,
+    shape: Ints,
+    kernel_size: IntOrInts,
+    *,
+    fill: Number | None = None,
+    out: Array | None = None,
+    **settings: Unpack[ReconstructCall],
 ) -> Array:
     """Puts an image together from its patches, with their mean where patches overlap. Undoes unfold.
 
     reconstruct is fold with reduce="mean", but takes the shape of the whole image. Unchanged columns of unfold give the
-    image back bit for bit, for every type that has a mean, wherever patches cover the image.
+    image back bit for bit, for every type that has a mean, wherever patches cover the image. Elements that no patch covers
+    are refused unless a fill is given.
 
     Shapes: columns is (B.., C*K, L) or (B.., C*K, l1..lR); the result is (B.., C, I1..IR) = shape; with
         layout="channels_last" the channels come last in both.
@@ -66,7 +77,8 @@ def reconstruct(
         columns: the patches, as unfold makes them.
         shape: the shape of the image that they were cut from, such as image.shape.
         kernel_size, stride, dilation, padding, layout, order, positions: those of the unfold.
-        fill: the value of elements that no patch covers. An integer element type needs an integer in its range.
+        fill: the value of elements that no patch covers; an integer element type needs an integer in its range. None: such
+            elements are an error.
         out: an array of the given shape and the columns' element type; it receives the result and is returned.
 
     Formula: result[n, c, y] = the mean of columns[n, c * K + tap, position] over all taps and positions with
@@ -74,7 +86,8 @@ def reconstruct(
 
     Types: numbers and booleans. Means are rounded once, to nearest even, and never wrap; see fold.
 
-    Errors: InvalidValue for a shape that is not that of the image, and for what fold refuses; InvalidType as from fold.
+    Errors: InvalidValue for a shape that is not that of the image, for elements that no patch covers if there is no fill,
+        and for what fold refuses; InvalidType as from fold.
 
     Elsewhere: torch fold(unfold(x)) / fold(unfold(ones)); sklearn feature_extraction.image.reconstruct_from_patches_2d;
         kornia combine_tensor_patches; TensorFlow and Keras none: with layout="channels_last", order="kernel",
@@ -105,7 +118,9 @@ def reconstruct(
         if made != whole:
             rule = "must be the shape of the image that the columns were cut from"
             raise InvalidValue("reconstruct", "shape", rule, value_text(whole), str(made), code="shape")
-        return fold(columns, extents, kernel_size, reduce="mean", out=out, **settings)
+        if fill is None and 0 not in whole:
+            _check_cover(extents, *windows, pads)
+        return fold(columns, extents, kernel_size, reduce="mean", fill=0 if fill is None else fill, out=out, **settings)
     except Error as error:
         if error.operator == "reconstruct":
             raise
@@ -113,6 +128,23 @@ def reconstruct(
         facts = error._facts()
         facts["hint"] = facts["hint"].replace("shape.", "columns.")
         raise type(error)("reconstruct", argument, **facts) from None
+
+
+def _check_cover(extents: tuple[int, ...], *windows: Any) -> None:
+    """Raises an error for the first element of an axis that no patch covers."""
+    for axis, extent in enumerate(extents):
+        element = _first_uncovered(extent, *(value[axis] if type(value) is tuple else value for value in windows))
+        if element is not None:
+            rule = "must cover every element of the image unless a fill is given"
+            given = f"no patch for element {element} of spatial axis {axis}"
+            raise InvalidValue("reconstruct", "columns", rule, given, "other strides or paddings, or fill=0")
+
+
+@functools.lru_cache
+def _first_uncovered(extent: int, kernel: int, stride: int, dilation: int, padding: Any) -> int | None:
+    pads = [padding] if type(padding) is tuple else padding
+    counts = coverage((extent,), kernel, stride=stride, dilation=dilation, padding=pads, dtype=np.int64)
+    return None if counts.all() else int(counts.argmin())
 
 
 def _extents(axes: int, shape: Any, windows: list[Any], layout: Any, positions: Any) -> tuple[int, ...]:

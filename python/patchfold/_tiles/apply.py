@@ -111,7 +111,9 @@ def apply_tiled(
 
     comes = mask_bytes(tiling._native, parts["mask"])
     indices = [i for i in range(len(tiling)) if comes is None or comes[i]]
-    with Results(merger_of, out) as results, progress_of(progress, len(indices)) as done:
+    # A setting that decides what happens to integers says that it is meant.
+    compared = tiling if all(parts[name] is None for name in ("reduce", "window", "dtype")) else None
+    with Results(merger_of, out, compared) as results, progress_of(progress, len(indices)) as done:
         for group in groups_of(tiling, indices, most):
             _run(fn, source, tiling, results, group, device, stacked=batch is not None)
             done(len(group))

@@ -239,6 +239,21 @@ def checked_results(results: Any) -> ResultType:
     return results  # type: ignore[no-any-return]
 
 
+def facts_of_first(tiling: TilingBase, spec: _core.MergeSpec, index: Any, tile: Any) -> tuple[tuple[int, ...], Any]:
+    """Returns the extents of the untiled axes and the element type of the first result, which all results share."""
+    native = tiling._native
+    try:
+        return _core.facts_of_first(native, spec, index, tile)
+    except InvalidValue as error:
+        if error.code != "rank":
+            raise
+        values = iter(tile.shape)
+        axes = native.axes_in(len(tile.shape) + len(native.axes))
+        shape = tuple(1 if axis in axes else next(values) for axis in range(len(tile.shape) + len(native.axes)))
+        hint = f"return shape {shape} for values of the whole tile"
+        raise InvalidValue(error.operator, error.argument, **{**error._facts(), "hint": hint}) from None
+
+
 def check_declared(tiling: TilingBase, results: ResultType, argument: str, dtype: Any, channels: tuple[int, ...]) -> None:
     """Checks the type of results against the declared type."""
     declared = results.channels_in(tiling)

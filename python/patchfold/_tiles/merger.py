@@ -19,7 +19,15 @@ from .._explanation import Explanation
 from .._threads import checked_threads, limited
 from .._typing import Fill, Int, Mask, Reduce, Weight, Window
 from .merge_arguments import MERGE, mask_bytes, merge_spec, name_of_type, weight_of
-from .merge_spec import MergeSpec, ResultType, check_declared, checked_results, checked_tiling, parts_of
+from .merge_spec import (
+    MergeSpec,
+    ResultType,
+    check_declared,
+    checked_results,
+    checked_tiling,
+    facts_of_first,
+    parts_of,
+)
 from .outputs import File, Function, GivenArray, NewArray, Output, Rows, Store, check_extents
 from .rasters import RasterWriter, is_raster
 from .tile import Tile
@@ -267,7 +275,7 @@ class Merger:
                 return self._native
             if self._closed:
                 raise InvalidValue(MERGE, "index", "no tile is taken after close")
-            channels, dtype = _core.facts_of_first(self._tiling._native, self._spec, index, tile)
+            channels, dtype = facts_of_first(self._tiling, self._spec, index, tile)
             if self._declared is not None:
                 check_declared(self._tiling, self._declared, "tile", dtype, channels)
             return self._make(tile, channels, dtype)

@@ -79,7 +79,9 @@ def checked_path(path: Any) -> Path:
     if not named:
         raise InvalidType(MERGE, "out", "must have a name", given_text(path))
     if checked.suffix.lower() not in (".npy", *_TIFF):
-        raise InvalidValue(MERGE, "out", "the name of a file must end in .npy, .tif or .tiff", str(checked))
+        rule = "the name of a file must end in .npy, .tif or .tiff"
+        expected = "an opened store or data set, as of zarr.open or rasterio.open, or patchfold.dask"
+        raise InvalidValue(MERGE, "out", rule, str(checked), expected)
     if not checked.parent.is_dir():
         raise InvalidValue(MERGE, "out", "the folder of the file must exist", str(checked.parent))
     if checked.is_dir():

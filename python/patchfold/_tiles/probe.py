@@ -9,7 +9,7 @@ from .. import _core
 from .._arrays.devices import to_processor
 from .._arrays.kinds import is_array, shape_of
 from .._errors import InvalidType, InvalidValue, given_text
-from .merge_spec import ResultType
+from .merge_spec import ResultType, facts_of_first
 from .sources import APPLY, Source
 from .tile import Tile, TilingBase, names_of
 from .tiling_arguments import TILING
@@ -22,12 +22,13 @@ def probed(tiling: TilingBase, fn: Any, source: Any, tile: Tile, batch: bool) ->
     given = fn(reader.stack(tiling, [tile]) if batch else reader.cut(tiling, tile))
 
     def type_of(result: Any) -> ResultType:
+        check_given(result, [tile])
         if batch:
             check_stack(result, [tile])
             result = result[0]
         array = to_processor(result, TILING, f"result for tile {tile.index}")
         spec = _core.MergeSpec.make(None, None, "", None, None, False, None)
-        channels, dtype = _core.facts_of_first(tiling._native, spec, tile.index, array)
+        channels, dtype = facts_of_first(tiling, spec, tile.index, array)
         return ResultType(dtype, channels)
 
     kind = kind_of(given)
@@ -45,6 +46,18 @@ def kind_of(results: Any) -> Any:
         return dict
     is_several = isinstance(results, tuple) or (isinstance(results, list) and bool(results) and all(map(is_array, results)))
     return type(results) if is_several else None
+
+
+def check_given(result: Any, group: list[Tile], operator: str = APPLY) -> None:
+    """Raises an error for the result of a function that returns nothing, as it may for tiles without data."""
+    if result is None:
+        raise InvalidType(
+            operator=operator,
+            argument=f"result for {names_of(group)}",
+            rule="must be an array",
+            given="None",
+            hint="mask= says which elements hold data, and leaves tiles without any out",
+        )
 
 
 def check_stack(results: Any, group: list[Tile]) -> None:

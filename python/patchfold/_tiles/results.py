@@ -13,18 +13,22 @@ from .. import _core
 from .._arrays.devices import to_processor
 from .._arrays.kinds import is_numpy, is_torch
 from .._errors import Error, InvalidType, InvalidValue, given_text, value_text
+from .agreement import Agreement
 from .merger import Merger
-from .probe import check_stack, kind_of
+from .probe import check_given, check_stack, kind_of
 from .sources import APPLY
 from .tile import Tile, names_of
+from .tiling import Tiling
 
 
 class Results:
     """One merger, or a merger for each entry of a tuple or a dict; ``out`` or the result for the first tile decides
-    which."""
+    which. compared: the tiling, if integer results of neighbouring tiles are compared."""
 
-    def __init__(self, merger_of: Callable[[Any], Merger], out: Any) -> None:
+    def __init__(self, merger_of: Callable[[Any], Merger], out: Any, compared: Tiling | None = None) -> None:
         self._merger_of = merger_of
+        self._compared = compared
+        self._agreements: dict[int, Agreement] = {}
         self._out = out
         self._kind: Any = None  # the class of several results
         self._names: list[Any] = []
@@ -47,25 +51,22 @@ class Results:
 
     def add(self, group: list[Tile], results: Any, *, stacked: bool) -> None:
         """Takes the results for a group of tiles. stacked: whether they lie along a new first axis."""
-        if results is None:
-            raise InvalidType(
-                operator=APPLY,
-                argument=f"result for {names_of(group)}",
-                rule="must be an array",
-                given="None",
-                hint="mask= says which elements hold data, and leaves tiles without any out",
-            )
+        check_given(results, group)
         entries = self._entries(results, group)
         for i, (entry, merger) in enumerate(zip(entries, self._mergers, strict=True)):
             with self._named(i):
-                if not stacked:
-                    merger.add(group[0], to_processor(entry, APPLY, f"result for {names_of(group)}"))
-                    continue
-                check_stack(entry, group)
+                check_given(entry, group)
+                if stacked:
+                    check_stack(entry, group)
                 for k, tile in enumerate(group):
-                    merger.add(tile, to_processor(entry[k], APPLY, f"result for {names_of(group)}"))
+                    result = to_processor(entry[k] if stacked else entry, APPLY, f"result for {names_of(group)}")
+                    merger.add(tile, result)
+                    if self._compared is not None:
+                        self._agreements.setdefault(i, Agreement(self._compared)).add(tile, result)
 
     def finish(self) -> Any:
+        for agreement in self._agreements.values():
+            agreement.check()
         finished = []
         for i, merger in enumerate(self._mergers):
             with self._named(i):

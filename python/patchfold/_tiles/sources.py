@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -109,6 +110,8 @@ def _instead_of(x: Any, name: str) -> str:
     """Returns a hint for an object that cannot be cut into tiles: the call to type instead."""
     if isinstance(x, (list, tuple, int, float)):
         return f"numpy.asarray({name})"
+    if issubclass(type(x), (str, os.PathLike)):
+        return "an opened file, as of rasterio.open, zarr.open or numpy.load, or patchfold.dask"
     if hasattr(x, "keys") and hasattr(x, "__getitem__") and not hasattr(x, "ndim"):  # a group of xarray, zarr or h5py
         return f"one array of it: {name}['name']"
     if hasattr(x, "__array__") or hasattr(x, "__array_interface__"):

@@ -23,7 +23,7 @@ from .merge_spec import forecast
 from .probe import probed
 from .sources import Source
 from .tile import MergeBytes, Tile, TilingBase, index_of
-from .tiling_arguments import TILING, box_pairs, fraction, from_text, split_overlap, tile_extents, wrong_type
+from .tiling_arguments import TILING, ask_for_axes, box_pairs, fraction, from_text, split_overlap, tile_extents, wrong_type
 
 
 class Tiling(TilingBase):
@@ -43,7 +43,8 @@ class Tiling(TilingBase):
             "drop"     no more tile: the end belongs to none
             "error"    InvalidValue
             "shift_or_pad"  "shift"; along an axis that is shorter than the tile, one tile whose end is padding
-        axes: the tiled axes in ascending order; negative numbers count from the end. Default: the last len(tile) axes.
+        axes: the tiled axes in ascending order; negative numbers count from the end. Default: the last len(tile) axes, with
+            a warning if the last axis is so short that it may hold bands.
         padding_mode, value: the elements of padding, as in numpy.pad: "constant" (value), "edge", "reflect" or "symmetric".
         scale: output elements for each element of the array, for every or for each tiled axis: an integer, a Fraction, or a
             float, which stands for the simplest fraction that rounds to it. Strides and tiles times scale must be whole.
@@ -110,6 +111,8 @@ class Tiling(TilingBase):
             offset,
             result,
         )
+        if axes is None:
+            ask_for_axes(self._native.shape, len(self._native.tile))
         self._text = self._native.to_json(False)
         entries = json.loads(self._text)
         # Numbers that JSON lacks (nan, inf, complex) are Python numbers in this dict.

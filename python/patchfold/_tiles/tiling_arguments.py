@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import first_entries, is_integer, is_list
+from .._arguments import first_entries, is_integer, is_list, warn
 from .._errors import InvalidType, InvalidValue, given_text, value_text
 
 TILING = "tiling"
@@ -43,6 +43,19 @@ def split_overlap(overlap: Any) -> tuple[Any, list[float]]:
         raise wrong_type("overlap", rule, overlap)
     pixels = tuple(map(operator.index, entries))
     return (pixels if is_list(overlap) else pixels[0]), []
+
+
+def ask_for_axes(shape: tuple[int, ...], tiled: int) -> None:
+    """Warns if the default axes may be wrong: if two or more last axes are tiled, and the last one is shorter than these and
+    the axis before them, it may hold bands."""
+    rank = len(shape)
+    if tiled >= 2 and rank > tiled and shape[-1] < min(shape[rank - tiled - 1 : -1]):
+        first = tuple(range(rank - tiled - 1, rank - 1))
+        last = tuple(range(rank - tiled, rank))
+        warn(
+            f"patchfold: {TILING}: the last axis of {shape} is tiled, and is the shortest: give axes={first} if it holds "
+            f"bands, axes={last} if not"
+        )
 
 
 def fraction(value: Any, whole: Any) -> Fraction:

@@ -17,6 +17,7 @@ from .._errors import InvalidValue
 from .._threads import thread_limit
 from .._tiles.boxes import merge_box
 from .._tiles.merge_spec import MergeSpec, ResultType
+from .._tiles.probe import check_given
 from .._tiles.tile import Tile, names_of
 from .._tiles.tiling import Tiling
 from ._chunks import NAME, Chunks, Index
@@ -75,6 +76,7 @@ class Job:
                 error.add_note(f"patchfold: {NAME}: {names_of(tiles)}")
             raise
         del data
+        check_given(given, tiles, NAME)
         if isinstance(given, (tuple, dict, list)):
             raise InvalidValue(
                 NAME,

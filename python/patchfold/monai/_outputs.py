@@ -162,7 +162,8 @@ class _Zoom:
             if stride < 1 or [min(i * stride, extent - tile) for i in range(len(starts))] != starts:
                 return None
             strides.append(stride)
-        tiling = Tiling((channels, *self.extents), self.tile, stride=tuple(strides))
+        axes = tuple(range(-len(self.tile), 0))
+        tiling = Tiling((channels, *self.extents), self.tile, stride=tuple(strides), axes=axes)
         return tiling if tiling.grid == self.windows.grid else None
 
     def place(self, index: int) -> tuple[slice, ...]:

@@ -136,7 +136,7 @@ class GridAggregator(torchio.GridAggregator):
 
     def _tiling_of(self, channels: int, starts: list[list[int]]) -> Tiling:
         strides = tuple(each[1] if len(each) > 1 else size for each, size in zip(starts, self._tile, strict=True))
-        tiling = Tiling((channels, *self._extents), self._tile, stride=strides)
+        tiling = Tiling((channels, *self._extents), self._tile, stride=strides, axes=(-3, -2, -1))
         if tiling.grid != self._grid or starts_of(tiling) != starts:
             rule = "must divide the distance of patches, which is patch_size - patch_overlap"
             raise InvalidValue(AGGREGATOR, "downsampling_factor", rule, value_text(self._factor))
