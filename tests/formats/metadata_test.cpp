@@ -210,7 +210,8 @@ TEST(Metadata, FieldsThatDoNotHoldAreTakenAndSaid) {
   const std::string sensor = "<Item name=\"SENSOR\">a > b</Item>";
   const std::string scale = "<Item name=\"SCALE\" sample=\"0\" role=\"scale\">0.0001</Item>";
   const std::string most = "<Item name=\"STATISTICS_MAXIMUM\" sample=\"0\">9</Item>";
-  for (const std::string description : {"a field", "<?xml version=\"1.0\"?><OME/>", "ImageJ=1.53\nimages=3", "{\"shape\": [3]}"})
+  for (const std::string description :
+       {"a field", "<?xml version=\"1.0\"?><OME/>", "ImageJ=1.53\nimages=3", "{\"shape\": [3]}"})
     for (const bool has_numbers : {false, true})
       for (const bool is_same : {false, true}) {
         SCOPED_TRACE(description);

@@ -273,8 +273,9 @@ TEST(PictureFrictions, MetadataThatDoesNotHoldForResultsIsLeftOutAndSaid) {
   const Folder folder;
   formats::WriteOptions options;
   options.metadata.texts = {{"Description", "<?xml version=\"1.0\"?><OME/>"}};
-  options.metadata.geo = {{42112, std::string("<GDALMetadata><Item name=\"SCALE\" sample=\"0\">2</Item></GDALMetadata>") + '\0'},
-                          {42113, std::string("0\0", 2)}};
+  options.metadata.geo = {
+      {42112, std::string("<GDALMetadata><Item name=\"SCALE\" sample=\"0\">2</Item></GDALMetadata>") + '\0'},
+      {42113, std::string("0\0", 2)}};
   const Array photo = slopes(40, 50);
   const auto writer = formats::create_rows(folder.path("x.tif"), photo.shape, formats::element_type(photo.dtype), options);
   writer->write(contiguous(photo.bytes.data(), photo.shape, photo.dtype));
