@@ -124,7 +124,7 @@ def test_the_place_is_that_of_the_new_pixels(tmp_path):
                 if name == "points":
                     x.gcps = POINTS, rasterio.crs.CRS.from_epsg(4326)
                 else:
-                    x.update_tags(AREA_OR_POINT=name)
+                    x.update_tags(AREA_OR_POINT=name, TIFFTAG_XRESOLUTION="300", TIFFTAG_YRESOLUTION="150")
         with rasterio.open(tmp_path / "x.tif") as x:
             apply_tiled(fn, x, (16, 16), overlap=4, scale=scale, out=tmp_path / "y.tif", progress=False)
         with rasterio.open(tmp_path / "y.tif") as y:
@@ -134,6 +134,7 @@ def test_the_place_is_that_of_the_new_pixels(tmp_path):
                 assert crs == "EPSG:4326"
             else:
                 assert y.transform[:6] == (5, 0, 500_000, 0, -10, 5_000_000) and y.tags()["AREA_OR_POINT"] == name
+                assert [float(y.tags()[f"TIFFTAG_{axis}RESOLUTION"]) for axis in "XY"] == [600, 300]
 
 
 def test_a_colour_map_stays_with_its_numbers(tmp_path):

@@ -161,6 +161,9 @@ class GeoTiff(RasterWriter):
         if text.startswith(_OF_LAYOUT) and not is_same:
             del tags[_DESCRIPTION]
             lost.append(_DESCRIPTION)
+        for name, factor in zip(("TIFFTAG_XRESOLUTION", "TIFFTAG_YRESOLUTION"), self._scale, strict=True):
+            if name in tags:
+                tags[name] = str(float(tags[name]) * factor)
         dataset.update_tags(**tags)
         if source.rpcs is not None:
             if self._scale == (1, 1):
