@@ -170,8 +170,9 @@ class Merge {
     request_.reporting.forecast(request_.output, line, json(std::nullopt));
   }
 
-  /// Returns the metadata of the picture that was split, scaled to the size of the output.
-  formats::Metadata metadata() const {
+  /// Returns the metadata of the picture that was split, scaled to the size of the output. `losses` gets a line for each kind
+  /// that does not hold for the output.
+  formats::Metadata metadata(std::vector<std::string>& losses) const {
     const auto& scale = tiling_.spec().scale;
     if (!is_picture() || tiling_.axes().size() != 2) return {};
     const auto factor = [&](std::size_t i) {
@@ -179,7 +180,11 @@ class Merge {
       const Ratio ratio = scale[std::min(i, scale.size() - 1)];
       return static_cast<double>(ratio.num) / static_cast<double>(ratio.den);
     };
-    return formats::metadata_of_scaled(plan_.metadata, factor(0), factor(1));
+    formats::Metadata scaled = formats::metadata_of_scaled(plan_.metadata, factor(0), factor(1));
+    const bool has_numbers = formats::type_text(type_) == plan_.type && tiles_.channels() == plan_.tiling.channels();
+    const bool has_size = factor(0) == 1 && factor(1) == 1;
+    losses = formats::take_what_does_not_hold(scaled, has_numbers, has_numbers && has_size && !plan_.page);
+    return scaled;
   }
   void run_by_rows(InterruptGuard& guard) {
     Dims shape = shape_;
@@ -187,14 +192,16 @@ class Merge {
     formats::WriteOptions options = request_.picture.options();
     options.tiff = request_.tiff;
     options.format = request_.format;
-    options.metadata = metadata();
+    std::vector<std::string> losses;
+    options.metadata = metadata(losses);
     options.executor = &guard.executor();
     const auto writer = formats::create_rows(request_.output, shape, type_, options);
     FileSink sink(*writer);
     Merger merger(tiling_, spec_, sink, guard.executor());
     merge(merger, guard, [&] {
       writer->commit();
-      return writer->losses();
+      losses.insert(losses.end(), writer->losses().begin(), writer->losses().end());
+      return losses;
     });
   }
   void run_whole(InterruptGuard& guard) {

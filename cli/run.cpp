@@ -137,8 +137,15 @@ formats::Metadata carried(const Work& work, const RunRequest& request, std::vect
   if (work.metadata == formats::Metadata{}) return {};
   const Dims from = (request.chw ? channels_last(work.data.view) : work.data.view).shape;
   const Dims to = as_picture(work.output, request).shape;
-  if (from[0] == to[0] && from[1] == to[1]) return work.metadata;
-  formats::Metadata kept{.icc = work.metadata.icc, .texts = work.metadata.texts, .colours = work.metadata.colours};
+  const bool has_size = from[0] == to[0] && from[1] == to[1];
+  const bool has_numbers = !request.as && from[2] == to[2];  // no operator changes the element type
+  formats::Metadata held = work.metadata;
+  losses = formats::take_what_does_not_hold(held, has_numbers || !has_size, has_numbers && has_size && !request.page);
+  if (has_size) return held;
+  formats::Metadata kept;
+  kept.icc = held.icc;
+  kept.colours = held.colours;
+  kept.texts = held.texts;
   const std::pair<bool, const char*> kinds[] = {{work.metadata.resolution.has_value(), "the resolution"},
                                                 {work.metadata.orientation != 1, "the orientation"},
                                                 {!work.metadata.exif.empty(), "the camera data (EXIF)"},

@@ -13,6 +13,9 @@ namespace {
 constexpr std::uint32_t pixel_scale_tag = 33550;
 constexpr std::uint32_t tiepoint_tag = 33922;
 constexpr std::uint32_t transformation_tag = 34264;
+constexpr std::uint32_t key_directory_tag = 34735;
+constexpr std::uint32_t gdal_metadata_tag = 42112;
+constexpr std::uint32_t gdal_nodata_tag = 42113;
 /// The most bytes of a JPEG marker's data.
 constexpr std::size_t most_in_marker = 65533;
 constexpr std::size_t most_icc_in_jpeg = 255 * (most_in_marker - 14);
@@ -49,14 +52,29 @@ void change_numbers(GeoField& field, F&& change) {
   std::memcpy(field.values.data(), numbers.data(), numbers.size() * sizeof(double));
 }
 
-/// Changes the fields for a new picture whose pixel (i, j) was the pixel (i / scale_x + x, j / scale_y + y) of the old picture.
+/// Returns the coordinate of the first pixel's middle: 0.5, but 0 for fields whose coordinates begin there (PixelIsPoint).
+double middle_of_first(const std::vector<GeoField>& geo) {
+  constexpr std::uint16_t raster_type_key = 1025, is_point = 2;
+  for (const GeoField& field : geo) {
+    if (field.tag != key_directory_tag) continue;
+    std::vector<std::uint16_t> numbers(field.values.size() / sizeof(std::uint16_t));
+    std::memcpy(numbers.data(), field.values.data(), numbers.size() * sizeof(std::uint16_t));
+    for (std::size_t key = 4; key + 4 <= numbers.size(); key += 4)
+      if (numbers[key] == raster_type_key && numbers[key + 1] == 0) return numbers[key + 3] == is_point ? 0 : 0.5;
+  }
+  return 0.5;
+}
+
+/// Changes the fields for a new picture whose place (i, j) was the place (i / scale_x + x, j / scale_y + y) of the old picture,
+/// measured from the first pixel's corner.
 void move_geo(std::vector<GeoField>& geo, double scale_y, double scale_x, double y, double x) {
+  const double corner = middle_of_first(geo) - 0.5;  // its coordinate, in both pictures
   for (GeoField& field : geo) {
     if (field.tag == tiepoint_tag)
       change_numbers(field, [&](std::vector<double>& n) {
         for (std::size_t i = 0; i + 6 <= n.size(); i += 6) {
-          n[i] = (n[i] - x) * scale_x;
-          n[i + 1] = (n[i + 1] - y) * scale_y;
+          n[i] = (n[i] - corner - x) * scale_x + corner;
+          n[i + 1] = (n[i + 1] - corner - y) * scale_y + corner;
         }
       });
     if (field.tag == pixel_scale_tag)
@@ -68,7 +86,7 @@ void move_geo(std::vector<GeoField>& geo, double scale_y, double scale_x, double
     if (field.tag == transformation_tag)
       change_numbers(field, [&](std::vector<double>& n) {
         for (std::size_t row = 0; row + 4 <= n.size(); row += 4) {
-          n[row + 3] += n[row] * x + n[row + 1] * y;
+          n[row + 3] += n[row] * (x + corner - corner / scale_x) + n[row + 1] * (y + corner - corner / scale_y);
           n[row] /= scale_x;
           n[row + 1] /= scale_y;
         }
@@ -76,7 +94,49 @@ void move_geo(std::vector<GeoField>& geo, double scale_y, double scale_x, double
   }
 }
 
+/// Returns GDAL's metadata (XML) without statistics and, unless `with_bands`, without the items of single bands. `lost` becomes
+/// true if an item of a band was left out.
+std::string gdal_items(const std::string& xml, bool with_bands, bool& lost) {
+  constexpr std::string_view end_of_item = "</Item>";
+  std::string kept;
+  std::size_t at = 0;
+  while (true) {
+    const std::size_t begin = xml.find("<Item", at);
+    const std::size_t end = begin == std::string::npos ? begin : xml.find(end_of_item, begin);
+    if (end == std::string::npos) return kept + xml.substr(at);
+    const std::string start_tag = xml.substr(begin, xml.find('>', begin) - begin);
+    const bool is_statistic = start_tag.find("\"STATISTICS_") != std::string::npos;
+    const bool is_left_out = !is_statistic && !with_bands && start_tag.find(" sample=") != std::string::npos;
+    lost = lost || is_left_out;
+    const std::size_t next = end + end_of_item.size();
+    kept += xml.substr(at, (is_statistic || is_left_out ? begin : next) - at);
+    at = next;
+  }
+}
+
+/// Returns whether a description lists the size and the pages of its file.
+bool lists_sizes(const std::string& description) {
+  constexpr std::string_view beginnings[] = {"<?xml", "<OME", "ImageJ=", "{\"shape\":"};
+  return std::any_of(std::begin(beginnings), std::end(beginnings),
+                     [&](std::string_view each) { return description.starts_with(each); });
+}
+
 }  // namespace
+
+std::vector<std::string> take_what_does_not_hold(Metadata& metadata, bool has_numbers, bool is_same) {
+  std::vector<std::string> losses;
+  const std::string other_numbers = " left out: they describe another element type or number of bands";
+  bool lost_bands = false;
+  for (GeoField& field : metadata.geo)
+    if (field.tag == gdal_metadata_tag) field.values = gdal_items(field.values, has_numbers, lost_bands);
+  if (lost_bands) losses.push_back("the scales, names and other fields of bands were" + other_numbers);
+  const auto is_nodata = [&](const GeoField& field) { return field.tag == gdal_nodata_tag; };
+  if (!has_numbers && std::erase_if(metadata.geo, is_nodata) > 0) losses.push_back("the no-data value was" + other_numbers);
+  const auto is_of_layout = [](const auto& text) { return text.first == "Description" && lists_sizes(text.second); };
+  if (!is_same && std::erase_if(metadata.texts, is_of_layout) > 0)
+    losses.emplace_back("the description was left out: it lists the sizes and pages of the picture's file");
+  return losses;
+}
 
 bool fits_icc(std::string_view icc, std::int64_t channels) noexcept {
   if (icc.size() < 128 || channels > 4) return false;

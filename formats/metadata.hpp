@@ -48,6 +48,12 @@ struct Metadata {
 /// GeoTIFF tags (PNG files hold none)".
 std::vector<std::string> take_what_is_lost(Metadata& metadata, FileFormat format, std::int64_t channels);
 
+/// Removes all metadata of a picture that does not hold for a picture that was made from it. Returns a line for each removed kind.
+/// Fields about numbers (no-data value, scales, band names, ..) hold if `has_numbers`: element type and number of channels are
+/// the old ones. A description that lists sizes and pages (OME-XML, ImageJ, tifffile) holds if `is_same`: rows and columns are
+/// the old ones too, and the old file has no other pages. GDAL's statistics never hold.
+std::vector<std::string> take_what_does_not_hold(Metadata& metadata, bool has_numbers, bool is_same);
+
 /// Returns the metadata of the part of a picture that begins at (y, x): only the data needed to show the part and to know its
 /// place. Camera data, texts and the orientation belong to the whole picture.
 Metadata metadata_of_part(const Metadata& metadata, std::int64_t y, std::int64_t x);

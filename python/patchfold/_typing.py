@@ -97,6 +97,9 @@ Progress: TypeAlias = bool | Callable[[int, int], Any]
 
 Fill: TypeAlias = Number
 
+Nodata: TypeAlias = Number | Literal["none"]
+"""A number that stands for no data, or "none": every number is data."""
+
 
 # Keyword arguments of several functions, which get them through patchfold._signatures.takes.
 
@@ -155,6 +158,7 @@ class MergeSettings(TypedDict, total=False):
     dtype: Any
     mask: Mask | None
     fill: Fill | None
+    nodata: Nodata | None
 
 
 class TiledSettings(MergeSettings, total=False):

@@ -193,6 +193,44 @@ TEST(Metadata, APartLiesWhereItWas) {
   EXPECT_EQ(large.resolution, (Resolution{1200, 300, Resolution::Unit::inch}));
 }
 
+TEST(Metadata, APlaceOfPointsStaysWhereTheMiddlesWere) {
+  Metadata points;
+  points.geo = {{33922, doubles({0, 0, 0, 500000, 4100000, 0})},
+                {34264, doubles({2, 0, 0, 10, 0, -3, 0, 20, 0, 0, 0, 0, 0, 0, 0, 1})},
+                {34735, std::string("\1\0\1\0\0\0\1\0\1\4\0\0\1\0\2\0", 16)}};  // RasterPixelIsPoint
+  // The first of four new pixels along the width has its middle 3/8 of an old pixel before the old middle, of two along the
+  // height 1/4.
+  const Metadata large = metadata_of_scaled(points, 2, 4);
+  EXPECT_EQ(large.geo[0].values, doubles({1.5, 0.5, 0, 500000, 4100000, 0}));
+  EXPECT_EQ(large.geo[1].values, doubles({0.5, 0, 0, 9.25, 0, -1.5, 0, 20.75, 0, 0, 0, 0, 0, 0, 0, 1}));
+  EXPECT_EQ(metadata_of_part(points, 100, 40).geo[0].values, doubles({-40, -100, 0, 500000, 4100000, 0}));
+}
+
+TEST(Metadata, FieldsThatDoNotHoldAreTakenAndSaid) {
+  const std::string sensor = "<Item name=\"SENSOR\">a > b</Item>";
+  const std::string scale = "<Item name=\"SCALE\" sample=\"0\" role=\"scale\">0.0001</Item>";
+  const std::string most = "<Item name=\"STATISTICS_MAXIMUM\" sample=\"0\">9</Item>";
+  for (const std::string description :
+       {"a field", "<?xml version=\"1.0\"?><OME/>", "ImageJ=1.53\nimages=3", "{\"shape\": [3]}"})
+    for (const bool has_numbers : {false, true})
+      for (const bool is_same : {false, true}) {
+        SCOPED_TRACE(description);
+        Metadata all = everything();
+        all.texts = {{"Description", description}, {"Author", "somebody"}};
+        all.geo = {{33550, doubles({0.5, 0.25, 0})},
+                   {42112, "<GDALMetadata>" + sensor + scale + most + "</GDALMetadata>\0"s},
+                   {42113, "0\0"s}};
+        Metadata expected = all;
+        const bool keeps_text = is_same || description == "a field";
+        if (!keeps_text) expected.texts.erase(expected.texts.begin());
+        expected.geo[1].values = "<GDALMetadata>" + sensor + (has_numbers ? scale : "") + "</GDALMetadata>\0"s;
+        if (!has_numbers) expected.geo.pop_back();
+        const std::vector<std::string> losses = take_what_does_not_hold(all, has_numbers, is_same);
+        EXPECT_TRUE(all == expected);
+        EXPECT_EQ(losses.size(), (has_numbers ? 0U : 2U) + (keeps_text ? 0U : 1U));
+      }
+}
+
 TEST(Metadata, WhatAFormatDoesNotHoldIsSaid) {
   const TempFolder folder;
   std::vector<std::string> losses;

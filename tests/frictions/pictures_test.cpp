@@ -293,5 +293,38 @@ TEST(PictureFrictions, MetadataSurvivesRunSplitAndMerge) {
   }
 }
 
+/// Results of another type had the no-data value and the sizes of the picture.
+TEST(PictureFrictions, MetadataThatDoesNotHoldForResultsIsLeftOutAndSaid) {
+  const Folder folder;
+  formats::WriteOptions options;
+  options.metadata.texts = {{"Description", "<?xml version=\"1.0\"?><OME/>"}};
+  options.metadata.geo = {
+      {42112, std::string("<GDALMetadata><Item name=\"SCALE\" sample=\"0\">2</Item></GDALMetadata>") + '\0'},
+      {42113, std::string("0\0", 2)}};
+  const Array photo = slopes(40, 50);
+  const auto writer = formats::create_rows(folder.path("x.tif"), photo.shape, formats::element_type(photo.dtype), options);
+  writer->write(contiguous(photo.bytes.data(), photo.shape, photo.dtype));
+  writer->commit();
+  const auto given = formats::open_rows(folder.path("x.tif"))->metadata();
+  EXPECT_EQ(given.geo.size(), 2U);
+  const auto metadata_of = [&](const std::string& file) { return formats::open_rows(folder.path(file))->metadata(); };
+
+  EXPECT_EQ(folder.run("split x.tif tiles --tile 16 --overlap 4").code, 0);
+  run_well(folder, "merge tiles same.tif");
+  EXPECT_TRUE(metadata_of("same.tif") == given);
+  const Outcome reals = folder.run("merge tiles reals.tif --dtype float32");
+  EXPECT_TRUE(metadata_of("reals.tif").texts.empty());
+  EXPECT_EQ(metadata_of("reals.tif").geo.size(), 1U);
+  EXPECT_EQ(metadata_of("reals.tif").geo[0].values.find("SCALE"), std::string::npos);
+  for (const char* lost : {"the no-data value was left out", "the scales, names and other fields of bands were left out",
+                           "the description was left out"})
+    EXPECT_NE(reals.err.find(std::string("reals.tif: ") + lost), std::string::npos) << reals.err;
+  EXPECT_EQ(folder.run("split x.tif pages --page 0 --tile 16 --overlap 4").code, 0);
+  run_well(folder, "merge pages page.tif");
+  EXPECT_TRUE(metadata_of("page.tif").geo == given.geo && metadata_of("page.tif").texts.empty());
+  EXPECT_EQ(folder.run("run space_to_depth x.tif --block 1,1 --layout channels_last -o run.tif --as float32").code, 0);
+  EXPECT_EQ(metadata_of("run.tif").geo.size(), 1U);
+}
+
 }  // namespace
 }  // namespace patchfold::cli_test

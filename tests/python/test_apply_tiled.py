@@ -360,3 +360,30 @@ def test_zarr_in_and_out():
     assert apply(np.sin, x, out=y) is y
     np.testing.assert_array_equal(y[...], np.sin(X))
     np.testing.assert_array_equal(apply(np.sin, x), np.sin(X))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16", "uint8", "bfloat16", "float8_e4m3fn"])
+@pytest.mark.parametrize("reduce", ["mean", "center"])
+def test_nodata_of_tensors_of_torch(dtype, reduce):
+    torch = pytest.importorskip("torch")
+    tiling = patchfold.Tiling((2, 6), (4,), stride=2)
+    tiles = [torch.tensor([[1, 2, 3, 0], [0, 2, 0, 4]]), torch.tensor([[0, 6, 0, 8], [0, 0, 7, 0]])]
+    tiles = [tile.to(getattr(torch, dtype)) for tile in tiles]
+    rules = {"window": "ones", "reduce": reduce, "nodata": 0, "fill": 5}
+
+    def merged(tiles):
+        merger = patchfold.Merger(tiling, **rules)
+        for index, tile in enumerate(tiles):
+            merger.add(index, tile)
+        return merger.finish()
+
+    y = merged(tiles)
+    assert y.dtype == tiles[0].dtype
+    expected = {
+        "mean": [[1, 2, 3, 6, 5, 8], [5, 2, 5, 4, 7, 5]],
+        "center": [[1, 2, 3, 6, 5, 8], [5, 2, 5, 5, 7, 5]],
+    }[reduce]
+    assert y.double().tolist() == expected
+    pieces = {i: tiles[i][tiling.piece(i, (slice(1, 5),))] for i in range(2)}
+    made = patchfold.merge_box(tiling, patchfold.MergeSpec(**rules), (slice(1, 5),), pieces)
+    assert made.dtype == y.dtype and made.double().tolist() == [row[1:5] for row in expected]

@@ -67,6 +67,34 @@ def test_random_problems_give_the_bits_of_one_machine():
         assert got.tobytes() == want.tobytes(), (x.shape, x.dtype, tile, overlap, settings, chunks)
 
 
+def test_random_problems_with_elements_without_data():
+    rng = np.random.default_rng(2)
+    for _ in range(40):
+        shape = tuple(map(int, rng.integers(5, 40, 2)))
+        x = (1 + rng.random((2, *shape)) * 50).astype(rng.choice(["float32", "uint8", "float64"]))
+        tile = tuple(int(rng.integers(2, extent + 1)) for extent in shape)
+        overlap = tuple(int(rng.integers(0, extent)) for extent in tile)
+        reduce = rng.choice(["mean", "mean", "sum", "max", "center"])
+        settings = {
+            "reduce": reduce,
+            "nodata": 0,
+            "fill": rng.choice([None, 9]),
+            "tail": str(rng.choice(["shift", "partial"])),
+        }
+
+        def fn(tile):  # other elements hold no data in each tile, and in some all or none
+            own = np.random.default_rng(int(tile.sum()))
+            return np.where(own.random(tile.shape) < own.choice([0, 0.4, 1]), 0, tile).astype(tile.dtype)
+
+        chunks = tuple(int(rng.integers(1, extent + 1)) for extent in shape)
+        source = dask.array.from_array(x, chunks=tuple(int(rng.integers(1, extent + 1)) for extent in x.shape))
+        want = patchfold.apply_tiled(fn, x, tile, overlap=overlap, progress=False, **settings)
+        got = apply_tiled(fn, source, tile, overlap=overlap, chunks=chunks, **settings).compute(scheduler="sync")
+        empty = 0 if settings["fill"] is None else settings["fill"]
+        np.testing.assert_array_equal(got == empty, want == empty)
+        np.testing.assert_allclose(got, want, rtol=1e-14 if x.dtype == "float64" else 0, atol=0)
+
+
 def test_nothing_is_computed_before_it_is_asked_for():
     calls = []
 

@@ -64,16 +64,19 @@ def apply_tiled(
         window, reduce, dtype: as for Merger.
         mask: as for Merger; fn is not called for tiles that are masked out.
         fill: as for Merger.
+        nodata: as for Merger. Default for a data set of rasterio: its nodata, if results have its element type and number of
+            bands; a new GeoTIFF then has this nodata too.
         batch: the largest number of tiles that fn receives at a time. Tiles of different shapes (tail="partial") are never
             stacked.
         out: as for Merger; it must not share memory with x. For several results, out is a tuple or a dict, in which None
             stands for a new array. "y.tif" for a data set of rasterio is a GeoTIFF with its CRS and its transform, scaled if
-            the results are; apply_tiled then returns its path.
+            the results are, and with its other fields that hold for the results; a warning names the fields that do not.
+            apply_tiled then returns its path.
         progress: True shows a bar on a terminal and in a notebook, if tqdm is installed; a function is called with
             (finished tiles, all tiles).
         device: where fn receives its tiles: a device of torch for tensors ("cuda"), of JAX for its arrays, and what
             ``to_device`` takes for others. None: fn receives tiles in the processor's memory.
-        spec: a MergeSpec, instead of window, reduce, dtype, mask and fill.
+        spec: a MergeSpec, instead of window, reduce, dtype, mask, fill and nodata.
         threads: as for Merger; it does not limit fn.
 
     Formula: y = the merge of fn(tile i) over all tiles i. If fn treats each element alone, y = fn(x), bit for bit.
@@ -101,6 +104,8 @@ def apply_tiled(
     source = Source(x)
     tiling, parts = tiled(source.shape, tile, overlap, settings)
     parts = parts_of(spec, **parts)
+    if parts["nodata"] is None:
+        parts["nodata"] = source.nodata
 
     def merger_of(out: Any) -> Merger:
         _check_apart(x, out)

@@ -9,12 +9,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .. import _core
+from .._arrays.kinds import is_torch
 from .._arrays.memory import new_room
 from .._errors import InvalidType, InvalidValue, given_text
 from .._threads import checked_threads, limited
-from .._typing import Box, Int
-from .merge_arguments import MERGE
+from .._typing import Box, Int, Tail
+from .merge_arguments import MERGE, merge_spec
 from .merge_spec import MergeSpec, ResultType, check_declared, checked_results, checked_tiling, spec_of
+from .nodata import NONE, Nodata, filled
 from .tile import Tile
 from .tiling import Tiling
 from .tiling_arguments import box_pairs
@@ -59,7 +61,8 @@ def merge_box(
 
     Errors: InvalidValue and InvalidType with the operator "merge", before anything is written: also for pieces that are
         missing, that come twice or that belong to no such tile, and for elements of the box that no tile gives, unless the
-        spec has a fill. Weights of single tiles are not taken: their effect depends on the whole result.
+        spec has a fill or a nodata. Weights of single tiles are not taken: their effect depends on the whole result. So the
+        last bits of a mean of float64 may differ from a Merger's where tiles hold nodata.
 
     Example:
         >>> import numpy as np, patchfold
@@ -91,14 +94,99 @@ def merge_box(
         rule = "must be given where no piece comes that has a type"
         raise InvalidType(MERGE, "results", rule, expected="ResultType('float32')")
     merger = spec._box_merger(tiling, like, str(dtype), channels)
+    weights: dict[int, Any] = {}
+    if spec.nodata not in (None, NONE):
+        nodata = Nodata(spec._unchecked(tiling._native), spec.nodata, spec.fill, dtype)
+        left = {index: nodata.leave_out(piece) for index, piece in given}
+        weights = {index: weight for index, (_, weight) in left.items() if weight is not None}
+        given = [(index, left[index][0]) for index, _ in given]
     with limit:
-        if out is not None:
-            merger.merge(pairs, given, out)
-            return out
         kind = like if given else np.empty(0)
-        room = new_room(kind, like, tiling.box_shape(pairs, channels), spec.dtype or dtype)
-        merger.merge(pairs, given, room.memory)
-        return room.result()
+        room = None if out is not None else new_room(kind, like, tiling.box_shape(pairs, channels), spec.dtype or dtype)
+        memory = out if room is None else room.memory
+        merger.merge(pairs, given, memory)
+        if weights:  # the merge above has checked all pieces
+            _merge_weighted(tiling, spec, pairs, given, weights, (channels, dtype), memory)
+        return out if room is None else room.result()
+
+
+def _merge_weighted(
+    tiling: Tiling,
+    spec: MergeSpec,
+    pairs: list[tuple[int, int]],
+    given: list[tuple[int, Any]],
+    weights: dict[int, Any],
+    results: tuple[tuple[int, ...], Any],
+    memory: Any,
+) -> None:
+    """Merges a box into memory by a merger, which takes weights, of the tiles that touch the box alone. Around its piece a
+    result is 0, without a weight. weights: of the pieces that have some. results: untiled extents, and element type."""
+    channels, dtype = results
+    small, first = _tiling_around(tiling, pairs, channels)
+    rank, axes = len(small.shape), small.axes
+    places = {
+        index: tuple(place - begin for place, begin in zip(tiling[index].position, first, strict=True)) for index, _ in given
+    }
+    mask = np.zeros(small.grid, bool)
+    for place in places.values():
+        mask[place] = True
+    parts = spec._parts() | {"mask": mask.tobytes(), "fill": filled(spec.fill, spec.nodata)}
+    del parts["nodata"]
+    native = merge_spec(small._native, copy=False, memory_limit=None, **parts)
+    like = _zeros(given[0][1], small[0].result_shape)
+    room = new_room(like, like, small.shape, spec.dtype or dtype)
+    merger = _core.Merger(small._native, native, like, channels, room.memory)
+    for index, piece in given:
+        part = tiling.piece(index, pairs, rank=rank)
+        whole = _zeros(piece, small[places[index]].result_shape)
+        whole[part] = piece if is_torch(piece) else np.asarray(piece)
+        weight = np.zeros(whole.shape)
+        weight[part] = weights.get(index, 1)
+        merger.add(small._index_of(places[index]), whole, weight, None)
+    merger.finish(None)
+    box = {axis: slice(0, stop - start) for axis, (start, stop) in zip(axes, pairs, strict=True)}
+    made = room.result()[tuple(box.get(axis, slice(None)) for axis in range(rank))]
+    one = Tiling(made.shape, [stop - start for start, stop in pairs], overlap=0, axes=axes)
+    copy = _core.Merger(one._native, MergeSpec()._unchecked(one._native), made, channels, memory)
+    copy.add(0, made, None, None)
+    copy.finish(None)
+
+
+def _zeros(like: Any, shape: tuple[int, ...]) -> Any:
+    return like.new_zeros(shape) if is_torch(like) else np.zeros(shape, np.asarray(like).dtype)
+
+
+def _tiling_around(
+    tiling: Tiling, pairs: list[tuple[int, int]], channels: tuple[int, ...]
+) -> tuple[Tiling, tuple[int, ...]]:
+    """Returns a tiling of the tiles that touch a box, in whose output the box begins at 0, and the place in the grid of the
+    first of these tiles."""
+    results = tiling._native.result
+    ranges = tiling.touching(pairs)
+    strides, offsets, tiles, outputs, lacks = [], [], [], [], []
+    for axis, (numbers, result, (start, stop)) in enumerate(zip(ranges, results, pairs, strict=True)):
+        begin, second, last = (_span(tiling, axis, numbers[k]) for k in (0, min(1, len(numbers) - 1), -1))
+        length, lack = last[0] - begin[0], result - last[1]  # a last tile of tail="partial" lacks elements
+        strides.append(max(second[0] - begin[0], 1))
+        offsets.append(begin[0] - start)
+        lacks.append(lack)
+        tiles.append(max(strides[-1], result, stop - start - length + lack))  # leaves no gap; the output holds the box
+        outputs.append(length + tiles[-1] - lack)
+    axes = tiling._native.axes_in(len(channels) + len(results))
+    shape = list(channels)
+    for axis, output in zip(axes, outputs, strict=True):
+        shape.insert(axis, output)
+    tail: Tail = "partial" if any(lacks) else "shift"
+    small = Tiling(shape, tiles, stride=strides, tail=tail, axes=axes, offset=offsets, result=results)
+    return small, tuple(numbers[0] for numbers in ranges)
+
+
+def _span(tiling: Tiling, axis: int, number: int) -> tuple[int, int]:
+    """Returns where the result of a tile begins in the output along a tiled axis, and its extent."""
+    place = [0] * len(tiling.grid)
+    place[axis] = number
+    span = tiling._native.tile_at(tiling._index_of(tuple(place)))[1][axis]
+    return span[3] - span[5], span[7]
 
 
 def _listed(tiling: Tiling, pieces: Any) -> list[tuple[int, Any]]:

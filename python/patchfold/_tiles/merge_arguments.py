@@ -172,6 +172,15 @@ def mask_bytes(tiling: _core.Tiling, mask: Any) -> bytes | None:
     return array.tobytes()
 
 
+def plain_number(value: Any) -> Any:
+    """Returns a number that the library has accepted, as a plain Python number."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if is_integer(value):
+        return operator.index(value)
+    return complex(value) if isinstance(value, (complex, np.complexfloating)) else float(value)
+
+
 def merge_spec(
     tiling: _core.Tiling,
     window: Any,

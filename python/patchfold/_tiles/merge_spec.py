@@ -15,8 +15,9 @@ from .. import _core
 from .._arguments import first_entries, is_integer, is_list
 from .._arrays.dtypes import SHARED_WITH_NUMPY
 from .._errors import InvalidType, InvalidValue, given_text, value_text
-from .._typing import Fill, Int, Mask, Reduce, Window
-from .merge_arguments import MERGE, element_type, mask_array, mask_bytes, merge_spec, window_of, window_value
+from .._typing import Fill, Int, Mask, Nodata, Reduce, Window
+from .merge_arguments import MERGE, element_type, mask_array, mask_bytes, merge_spec, plain_number, window_of, window_value
+from .nodata import checked_nodata, filled, naming_nodata
 from .outputs import written_rows
 from .tile import TilingBase
 
@@ -74,7 +75,7 @@ class MergeSpec:
     Tiling.bytes take a MergeSpec.
 
     Arguments:
-        window, reduce, dtype, mask, fill: as for Merger. Arrays are copied.
+        window, reduce, dtype, mask, fill, nodata: as for Merger. Arrays are copied.
 
     Errors: InvalidValue and InvalidType with the operator "merge", for mistakes that do not depend on the tiling. check
         finds all others.
@@ -92,7 +93,7 @@ class MergeSpec:
         must cover every element of the output unless a fill is given
     """
 
-    __slots__ = ("__weakref__", "_dtype", "_fill", "_kept", "_key", "_mask", "_reduce", "_window")
+    __slots__ = ("__weakref__", "_dtype", "_fill", "_kept", "_key", "_mask", "_nodata", "_reduce", "_window")
 
     def __init__(
         self,
@@ -102,6 +103,7 @@ class MergeSpec:
         dtype: Any = None,
         mask: Mask | None = None,
         fill: Fill | None = None,
+        nodata: Nodata | None = None,
     ) -> None:
         name = "" if dtype is None else element_type("dtype", dtype)[0]
         if name == "opaque":
@@ -112,9 +114,12 @@ class MergeSpec:
         self._reduce = None if reduce is None else str.__str__(reduce)
         self._dtype = name or None
         self._mask = None if mask is None else mask_array(mask)
-        self._fill = None if fill is None else _number(fill)
+        self._fill = None if fill is None else plain_number(fill)
+        self._nodata = checked_nodata(nodata)
         window_key = tuple(map(_key_of, self._window)) if isinstance(self._window, list) else _key_of(self._window)
-        self._key = (self._reduce, window_key, self._dtype, _key_of(self._mask), repr(self._fill))
+        self._key: tuple[Any, ...] = (self._reduce, window_key, self._dtype, _key_of(self._mask), repr(self._fill))
+        if self._nodata is not None:
+            self._key += (repr(self._nodata),)
         self._kept: dict[Any, _core.BoxMerger] = {}
 
     @property
@@ -139,8 +144,13 @@ class MergeSpec:
 
     @property
     def fill(self) -> Any:
-        """The value of elements to which no tile contributes; None: such elements are an error."""
+        """The value of elements to which no tile contributes; None: the nodata, or if there is none, an error."""
         return self._fill
+
+    @property
+    def nodata(self) -> Any:
+        """The number that stands for no data in results; "none": there is none; None: that of a file, if it has one."""
+        return self._nodata
 
     def check(self, tiling: TilingBase, results: ResultType | None = None) -> None:
         """Raises an error for every mistake that can be found before the work: a mask or a window that does not fit the
@@ -154,8 +164,9 @@ class MergeSpec:
         native = self._unchecked(checked_tiling(tiling)._native)
         if results is None:
             _core.check_cover(tiling._native, native)
-        else:
-            results = checked_results(results)
+            return
+        results = checked_results(results)
+        with naming_nodata(self._fill):
             _core.check_results(tiling._native, native, results._like(), results.channels_in(tiling))
 
     def output_type(self, results: ResultType) -> Any:
@@ -181,7 +192,8 @@ class MergeSpec:
         """Returns the library's spec, in which only the shapes of arrays are checked."""
         window = window_of(self._window, tiling.result)
         mask = mask_bytes(tiling, self._mask)
-        return _core.MergeSpec.make(self._reduce, window, self._dtype or "", mask, self._fill, False, None)
+        fill = filled(self._fill, self._nodata)
+        return _core.MergeSpec.make(self._reduce, window, self._dtype or "", mask, fill, False, None)
 
     def _parts(self) -> dict[str, Any]:
         return {
@@ -190,6 +202,7 @@ class MergeSpec:
             "dtype": self._dtype,
             "mask": self._mask,
             "fill": self._fill,
+            "nodata": self._nodata,
         }
 
     def _box_merger(self, tiling: TilingBase, like: Any, dtype: str, channels: tuple[int, ...]) -> _core.BoxMerger:
@@ -198,7 +211,8 @@ class MergeSpec:
         key = (tiling, dtype, channels)
         found = self._kept.get(key)
         if found is None:
-            found = _core.BoxMerger(tiling._native, self._unchecked(tiling._native), like, channels)
+            with naming_nodata(self._fill):
+                found = _core.BoxMerger(tiling._native, self._unchecked(tiling._native), like, channels)
             while len(self._kept) >= _MOST_KEPT:
                 self._kept.pop(next(iter(self._kept)), None)
             self._kept[key] = found
@@ -211,7 +225,7 @@ class MergeSpec:
         return hash(self._key)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._window, self._reduce, self._dtype, self._mask, self._fill)
+        return _restored, (self._parts(),)
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         return "patchfold.MergeSpec", *self._key
@@ -223,6 +237,8 @@ class MergeSpec:
             parts.append(f"mask={int(self._mask.sum())} of {self._mask.size} tiles")
         if self._fill is not None:
             parts.append(f"fill={self._fill!r}")
+        if self._nodata is not None:
+            parts.append(f"nodata={self._nodata!r}")
         return f"MergeSpec({', '.join(parts)})"
 
 
@@ -281,15 +297,6 @@ def spec_of(spec: Any, **given: Any) -> MergeSpec:
     return spec  # type: ignore[no-any-return]
 
 
-def _number(fill: Any) -> Any:
-    """Returns a number that the library has accepted, as a plain Python number."""
-    if isinstance(fill, (bool, np.bool_)):
-        return bool(fill)
-    if is_integer(fill):
-        return operator.index(fill)
-    return complex(fill) if isinstance(fill, (complex, np.complexfloating)) else float(fill)
-
-
 def _key_of(value: Any) -> Any:
     return (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
 
@@ -300,8 +307,8 @@ def _shown(window: Any) -> str:
     return "lists" if isinstance(window, list) else repr(window)
 
 
-def _restored(window: Any, reduce: Any, dtype: Any, mask: Any, fill: Any) -> MergeSpec:
-    return MergeSpec(window=window, reduce=reduce, dtype=dtype, mask=mask, fill=fill)
+def _restored(parts: dict[str, Any]) -> MergeSpec:
+    return MergeSpec(**parts)
 
 
 def forecast(
@@ -310,6 +317,7 @@ def forecast(
     """Returns the memory of a merge, for Tiling.bytes."""
     parts = parts_of(spec, **given)
     mask = parts.pop("mask")
+    parts["fill"] = filled(parts["fill"], parts.pop("nodata", None))
     is_flag = sink is None or isinstance(sink, (bool, np.bool_)) or is_integer(sink)
     rows = 1 if is_flag else written_rows(sink, tiling)
     native = merge_spec(tiling, copy=copy, mask=mask_bytes(tiling, mask), memory_limit=None, sink_rows=rows, **parts)

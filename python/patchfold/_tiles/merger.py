@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .. import _core
+from .. import _core, _typing
 from .._arrays.kinds import is_array, is_numpy
 from .._arrays.memory import memory
 from .._errors import InvalidType, InvalidValue, given_text, value_text
@@ -28,8 +28,9 @@ from .merge_spec import (
     facts_of_first,
     parts_of,
 )
+from .nodata import NONE, Nodata, checked_nodata, filled, naming_nodata
 from .outputs import File, Function, GivenArray, NewArray, Output, Rows, Store, check_extents
-from .rasters import RasterWriter, is_raster
+from .rasters import RasterWriter, SourceNodata, is_raster
 from .tile import Tile
 from .tiling import Tiling
 
@@ -69,10 +70,14 @@ class Merger:
             need not wait: the mean has the same bits, add takes no weights, and the elements of out have no meaning until
             all their tiles have come.
         mask: a bool for each tile, in the shape of the grid or as a list. False marks a tile that will not come.
-        fill: the value of elements that no tile gives. Without a fill, such elements are an error.
+        fill: the value of elements that no tile gives. Default: the nodata; without one, such elements are an error.
+        nodata: the number that stands for no data in results. Elements of a tile with this number, or with NaN, have no
+            weight; where no tile has a weight, the output gets the fill. "first", "last" and "center", which have no
+            weights, take such elements like all others, as the fill. Default: the nodata of a data set of rasterio as
+            ``out``, and otherwise none. "none": every number is data.
         memory_limit: bytes that may wait. A tile that would exceed this limit raises MemoryError.
         kind: an array. If out is None, the new array is of the same kind as this one instead of the first tile.
-        spec: a MergeSpec, instead of window, reduce, dtype, mask and fill.
+        spec: a MergeSpec, instead of window, reduce, dtype, mask, fill and nodata.
         results: the ResultType of the tiles, if it is known. If results is given, everything is checked at once and not with
             the first tile, and a file is made at once.
         threads: the largest number of threads of each call; see thread_limit.
@@ -113,6 +118,7 @@ class Merger:
         copy: bool | Literal["sum"] = False,
         mask: Mask | None = None,
         fill: Fill | None = None,
+        nodata: _typing.Nodata | None = None,
         memory_limit: Int | None = None,
         kind: Any = None,
         spec: MergeSpec | None = None,
@@ -122,9 +128,8 @@ class Merger:
         checked_tiling(tiling)
         if kind is not None:
             _core.array_facts(kind, MERGE, "kind")
-        parts = parts_of(spec, window=window, reduce=reduce, dtype=dtype, mask=mask, fill=fill)
+        parts = parts_of(spec, window=window, reduce=reduce, dtype=dtype, mask=mask, fill=fill, nodata=nodata)
         window, reduce, dtype, mask, fill = (parts[name] for name in ("window", "reduce", "dtype", "mask", "fill"))
-        settings = (("window", window), ("reduce", reduce), ("dtype", dtype), ("fill", fill))
         self._threads = None if threads is None else checked_threads(threads, MERGE)
         self._tiling = tiling
         self._mask = mask_bytes(tiling._native, mask)
@@ -132,8 +137,17 @@ class Merger:
         self._output = _output_of(out, kind)
         self._sink = self._output if isinstance(self._output, Rows) else None
         rows = self._output.rows_in(tiling._native) if isinstance(self._output, Store) else 1
-        self._spec = merge_spec(tiling._native, window, reduce, dtype, copy, self._mask, fill, memory_limit, rows)
+        self._nodata = _nodata_of(parts["nodata"], self._output)
+        self._nodata_rule: Nodata | None = None
+        self._fill = fill
+        if isinstance(copy, str) and copy == "sum" and self._nodata is not None:
+            copy = True  # elements without data have the weight 0, which running sums do not take
+        self._spec_with = functools.partial(
+            merge_spec, tiling._native, window, reduce, dtype, copy, self._mask, memory_limit=memory_limit, sink_rows=rows
+        )
+        self._spec = self._spec_with(fill=fill if isinstance(self._nodata, SourceNodata) else filled(fill, self._nodata))
         # After the check every argument can be written as text.
+        settings = (("window", window), ("reduce", reduce), ("dtype", dtype), ("fill", fill), ("nodata", nodata))
         self._shown = "".join(f", {name}={_shown(given)}" for name, given in settings if given is not None)
         self._dtype = None if dtype is None else dtype
         self._name = _output_name(dtype)
@@ -148,7 +162,8 @@ class Merger:
         self._declared = None if results is None else checked_results(results)
         if results is not None:
             like, channels = results._like(), results.channels_in(tiling)
-            _core.check_results(tiling._native, self._spec, like, channels)
+            with naming_nodata(fill):
+                _core.check_results(tiling._native, self._spec, like, channels)
             if not isinstance(self._output, NewArray):  # the first tile decides the kind of a new array
                 self._make(like, channels, results.dtype)
 
@@ -183,6 +198,8 @@ class Merger:
         native = self._native
         if native is None:
             native = self._begin(number, tile)
+        if self._nodata_rule is not None:
+            tile, weights = self._nodata_rule.leave_out(tile, weights)
         with limited(self._threads):
             native.add(number, tile, weights, self._sink)
         with self._lock:
@@ -283,18 +300,34 @@ class Merger:
     def _make(self, like: Any, channels: tuple[int, ...], dtype: Any) -> _core.Merger:
         output = self._output
         tiling = self._tiling._native
+        shape = tiling.output_shape(channels)
+        self._begin_nodata(shape, dtype)
         if isinstance(output, GivenArray):  # the merger checks the array together with all else
-            native = _core.Merger(tiling, self._spec, like, channels, output.array)
+            native = self._native_with(like, channels, output.array)
         else:
             try:
-                shape = tiling.output_shape(channels)
                 output.begin(like, shape, dtype if self._name is None else self._name, tiling.axes_in(len(shape)))
-                native = _core.Merger(tiling, self._spec, like, channels, output.array)
+                native = self._native_with(like, channels, output.array)
             except BaseException:
                 output.drop()
                 raise
         self._native = native
         return native
+
+    def _native_with(self, like: Any, channels: tuple[int, ...], array: Any) -> _core.Merger:
+        with naming_nodata(self._fill):
+            return _core.Merger(self._tiling._native, self._spec, like, channels, array)
+
+    def _begin_nodata(self, shape: tuple[int, ...], dtype: Any) -> None:
+        """Finds the nodata, once shape and element type are known, and tells it to the output."""
+        nodata = self._nodata
+        if isinstance(nodata, SourceNodata):
+            nodata = nodata.for_results(shape, dtype if self._name is None else self._name)
+            if nodata is not None and self._fill is None:
+                self._spec = self._spec_with(fill=nodata)
+        if nodata is not None and nodata != NONE:
+            self._nodata_rule = Nodata(self._spec, nodata, self._fill, dtype)
+        self._output.nodata = nodata if nodata is None or nodata == NONE else filled(self._fill, nodata)
 
     def _begin_without_tiles(self) -> _core.Merger:
         """Makes the merger without a tile; an error if the merger expects tiles."""
@@ -318,6 +351,14 @@ class Merger:
         extents = tuple(0 if axis in axes else extent for axis, extent in enumerate(shape))
         like = given_out if given_out is not None else np.empty(extents, dtype)
         return self._make(like, channels, dtype)
+
+
+def _nodata_of(nodata: Any, output: Output) -> Any:
+    """Returns the nodata of a merge: None, "none", a number, or that of a data set, which may hold for the results."""
+    is_default = nodata is None or isinstance(nodata, SourceNodata)
+    if is_default and type(output) is RasterWriter:
+        return output.nodata
+    return nodata if isinstance(nodata, SourceNodata) else checked_nodata(nodata)
 
 
 def _shown(setting: Any) -> str:

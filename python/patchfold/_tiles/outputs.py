@@ -28,9 +28,11 @@ _TIFF_TYPES = SHARED_WITH_NUMPY - {"bool"}
 
 
 class Output:
-    """The destination of a merger. ``array`` is written in place; if ``array`` is None, ``write`` receives rows in order."""
+    """The destination of a merger. ``array`` is written in place; if ``array`` is None, ``write`` receives rows in order.
+    ``nodata`` is set before ``begin``: the value of elements without data; "none"; or None if it is unknown."""
 
     array: Any = None
+    nodata: Any = None
 
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
         """Prepares the output, once shape and element type are known. like: the first tile; axes: the tiled axes; rows are

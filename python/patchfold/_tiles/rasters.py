@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import warnings
 import weakref
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from .._errors import InvalidType, InvalidValue
 from .merge_arguments import MERGE
+from .nodata import NONE
 from .outputs import Rows, checked_path, unlink
 
 _SUFFIXES = (".tif", ".tiff")
@@ -28,6 +30,23 @@ def is_raster(x: Any) -> bool:
 def is_geotiff(out: Any) -> bool:
     """Returns whether an argument ``out`` names a TIFF file."""
     return issubclass(type(out), (str, os.PathLike)) and str(out).lower().endswith(_SUFFIXES)
+
+
+def holds_for(source: Any, shape: tuple[int, ...], dtype: Any) -> bool:
+    """Returns whether the fields about a data set's numbers (nodata, scales, units, ..) hold for results: results with the
+    same element type and number of bands are taken for the same quantities."""
+    return set(source.dtypes) == {str(dtype)} and source.count == (1, *shape)[-3]
+
+
+class SourceNodata:
+    """The nodata of the data set that tiles are read from."""
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+
+    def for_results(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """Returns the nodata, or None if it does not hold for results whose output has this shape and element type."""
+        return self._source.nodata if holds_for(self._source, shape, dtype) else None
 
 
 class Raster:
@@ -48,6 +67,7 @@ class RasterWriter(Rows):
 
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
+        self.nodata = dataset.nodata
         if dataset.mode == "r":
             raise InvalidType(MERGE, "out", "must be open for writing", str(dataset), "rasterio.open(.., 'w', ..)")
 
@@ -61,6 +81,10 @@ class RasterWriter(Rows):
         if theirs != {str(dtype)}:
             rule = "must have the element type of the output"
             raise InvalidType(MERGE, "out", rule, ", ".join(sorted(theirs)), str(dtype))
+        wanted, marked = (None if each == NONE else each for each in (self.nodata, self._dataset.nodata))
+        if wanted is not None and not np.array_equal([wanted], [np.nan if marked is None else marked], equal_nan=True):
+            rule = "must mark the elements without data"
+            raise InvalidValue(MERGE, "out", rule, f"nodata={marked}", f"rasterio.open(.., nodata={wanted})")
 
     def write(self, start: int, stop: int, band: Any) -> None:
         rows = np.asarray(band).reshape(-1, *band.shape[-2:])
@@ -74,7 +98,7 @@ class RasterWriter(Rows):
 
 
 class GeoTiff(RasterWriter):
-    """A new GeoTIFF with the CRS and the transform of another data set. The file appears under its name when it is
+    """A new GeoTIFF with the fields of another data set that hold for it. The file appears under its name when it is
     complete."""
 
     def __init__(self, path: Any, source: Any, tiling: Any) -> None:
@@ -82,11 +106,8 @@ class GeoTiff(RasterWriter):
         if tiling.axes[-2:] != (1, 2):
             rule = "a GeoTIFF must have tiles along height and width"
             raise InvalidValue(MERGE, "out", rule, f"axes={tiling.axes}", "axes=(1, 2), or an array or .npy as out")
-        across, down = (den / num for num, den in reversed(tiling._given["scale"][-2:]))
-        place = source.transform  # scaled below: a new pixel is `across` old ones wide and `down` old ones high
-        a, b, c, d, e, f = (place.a * across, place.b * down, place.c, place.d * across, place.e * down, place.f)
-        self._place = {"crs": source.crs, "transform": type(place)(a, b, c, d, e, f)}
-        self._nodata = (source.nodata, set(source.dtypes))
+        self._source = source
+        self._scale = tuple(num / den for num, den in reversed(tiling._given["scale"][-2:]))  # across, down
         self._remove: Any = lambda: None
 
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
@@ -98,7 +119,6 @@ class GeoTiff(RasterWriter):
         partial = self._path.with_name(f".{self._path.stem[:100]}.{os.urandom(6).hex()}.tif")
         self._remove = weakref.finalize(self, unlink, partial, os.getpid())
         self._partial = partial
-        nodata, theirs = self._nodata
         self._dataset = rasterio.open(
             partial,
             "w",
@@ -108,10 +128,64 @@ class GeoTiff(RasterWriter):
             height=height,
             width=width,
             dtype=str(dtype),
-            nodata=nodata if theirs == {str(dtype)} else None,
-            **self._place,
+            nodata=None if self.nodata == NONE else self.nodata,
+            **self._place(),
         )
+        lost = self._copy_fields(shape, dtype)
+        if lost:
+            rule = "which need not hold for its numbers and size; rasterio.open(.., 'r+') sets them"
+            message = f"merge: out: {self._path.name} is without the source's {', '.join(lost)}, {rule}"
+            warnings.warn(message, UserWarning, stacklevel=2)
         super().begin(like, shape, dtype, axes)
+
+    def _place(self) -> dict[str, Any]:
+        """Returns the CRS, with the transform or the ground control points for the new pixels."""
+        points, crs = self._source.gcps
+        across, down = self._scale
+        if points:
+            point = type(points[0])
+            moved = [point(p.row * down, p.col * across, p.x, p.y, p.z, p.id, p.info) for p in points]
+            return {"crs": crs, "gcps": moved}
+        old = self._source.transform
+        new = type(old)(old.a / across, old.b / down, old.c, old.d / across, old.e / down, old.f)
+        return {"crs": self._source.crs, "transform": new}
+
+    def _copy_fields(self, shape: tuple[int, ...], dtype: Any) -> list[str]:
+        """Copies the source's fields that hold for the results. Returns the names of those that the file lacks."""
+        source, dataset = self._source, self._dataset
+        holds = holds_for(source, shape, dtype)
+        lost = ["nodata"] if self.nodata is None and source.nodata is not None else []
+        tags = _tags(source, 0)
+        text = tags.get(_DESCRIPTION, "")
+        is_same = holds and shape[-2:] == source.shape and not source.subdatasets
+        if text.startswith(_OF_LAYOUT) and not is_same:
+            del tags[_DESCRIPTION]
+            lost.append(_DESCRIPTION)
+        for name, factor in zip(("TIFFTAG_XRESOLUTION", "TIFFTAG_YRESOLUTION"), self._scale, strict=True):
+            if name in tags:
+                tags[name] = str(float(tags[name]) * factor)
+        dataset.update_tags(**tags)
+        if source.rpcs is not None:
+            if self._scale == (1, 1):
+                dataset.rpcs = source.rpcs
+            else:
+                lost.append("RPCs")
+        fields = {name: getattr(source, name) for name in ("descriptions", "scales", "offsets", "units")}
+        fields |= {"tags": [_tags(source, band) for band in source.indexes], "colour map": [_colour_map(source)]}
+        for name, values in fields.items():
+            if not any(value not in (None, "", {}, _WITHOUT.get(name)) for value in values):
+                continue
+            if not holds:
+                lost.append(name)
+            elif name == "tags":
+                for band, tags in enumerate(values, 1):
+                    dataset.update_tags(band, **tags)
+            elif name == "colour map":
+                dataset.write_colormap(1, values[0])
+            else:
+                setattr(dataset, name, values)
+        masks = [{flag.name for flag in flags} for flags in source.mask_flag_enums]
+        return lost + ["mask"] * ({"per_dataset"} in masks)
 
     def finish(self) -> Any:
         self._dataset.close()
@@ -123,6 +197,25 @@ class GeoTiff(RasterWriter):
         if hasattr(self, "_dataset"):
             self._dataset.close()
         self._remove()
+
+
+_DESCRIPTION = "TIFFTAG_IMAGEDESCRIPTION"
+_OF_LAYOUT = ("<?xml", "<OME", "ImageJ=", '{"shape":')
+"""How descriptions begin that list the size and the pages of a file: of OME-TIFF, ImageJ and tifffile."""
+_WITHOUT = {"scales": 1.0, "offsets": 0.0}
+"""The values of fields of a band that say nothing."""
+
+
+def _tags(source: Any, band: int) -> dict[str, str]:
+    """Returns the tags of a band, or of a data set for 0, without statistics, which describe the old numbers."""
+    return {name: text for name, text in source.tags(band).items() if not name.startswith("STATISTICS_")}
+
+
+def _colour_map(source: Any) -> Any:
+    try:
+        return source.colormap(1)
+    except ValueError:  # it has none
+        return None
 
 
 def raster_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, int, int]:

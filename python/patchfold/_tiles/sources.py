@@ -13,7 +13,7 @@ from .. import _core
 from .._arrays.kinds import is_array, is_numpy, is_torch, module_of, shape_of
 from .._arrays.memory import new_numpy, new_torch
 from .._errors import InvalidType, InvalidValue, given_text
-from .rasters import Raster, is_raster
+from .rasters import Raster, SourceNodata, is_raster
 from .tile import Tile, TilingBase
 
 APPLY = "apply_tiled"
@@ -25,6 +25,7 @@ class Source:
     def __init__(self, x: Any, operator: str = APPLY, argument: str = "x") -> None:
         self._names = {"operator": operator, "argument": argument}
         self.raster = x if is_raster(x) else None
+        self.nodata = SourceNodata(x) if is_raster(x) else None
         self._x: Any = Raster(x) if is_raster(x) else x
         self._is_array = is_array(x)
         if self._is_array:

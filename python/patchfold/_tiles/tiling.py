@@ -368,7 +368,7 @@ class Tiling(TilingBase):
             window, reduce, dtype, copy, mask, fill: as for Merger.
             sink: whether the output is a function or a store, so that rows wait until they are finished; or the store, for
                 whose chunks or shards they wait too.
-            spec: a MergeSpec, instead of window, reduce, dtype, mask and fill.
+            spec: a MergeSpec, instead of window, reduce, dtype, mask and fill. Weights of tiles with nodata are not counted.
 
         Example:
             >>> import patchfold

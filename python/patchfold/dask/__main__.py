@@ -82,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     blend.add_argument("--reduce", choices=["mean", "sum", "max", "min", "first", "last", "center"])
     blend.add_argument("--dtype", help="of means and sums: float32 or float64")
     blend.add_argument("--fill", type=float, help="of elements that no tile gives")
+    blend.add_argument("--nodata", type=float, help="number that stands for no data in results")
     blend.add_argument("--chunks", type=_integers, help="of the result, for each tiled axis: 2048,2048; each is a shard")
 
     apply = commands.add_parser("apply", parents=[tiles, blend, run], help="applies a function to tiles")
@@ -148,7 +149,7 @@ def _client(given: argparse.Namespace, stack: ExitStack) -> Any:
 def _run(given: argparse.Namespace, client: Any) -> Any:
     common = {"progress": not given.quiet, "overwrite": given.overwrite, "client": client}
     where = ("overlap", "axes", "tail", "padding_mode", "value", "level")
-    how = ("window", "reduce", "dtype", "fill", "chunks")
+    how = ("window", "reduce", "dtype", "fill", "nodata", "chunks")
     options = {name: getattr(given, name) for name in (*where, *how) if hasattr(given, name)}
     if given.command == "split":
         return split(given.source, given.tile, given.out, **options, **common)

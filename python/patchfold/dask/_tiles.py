@@ -135,7 +135,7 @@ def merge(
     Arguments:
         tiles: a zarr array, or its path or URL.
         tiling: where the tiles lie. Default: the attribute that split wrote.
-        window, reduce, mask, dtype, fill: as for Merger.
+        window, reduce, mask, dtype, fill, nodata: as for Merger.
         out, chunks, progress, overwrite, client: as for apply_tiled.
 
     Types: a dask array, or with out a Report.
