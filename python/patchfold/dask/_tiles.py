@@ -84,7 +84,7 @@ def split(
     shape: Index = (len(tiling), *tiling[0].shape)
     kind = np.dtype(given.array.dtype)
     output.check(shape, kind)
-    record: dict[str, Any] = {"tiling": tiling._given, "merge": "split", "function": "", "source": given.token}
+    record: dict[str, Any] = {"tiling": tiling._given, "merge": "split", "function": {}, "source": given.token}
     output.recorded(record, overwrite)
     record |= {"results": [str(kind), None], "chunks": (1, *shape[1:])}
     done = output.begin(Layout(shape, kind, (1, *shape[1:])), record, overwrite)
@@ -166,7 +166,7 @@ def merge(
         progress=progress,
         overwrite=overwrite,
         client=client_of(client),
-        function="the tiles themselves",
+        function={},
         results=ResultType(str(array.dtype), channels),
     )
     return merged(_unchanged, Source(array, given.token, given.text, stacked=True), tiling, spec, options)
