@@ -70,6 +70,7 @@ class Tiling:
         scale: list[tuple[int, int]],
         offset: Any,
         result: Any,
+        align: Any,
     ) -> Tiling: ...
     @property
     def size(self) -> int: ...

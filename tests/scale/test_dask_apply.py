@@ -24,6 +24,7 @@ SETTINGS = [
     (blur, {"window": "gaussian", "tail": "pad", "padding_mode": "reflect"}),
     (blur, {"tail": "pad", "padding_mode": "edge", "dtype": "float64"}),
     (blur, {"tail": "drop", "fill": -1}),
+    (blur, {"align": 4, "padding_mode": "reflect"}),
     (blur, {"batch": 4}),
     (classes, {"scale": 0.5, "reduce": "sum"}),
 ]

@@ -41,6 +41,7 @@ def split(
     axes: IntOrInts | None = None,
     padding_mode: TilePadding = "constant",
     value: Number = 0,
+    align: IntOrInts = 1,
     progress: Progress = True,
     level: Int = 0,
     overwrite: bool = False,
@@ -52,8 +53,8 @@ def split(
 
     Arguments:
         source, progress, level, overwrite, client: as for apply_tiled.
-        tile, overlap, tail, axes, padding_mode, value: as for Tiling; tail="partial" is refused, since its last tiles are
-            shorter than the others.
+        tile, overlap, tail, axes, padding_mode, value, align: as for Tiling; tail="partial" is refused, since its last tiles
+            are shorter than the others.
         out: the path or URL of a zarr array that is made. The array gets the tiling as an attribute, so that merge needs no
             other argument. The same call continues an interrupted run, as with apply_tiled.
 
@@ -72,7 +73,8 @@ def split(
     """
     begun = time.monotonic()
     given = source_of(source, level)
-    tiling = Tiling(given.array.shape, tile, overlap=overlap, tail=tail, axes=axes, padding_mode=padding_mode, value=value)
+    where: dict[str, Any] = {"tail": tail, "axes": axes, "padding_mode": padding_mode, "value": value, "align": align}
+    tiling = Tiling(given.array.shape, tile, overlap=overlap, **where)
     if tail == "partial":
         rule = "must give tiles of one shape"
         raise InvalidValue("dask.split", "tail", rule, "'partial'", "'shift', 'pad', 'shift_or_pad', 'drop' or 'error'")
