@@ -98,7 +98,7 @@ def model():
 
 def run(source, out, client, **options):
     dask = importlib.import_module("patchfold.dask")
-    settings = {"overlap": OVERLAP, "window": "hann", "progress": False, "client": client, "token": "net"} | options
+    settings = {"overlap": OVERLAP, "window": "hann", "progress": False, "client": client, "version": "net"} | options
     return dask.apply_tiled(model(), source, (TILE, TILE), out=out, **settings)
 
 

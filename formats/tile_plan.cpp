@@ -123,6 +123,7 @@ TilingSpec spec_of(const Json& tiling, const Reader& reader) {
   spec.tail = reader.choice<Tail>(tiling, name, "tail");
   spec.padding_mode = reader.choice<PaddingMode>(tiling, name, "padding_mode", pads_tiles);
   spec.value = value_of(reader.member(tiling, name, "value"), reader);
+  if (tiling.as<Json::Object>()->contains("align")) spec.align = reader.dims(tiling, name, "align");
   const Json& scale = reader.member(tiling, name, "scale");
   const auto* ratios = scale.as<Json::Array>();
   if (ratios == nullptr || ratios->size() > max_rank) reader.fail_value("tiling.scale", "must be a list of pairs", scale);
@@ -290,8 +291,12 @@ std::optional<std::string> difference(const TilePlan& a, const TilePlan& b) {
   if (a.type != b.type) return "source.type";
   const Json one = parse_json(a.tiling.to_json(false), most_depth);
   const Json other = parse_json(b.tiling.to_json(false), most_depth);
-  for (const char* key : {"shape", "axes", "tile", "stride", "tail", "padding_mode", "scale", "offset", "result"})
-    if (!(other.as<Json::Object>()->at(key) == one.as<Json::Object>()->at(key))) return std::string("tiling.") + key;
+  const auto member = [](const Json& tiling, const char* key) {
+    const auto found = tiling.as<Json::Object>()->find(key);
+    return found == tiling.as<Json::Object>()->end() ? Json() : found->second;
+  };
+  for (const char* key : {"shape", "axes", "tile", "stride", "tail", "padding_mode", "scale", "offset", "result", "align"})
+    if (!(member(other, key) == member(one, key))) return std::string("tiling.") + key;
   if (to_string(a.tiling.spec().value) != to_string(b.tiling.spec().value)) return "tiling.value";
   if (a.files != b.files) return "tiles";
   return std::nullopt;

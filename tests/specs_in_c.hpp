@@ -29,6 +29,7 @@ class TilingSpecInC {
     set(from.axes, c.axes, c.n_axes);
     set(from.offset, c.offset, c.n_offset);
     set(from.result, c.result, c.n_result);
+    set(from.align.values(), c.align, c.n_align);
     for (const Ratio ratio : from.scale) scale_.push_back({ratio.num, ratio.den});
     c.scale = scale_.data();
     c.n_scale = static_cast<std::int32_t>(scale_.size());

@@ -143,6 +143,9 @@ typedef struct pf_tiling_spec {
   int32_t n_result;
   pf_tail tail;
   pf_padding_mode padding_mode; /* for the tails that pad */
+  const int64_t* align;         /* n_align: tiles begin at multiples of it, and so must be the strides; n_align = 0: 1 */
+  int32_t n_align;
+  int32_t reserved; /* 0 */
 } pf_tiling_spec;
 
 /* Returns a spec with defaults. It keeps the given pointers. */

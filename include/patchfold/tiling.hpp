@@ -34,7 +34,8 @@
 namespace patchfold {
 
 /// The rule for the end of an axis where the last tile does not fit.
-///   shift         one more tile, moved back so that it ends with the array, which must be at least as long as a tile
+///   shift         one more tile, moved back so that it ends with the array, which must be at least as long as a tile; or with the
+///                 fewest elements of padding with which it begins at a multiple of TilingSpec::align
 ///   pad           one more tile, whose part beyond the array is padding
 ///   partial       one more tile, shorter than the others
 ///   drop          no more tile: elements at the end belong to no tile
@@ -120,6 +121,7 @@ struct TilingSpec {
   std::vector<Ratio> scale{};  ///< output elements for each element of the array: one ratio, or one for each tiled axis
   Dims offset{};               ///< the output coordinate of the result of a tile at 0, for each tiled axis; empty: 0
   Dims result{};               ///< extents of the result of a whole tile; empty: tile * scale
+  Axes align{};                ///< tiles begin at multiples of it, and so must be the strides; empty: 1
 };
 
 /// One tile: its index, its place in the grid of tiles, and its span along each tiled axis.
@@ -213,7 +215,7 @@ class PATCHFOLD_API Tiling {
   /// Returns the rule for the end of tiled axis i: shift or pad instead of shift_or_pad.
   Tail tail(int i) const noexcept;
 
-  Dims axes_{}, tile_{}, grid_{}, stride_{}, result_{}, output_{}, offset_{}, scale_num_{}, scale_den_{};
+  Dims axes_{}, tile_{}, grid_{}, stride_{}, align_{}, result_{}, output_{}, offset_{}, scale_num_{}, scale_den_{};
   std::int64_t size_ = 0;
 };
 

@@ -38,7 +38,7 @@ using Ratios = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 Tiling make_tiling(nb::handle shape, nb::handle tile, nb::handle overlap, const std::vector<double>& overlap_fraction,
                    nb::handle stride, nb::handle tail, nb::handle tiled_axes, nb::handle padding_mode, nb::handle fill,
-                   const Ratios& scale, nb::handle offset, nb::handle result) {
+                   const Ratios& scale, nb::handle offset, nb::handle result, nb::handle align) {
   TilingSpec spec;
   spec.shape = shape_of(op_tiling, "shape", shape);
   spec.tile = shape_of(op_tiling, "tile", tile);
@@ -55,6 +55,7 @@ Tiling make_tiling(nb::handle shape, nb::handle tile, nb::handle overlap, const 
   for (const auto& [num, den] : scale) spec.scale.push_back({num, den});
   spec.offset = spread("offset", offset, spec.tile.size());
   spec.result = spread("result", result, spec.tile.size());
+  spec.align = axes("align", align);
   return renamed([&] { return Tiling(spec); });
 }
 
@@ -148,7 +149,7 @@ void bind_tiling(nb::module_& module) {
       .def_static("make", &make_tiling, nb::arg("shape").none(), nb::arg("tile").none(), nb::arg("overlap").none(),
                   nb::arg("overlap_fraction"), nb::arg("stride").none(), nb::arg("tail").none(), nb::arg("axes").none(),
                   nb::arg("padding_mode").none(), nb::arg("value").none(), nb::arg("scale"), nb::arg("offset").none(),
-                  nb::arg("result").none())
+                  nb::arg("result").none(), nb::arg("align").none())
       .def_prop_ro("size", &Tiling::size)
       .def_prop_ro("shape", [](const Tiling& t) { return to_tuple(t.spec().shape); })
       .def_prop_ro("tile", [](const Tiling& t) { return to_tuple(t.spec().tile); })

@@ -63,6 +63,7 @@ class Tiling:
         scale: list[tuple[int, int]],
         offset: Any,
         result: Any,
+        align: Any,
     ) -> Tiling: ...
     size: Final[int]
     shape: Final[tuple[int, ...]]

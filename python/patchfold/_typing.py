@@ -171,3 +171,4 @@ class TiledSettings(MergeSettings, total=False):
     scale: Scale
     offset: IntOrInts | None
     result: IntOrInts | None
+    align: IntOrInts

@@ -54,6 +54,8 @@ TilingSpec tiling_spec_of(const pf_tiling_spec* from) {
     spec.scale.push_back({ratio.num, ratio.den});
   spec.offset = dims_of(given.offset, given.n_offset, "offset");
   spec.result = dims_of(given.result, given.n_result, "result");
+  spec.align = axes_of(given.align, given.n_align, "align");
+  check_reserved(given.reserved, op_tiling, "spec");
   return spec;
 }
 

@@ -97,6 +97,20 @@ void refuse_shape(const Tiling& tiling, std::string_view op, std::string_view ar
   fail(ErrorCode::shape, op, argument, "must have the shape of the tile's result", given, std::move(fitting));
 }
 
+void refuse_stride(const TilingSpec& spec, std::int64_t axis, std::int64_t tile, std::int64_t stride, std::int64_t align) {
+  const std::int64_t below = stride - stride % align, above = below + align;
+  const std::string where = " along axis " + text(axis);
+  const std::string either = below > 0 ? text(below) + " or " + text(above) : text(above);
+  if (!spec.stride.empty())
+    fail(ErrorCode::value, op_tiling, "stride", "must be a multiple of align", text(stride) + where, either);
+  std::string fitting;
+  if (tile >= above) fitting = text(tile - above) + (below > 0 ? " or " : ", or ");
+  if (below > 0) fitting += text(tile - below) + ", or ";
+  const std::string tiles = (below > 0 ? text(tile - stride + below) + " or " : "") + text(tile - stride + above);
+  fail(ErrorCode::value, op_tiling, "overlap", "must be the tile less a multiple of align", text(tile - stride) + where,
+       fitting + "a tile of " + tiles);
+}
+
 void refuse_long_tile(const TilingSpec& spec, const Dims& axes, int i) {
   const std::int64_t axis = axes[i], extent = spec.shape[axis];
   const int rank = spec.shape.size();

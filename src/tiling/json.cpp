@@ -37,8 +37,10 @@ std::string Tiling::to_json(bool with_tiles) const {
     out << to_string(spec_.value);
   else
     out << '"' << to_string(spec_.value) << '"';
-  out << ", \"scale\": " << scale << "], \"offset\": " << text(offset_) << ", \"result\": " << text(result_)
-      << ", \"output\": " << text(output_) << ", \"grid\": " << text(grid_) << ", \"stream_axis\": " << stream_axis();
+  out << ", \"scale\": " << scale << "], \"offset\": " << text(offset_) << ", \"result\": " << text(result_);
+  // Texts of tilings without an alignment are those of programs that know none.
+  if (!(align_ == Dims::filled(tile_.size(), 1))) out << ", \"align\": " << text(align_);
+  out << ", \"output\": " << text(output_) << ", \"grid\": " << text(grid_) << ", \"stream_axis\": " << stream_axis();
   if (with_tiles) {
     out << ", \"tiles\": [";
     for (std::int64_t index = 0; index < size_; ++index) {

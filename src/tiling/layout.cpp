@@ -31,6 +31,11 @@ bool leaves_tail(std::int64_t extent, std::int64_t tile, std::int64_t stride) {
   return std::max(whole * stride, whole == 0 ? 0 : (whole - 1) * stride + tile) < extent;
 }
 
+/// Returns where a tile begins that is moved back: at the first multiple of align from which it reaches the end of the axis.
+std::int64_t moved_back(std::int64_t extent, std::int64_t tile, std::int64_t align) noexcept {
+  return ceil_div(extent - tile, align) * align;
+}
+
 Dims normal_axes(const Dims& given, int tiled, int rank, std::string_view argument) {
   if (rank < tiled)
     fail(ErrorCode::rank, op_tiling, argument, "must have an axis for each extent of the tile",
@@ -120,6 +125,12 @@ Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
   axes_ = normal_axes(spec.axes, tiled, spec.shape.size(), "shape");
   ops::check_shape(op_tiling, "shape", spec.shape);
   stride_ = strides_of(spec);
+  align_ = spec.align.empty() ? Dims::filled(tiled, 1) : spread(spec.align, tiled, "align");
+  check_magnitudes("align", align_);
+  if (*std::min_element(align_.begin(), align_.end()) < 1)
+    fail_value("align", "must be at least 1 on every axis", spec.align, "");
+  for (int i = 0; i < tiled; ++i)
+    if (stride_[i] % align_[i] != 0) tiling::refuse_stride(spec, axes_[i], tile_[i], stride_[i], align_[i]);
 
   if (spec.scale.size() > 1) check_count("scale", spec.scale.size(), tiled, spec.scale.size());
   if (!spec.offset.empty()) check_count("offset", static_cast<std::size_t>(spec.offset.size()), tiled, spec.offset);
@@ -159,7 +170,7 @@ Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
     result_.push_back(spec.result.empty() ? scaled(tile, scale.num, scale.den, "tiles") : spec.result[i]);
     if (result_.back() < 1) fail_value("result", "must be at least 1 on every axis", spec.result, "");
     if (grid_.back() > whole) {
-      const std::int64_t start = rule == Tail::shift ? extent - tile : whole * stride;
+      const std::int64_t start = rule == Tail::shift ? moved_back(extent, tile, align_[i]) : whole * stride;
       scaled(start, scale.num, scale.den, "starts of the last tiles");
       if (rule == Tail::partial) {
         const std::int64_t cut = scaled(tile - (extent - start), scale.num, scale.den, "partial tiles");
@@ -184,7 +195,7 @@ TileSpan Tiling::span(int i, std::int64_t k) const noexcept {
   const std::int64_t extent = spec_.shape[axes_[i]];
   const std::int64_t tile = tile_[i];
   const bool is_tail = k >= whole_tiles(extent, tile, stride_[i]);
-  const std::int64_t start = is_tail && tail(i) == Tail::shift ? extent - tile : k * stride_[i];
+  const std::int64_t start = is_tail && tail(i) == Tail::shift ? moved_back(extent, tile, align_[i]) : k * stride_[i];
   TileSpan span;
   span.read = {start, std::min(start + tile, extent)};
   span.extent = is_tail && tail(i) == Tail::partial ? span.read.size() : tile;

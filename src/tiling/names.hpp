@@ -24,6 +24,10 @@ ErrorValue missing_text(const Tiling& tiling, std::span<const std::int64_t> firs
 
 /// Throws Error(value) for a tile that is longer than the array along tiled axis i, with a hint.
 [[noreturn]] void refuse_long_tile(const TilingSpec& spec, const Dims& axes, int i);
+/// Throws Error(value) for a stride along an axis that is no multiple of align, with the nearest strides, or overlaps and tiles,
+/// that are.
+[[noreturn]] void refuse_stride(const TilingSpec& spec, std::int64_t axis, std::int64_t tile, std::int64_t stride,
+                                std::int64_t align);
 /// Throws Error(shape) for the result of a tile, with the scale or the border of the tiling that would fit the result.
 [[noreturn]] void refuse_shape(const Tiling& tiling, std::string_view op, std::string_view argument, std::int64_t index,
                                const Dims& given, const Dims& expected);

@@ -47,6 +47,7 @@ TilingSpec draw_tiling(Random& random) {
   if (random.chance(10)) spec.scale = {{random.between(0, 3), random.between(1, 3)}};
   if (random.chance(10)) spec.offset = draw_dims(random, tiled, -2, 2);
   if (random.chance(10)) spec.result = draw_dims(random, tiled, 1, 6);
+  if (random.chance(20)) spec.align = draw_axes(random, tiled, 0, 3);
   return spec;
 }
 

@@ -116,6 +116,8 @@ TEST_F(TilePlan, EveryMemberIsChecked) {
   expect_error("\"constant\"", "\"wrap\"", "member tiling.padding_mode");
   expect_error("\"value\": 0", "\"value\": \"red\"", "member tiling.value must be a number");
   expect_error("\"value\": 0", "\"value\": []", "member tiling.value must be a number");
+  expect_error("\"value\": 0", "\"value\": 0, \"align\": 2", "member tiling.align must be a list of integers");
+  expect_error("\"value\": 0", "\"value\": 0, \"align\": [1, 0]", "align: must be at least 1 on every axis");
   expect_error("[[1, 1], [1, 1]]", "[[1, 0], [1, 1]]", "tiling");
   expect_error("[[1, 1], [1, 1]]", "[[1, 1]]", "tiling.scale must have an entry for each");
   expect_error("[[1, 1], [1, 1]]", "[1, 1]", "tiling.scale must be a list of pairs");

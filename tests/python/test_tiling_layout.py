@@ -45,11 +45,14 @@ def problems(draw, most=12, scaled=True):
     if not scaled:
         scale = (Fraction(1),) * tiled
     offset = tuple(draw(st.integers(-2, 2)) if scaled else 0 for _ in tile)
-    arguments = {"stride": stride, "tail": tail, "axes": tuple(axes), "scale": scale, "offset": offset}
+    align = tuple(draw(st.sampled_from([1, 1, 1, 2, 3])) for _ in tile)
+    arguments = {"stride": stride, "tail": tail, "axes": tuple(axes), "scale": scale, "offset": offset, "align": align}
     if draw(st.booleans()):
         arguments["axes"] = tuple(axis - rank for axis in axes)
     try:
-        model = [Axis(shape[axis], tile[i], stride[i], tail, scale[i], offset[i]) for i, axis in enumerate(axes)]
+        model = [
+            Axis(shape[axis], tile[i], stride[i], tail, scale[i], offset[i], align=align[i]) for i, axis in enumerate(axes)
+        ]
     except Refused:
         model = None
     return shape, tile, arguments, model

@@ -19,8 +19,10 @@ class Refused(Exception):
     """Raised if the layout is not valid."""
 
 
-def spans(extent, tile, stride, tail):
+def spans(extent, tile, stride, tail, align):
     """Returns (start, end, extent) of each tile along an axis; `end` is the end of the elements that the tile reads."""
+    if stride % align:
+        raise Refused
     found = []
     start = 0
     while start + tile <= extent:
@@ -31,7 +33,8 @@ def spans(extent, tile, stride, tail):
         if tail == "error" or (tail == "shift" and tile > extent):
             raise Refused
         if tail == "shift":
-            found.append((extent - tile, extent, tile))
+            start = next(each for each in range(extent - tile, extent) if each % align == 0)
+            found.append((start, extent, tile))
         elif tail == "pad":
             found.append((start, extent, tile))
         elif tail == "partial":
@@ -42,8 +45,8 @@ def spans(extent, tile, stride, tail):
 class Axis:
     """A tiled axis: the tiles, and the places of their results in the output."""
 
-    def __init__(self, extent, tile, stride, tail, scale=Fraction(1), offset=0, result=None):
-        self.tiles = spans(extent, tile, stride, tail)
+    def __init__(self, extent, tile, stride, tail, scale=Fraction(1), offset=0, result=None, align=1):
+        self.tiles = spans(extent, tile, stride, tail, align)
         self.output = math.ceil(extent * scale)
         self.result = int(tile * scale) if result is None else result
         self.starts, self.results = [], []

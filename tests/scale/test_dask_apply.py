@@ -24,6 +24,7 @@ SETTINGS = [
     (blur, {"window": "gaussian", "tail": "pad", "padding_mode": "reflect"}),
     (blur, {"tail": "pad", "padding_mode": "edge", "dtype": "float64"}),
     (blur, {"tail": "drop", "fill": -1}),
+    (blur, {"align": 4, "padding_mode": "reflect"}),
     (blur, {"batch": 4}),
     (classes, {"scale": 0.5, "reduce": "sum"}),
 ]
@@ -260,7 +261,7 @@ def test_exceptions_of_functions_name_the_tile(tmp_path):
         return tile
 
     with pytest.raises(RuntimeError, match="no memory on the device") as caught:
-        apply_tiled(fails, X, TILE, overlap=OVERLAP, out=tmp_path / "y.zarr", progress=False, token="a")
+        apply_tiled(fails, X, TILE, overlap=OVERLAP, out=tmp_path / "y.zarr", progress=False, version="a")
     assert "tile 7 at position (1, 1)" in "".join(getattr(caught.value, "__notes__", ["tile 7 at position (1, 1)"]))
 
 
@@ -277,7 +278,7 @@ def test_exceptions_of_functions_name_the_tile(tmp_path):
         ({"chunks": 3.5j}, InvalidType, "chunks: must be extents"),
         ({"batch": 0}, InvalidValue, "batch: must be at least 1"),
         ({"check": -1}, InvalidValue, "check: must be a number of tiles"),
-        ({"token": 3}, InvalidType, "token: must be a text"),
+        ({"version": 3}, InvalidType, "version: must be a text"),
         ({"out": {}}, InvalidType, "out: must be a zarr array, or the path or URL of a new one"),
         ({"out": "/nowhere/at/all.zarr"}, InvalidValue, "out: the folder of the store must exist; given /nowhere/at"),
         ({"resources": {"GPU": 1}}, InvalidValue, "resources: need an out"),

@@ -88,7 +88,7 @@ def test_tiles_run_where_the_resources_are(tmp_path, written):
     patience = dask.config.set({"distributed.scheduler.no-workers-timeout": "60s"})  # if the worker with the GPU ends
     with patience, distributed.LocalCluster(n_workers=1, **options) as cluster, distributed.Client(cluster) as client:
         with pytest.raises(InvalidValue, match="resources: must be what a worker offers; given {'GPU': 1}"):
-            apply_tiled(where, X, TILE, overlap=OVERLAP, resources={"GPU": 1}, out=tmp_path / "y.zarr", token="where")
+            apply_tiled(where, X, TILE, overlap=OVERLAP, resources={"GPU": 1}, out=tmp_path / "y.zarr", version="where")
         with pytest.raises(InvalidValue, match="resources: need an out: dask forgets them.*optimization.fuse.active"):
             apply_tiled(where, X, TILE, overlap=OVERLAP, resources={"GPU": 1})
         worker = [sys.executable, "-m", "distributed.cli.dask_worker", cluster.scheduler_address, "--resources", "GPU=1"]
@@ -97,7 +97,7 @@ def test_tiles_run_where_the_resources_are(tmp_path, written):
             client.wait_for_workers(2, timeout=60)
             with dask.config.set({} if written else {"optimization.fuse.active": False}):
                 y = apply_tiled(
-                    where, X, TILE, overlap=OVERLAP, resources={"GPU": 1}, chunks=(128, 128), token="where",
+                    where, X, TILE, overlap=OVERLAP, resources={"GPU": 1}, chunks=(128, 128), version="where",
                     out=tmp_path / "y.zarr" if written else None, progress=False,
                 )
                 assert (y.array[:] if written else y.compute()).tobytes() == WANT.tobytes()

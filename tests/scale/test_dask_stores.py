@@ -60,8 +60,7 @@ def test_a_run_that_was_ended_computes_only_what_is_missing(tmp_path, given):
         return blur(tile)
 
     with dask.config.set(scheduler="sync"):
-        tokens = {"token": "the same"}
-        run(counting, tmp_path / "whole.zarr", **tokens)
+        run(counting, tmp_path / "whole.zarr", version="the same")
         whole = len(calls)
         report = run(out=out)
     assert (report.written, report.chunks) == (len(WANT[0]) // 40 * 4 + 4 - 6, 16)
@@ -83,7 +82,7 @@ def test_a_process_that_is_killed_leaves_a_run_that_goes_on(tmp_path):
 import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
 from scale_functions import photo, slow_blur
 from patchfold.dask import apply_tiled
-apply_tiled(slow_blur, photo(), {TILE}, overlap={OVERLAP}, out=sys.argv[1], chunks=(40, 40), progress=False, token="blur")
+apply_tiled(slow_blur, photo(), {TILE}, overlap={OVERLAP}, out=sys.argv[1], chunks=(40, 40), progress=False, version="blur")
 """
     out = tmp_path / "y.zarr"
     process = subprocess.Popen([sys.executable, "-c", program, str(out)])
@@ -99,7 +98,7 @@ apply_tiled(slow_blur, photo(), {TILE}, overlap={OVERLAP}, out=sys.argv[1], chun
     process.wait()
     assert not out.exists() and (tmp_path / "y.zarr.partial").exists()
     done = len(done_chunks())
-    report = run(out=out, token="blur")
+    report = run(out=out, version="blur")
     assert done >= 3 and report.written == 16 - done
     assert report.array[:].tobytes() == WANT.tobytes() and not (tmp_path / "y.zarr.partial").exists()
 
@@ -108,7 +107,7 @@ apply_tiled(slow_blur, photo(), {TILE}, overlap={OVERLAP}, out=sys.argv[1], chun
     ("changed", "says"),
     [
         ({"fn": twice}, "another function"),
-        ({"token": "version 2"}, "another function"),
+        ({"version": "2"}, "another function: version"),
         ({"overlap": 10}, "another tiling: stride"),
         ({"reduce": "center"}, "another merge"),
         ({"source": X + 1}, "another source"),
@@ -185,32 +184,6 @@ def test_a_full_disk_leaves_a_run_that_goes_on(tmp_path):
     Full.room = 100
     report = run(out=target)
     assert report.written == 11 and target[:].tobytes() == WANT.tobytes()
-
-
-def test_functions_that_cannot_be_recognised_need_a_token(tmp_path):
-    class Model:
-        def __call__(self, tile):
-            return blur(tile)
-
-        def __reduce__(self):
-            return int, (time.monotonic_ns(),)
-
-    with pytest.raises(InvalidValue, match="fn: must be a function that pickles to the same bytes each time.*token="):
-        run(Model(), tmp_path / "y.zarr")
-    assert run(Model(), tmp_path / "y.zarr", token="model 1").array[:].tobytes() == WANT.tobytes()
-
-
-def test_a_class_of_a_script_is_recognised_again(tmp_path):
-    """Checks that a class of a script gets an equal token in every run, although its pickle differs."""
-    script = tmp_path / "script.py"
-    script.write_text(
-        "from dask.base import tokenize\nfrom patchfold.dask import once\n"
-        "class Net:\n    def __call__(self, tile):\n        return tile\n"
-        "print(tokenize(once(Net)))\n",
-        encoding="utf-8",
-    )
-    done = [subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout for _ in range(2)]
-    assert done[0] == done[1] != ""
 
 
 def test_stores_in_memory_are_for_one_process(tmp_path):

@@ -34,6 +34,43 @@ TEST(TilingLayout, ShortAxesArePaddedAndOthersShifted) {
   for (std::int64_t k = 0; k < shifted.grid()[1]; ++k) EXPECT_EQ(shifted.span(1, k), same.span(1, k));
 }
 
+TEST(TilingLayout, TilesBeginAtMultiplesOfAlign) {
+  const Tiling tiling(TilingSpec{.shape = {30, 29}, .tile = {12, 12}, .overlap = 4, .align = {4, 2}});
+  ASSERT_EQ(tiling.grid(), (Dims{4, 4}));
+  EXPECT_EQ(tiling.span(0, 2).read, (Span{16, 28}));
+  EXPECT_EQ(tiling.span(0, 3).read, (Span{20, 30}));  // 18 is no multiple of 4
+  EXPECT_EQ(tiling.span(0, 3).extent, 12);
+  EXPECT_EQ(tiling.span(0, 3).write, (Span{20, 30}));
+  EXPECT_EQ(tiling.span(1, 3).read, (Span{18, 29}));
+  const Tiling plain(TilingSpec{.shape = {30, 29}, .tile = {12, 12}, .overlap = 4});
+  EXPECT_EQ(plain.span(0, 3).read, (Span{18, 30}));
+  EXPECT_EQ(Tiling(TilingSpec{.shape = {30, 29}, .tile = {12, 12}, .overlap = 4, .align = 1}).to_json(), plain.to_json());
+  EXPECT_NE(tiling.to_json().find("\"result\": [12, 12], \"align\": [4, 2], \"output\""), std::string::npos);
+  const Tiling uneven(TilingSpec{.shape = {41}, .tile = {14}, .stride = 8, .align = 8});  // as nets without padding need them
+  EXPECT_EQ(uneven.span(0, 4).read, (Span{32, 41}));
+}
+
+TEST(TilingLayout, StridesThatAreNoMultiplesOfAlignAreRefused) {
+  const auto refusal = [](TilingSpec spec) { return error_of([&] { Tiling{spec}; }); };
+  EXPECT_EQ(refusal({.shape = {3, 700, 900}, .tile = {128, 128}, .overlap = {32, 30}, .align = 4}),
+            "tiling: overlap: must be the tile less a multiple of align; given 30 along axis 2, expected 28 or 32, or "
+            "a tile of 126 or 130");
+  EXPECT_EQ(refusal({.shape = {99}, .tile = {10}, .align = 4}),
+            "tiling: overlap: must be the tile less a multiple of align; given 0 along axis 0, expected 2, or a tile of 8 or 12");
+  EXPECT_EQ(refusal({.shape = {99}, .tile = {10}, .overlap = 8, .align = 4}),
+            "tiling: overlap: must be the tile less a multiple of align; given 8 along axis 0, expected 6, or a tile of 12");
+  EXPECT_EQ(refusal({.shape = {99}, .tile = {3}, .align = 4}),
+            "tiling: overlap: must be the tile less a multiple of align; given 0 along axis 0, expected a tile of 4");
+  EXPECT_EQ(refusal({.shape = {99}, .tile = {10}, .stride = 7, .align = 4}),
+            "tiling: stride: must be a multiple of align; given 7 along axis 0, expected 4 or 8");
+  EXPECT_EQ(refusal({.shape = {99}, .tile = {10}, .stride = 3, .align = 4}),
+            "tiling: stride: must be a multiple of align; given 3 along axis 0, expected 4");
+  EXPECT_EQ(refusal({.shape = {99}, .tile = {10}, .stride = 4, .align = 0}),
+            "tiling: align: must be at least 1 on every axis; given 0");
+  EXPECT_EQ(refusal({.shape = {99}, .tile = {10}, .stride = 4, .align = {1, 2}}),
+            "tiling: align: must have one entry for each extent of the tile; given [1, 2], expected 1 entry");
+}
+
 TEST(TilingLayout, AnAxisThatIsShorterThanTheTileMayHoldChannels) {
   EXPECT_EQ(error_of([] {
               Tiling(TilingSpec{.shape = {300, 300, 3}, .tile = {256, 256}});

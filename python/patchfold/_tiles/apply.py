@@ -60,7 +60,7 @@ def apply_tiled(
         x: an array of NumPy or torch, or any array that supports DLPack; or a store (zarr, h5py, xarray, dask): an object
             with shape and dtype that returns arrays for slices, of which one tile at a time is read; or an open data set of
             rasterio, of shape (bands, height, width).
-        tile, overlap, tail, axes, padding_mode, value, scale, offset, result: as for Tiling.
+        tile, overlap, tail, axes, padding_mode, value, scale, offset, result, align: as for Tiling.
         window, reduce, dtype: as for Merger.
         mask: as for Merger; fn is not called for tiles that are masked out.
         fill: as for Merger.

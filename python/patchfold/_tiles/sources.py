@@ -102,7 +102,7 @@ class Source:
             axes = tiling._native.axes
             extents = tuple(tile.shape[axis] + extra[axis] for axis in axes)
             padding = (given["padding_mode"], given["value"])
-            one = _core.Tiling.make(shape, extents, None, [], extents, "pad", axes, *padding, [(1, 1)], None, None)
+            one = _core.Tiling.make(shape, extents, None, [], extents, "pad", axes, *padding, [(1, 1)], None, None, None)
             region = one.cut(0, region, None)[tuple(slice(more, None) for more in extra)]
         return np.array(region)
 

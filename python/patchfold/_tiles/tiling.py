@@ -50,6 +50,9 @@ class Tiling(TilingBase):
             float, which stands for the simplest fraction that rounds to it. Strides and tiles times scale must be whole.
         offset: the output coordinate, for each tiled axis, at which the result of the tile at 0 begins.
         result: extents of the result of a whole tile, for each tiled axis. Default: tile * scale.
+        align: elements, for every or for each tiled axis: each tile begins at a multiple of align, as the strides and pools
+            of a network need it: 4 for a pool of 4. Strides must be multiples of align. A tile that is moved back ends with
+            the array, or with the fewest elements of padding with which it begins at a multiple of align.
 
     Formula: tile k reads [k * stride, k * stride + tile) of each tiled axis; its result lies at
         [start * scale + offset, .. + result) of the output, whose extent is ceil(extent * scale).
@@ -83,6 +86,7 @@ class Tiling(TilingBase):
         scale: Scale = 1,
         offset: IntOrInts | None = None,
         result: IntOrInts | None = None,
+        align: IntOrInts = 1,
     ) -> None:
         if overlap is None and stride is None:
             expected = "0 for tiles side by side, elements, or a fraction of the tile"
@@ -110,6 +114,7 @@ class Tiling(TilingBase):
             [(ratio.numerator, ratio.denominator) for ratio in ratios],
             offset,
             result,
+            align,
         )
         if axes is None:
             ask_for_axes(self._native.shape, len(self._native.tile))
@@ -402,7 +407,7 @@ class Tiling(TilingBase):
         parts = [str(self.shape), str(self.tile), f"stride={self.stride}", f"tail={given['tail']!r}"]
         if self.axes != tuple(range(len(self.shape) - len(self.tile), len(self.shape))):
             parts.append(f"axes={tuple(given['axes'])}")
-        if "pad" in given["tail"] and (given["padding_mode"] != "constant" or given["value"] != 0):
+        if ("pad" in given["tail"] or "align" in given) and (given["padding_mode"] != "constant" or given["value"] != 0):
             parts += [f"padding_mode={given['padding_mode']!r}", f"value={given['value']!r}"]
         if any(ratio != [1, 1] for ratio in given["scale"]):
             parts.append(f"scale=({', '.join(str(Fraction(*ratio)) for ratio in given['scale'])},)")
@@ -411,6 +416,8 @@ class Tiling(TilingBase):
         whole = [tile * ratio[0] / ratio[1] for tile, ratio in zip(self.tile, given["scale"], strict=True)]
         if given["result"] != whole:
             parts.append(f"result={tuple(given['result'])}")
+        if "align" in given:
+            parts.append(f"align={tuple(given['align'])}")
         return f"<Tiling({', '.join(parts)}): {len(self)} tiles, grid {self.grid}>"
 
     def _repr_html_(self) -> str:

@@ -162,4 +162,5 @@ def from_text(text: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     except (TypeError, ValueError, ArithmeticError):
         raise InvalidValue(TILING, "scale", "must be a list of fractions", value_text(entries["scale"])) from None
     arguments["value"] = number_of(entries["value"])
+    arguments["align"] = entries.get("align", 1)
     return entries, arguments

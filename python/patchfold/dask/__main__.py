@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     apply.add_argument("--scale", type=_scale, default=1, help="output elements for each element: 2, or 1/2")
     apply.add_argument("--resources", type=_resources, action="append", metavar="NAME=N", help="of a worker: GPU=1")
     apply.add_argument("--check", type=int, default=0, metavar="N", help="computes N tiles twice and compares their bits")
-    apply.add_argument("--token", help="stands for the function and its weights in the record of the run")
+    apply.add_argument("--version", help="stands for the function and its weights in the record of the run")
 
     cut = commands.add_parser("split", parents=[tiles, run], help="cuts an array into tiles")
     cut.add_argument("source", metavar="SOURCE", help="path or URL of a zarr array or an OME-Zarr image")
@@ -156,7 +156,7 @@ def _run(given: argparse.Namespace, client: Any) -> Any:
     if given.command == "merge":
         return merge(given.tiles, given.out, **options, **common)
     fn = _function(given.function)
-    for name in ("batch", "scale", "check", "token"):
+    for name in ("batch", "scale", "check", "version"):
         options[name] = getattr(given, name)
     if given.resources:
         options["resources"] = dict(given.resources)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from .._tiles.tiling import Tiling
 from .._typing import Int, IntOrInts, Overlap, Progress, TiledSettings
 from ._chunks import NAME, Chunks, chunk_extents
 from ._graph import Graph, read_box, with_job
+from ._identity import identity_of
 from ._job import Job
 from ._layouts import labelled_like, layout_of
 from ._parts import Box
@@ -59,7 +59,7 @@ def apply_tiled(
     level: Int = 0,
     resources: Mapping[str, float] | None = None,
     check: Int = 0,
-    token: str | None = None,
+    version: str | None = None,
     overwrite: bool = False,
     client: Any = None,
     **settings: Unpack[TiledSettings],
@@ -77,8 +77,8 @@ def apply_tiled(
             it is used. fn must give the same bits each time, since the tiles of a dead worker are computed again.
         source: a dask array; a zarr array (version 2 or 3), or its path or URL; an OME-Zarr image, as a group of zarr or its
             path or URL; a DataArray of xarray; a NumPy array.
-        tile, overlap, tail, axes, padding_mode, value, scale, offset, result: as for Tiling.
-        window, reduce, mask, dtype, fill, nodata: as for Merger.
+        tile, overlap, tail, axes, padding_mode, value, scale, offset, result, align: as for Tiling.
+        window, reduce, mask, dtype, fill: as for Merger.
         batch: the largest number of tiles that fn receives at a time, stacked along a new first axis. A batch is one task.
         out: None for a lazy result; or where the result is written: a zarr array, or the path or URL of a store that is
             made, of the kind of the source (an OME-Zarr image of one level, a data set of xarray, or a zarr array). A local
@@ -92,7 +92,8 @@ def apply_tiled(
         level: of an OME-Zarr image, 0 for the finest.
         resources: what a worker must have to run fn, as distributed counts it: {"GPU": 1}.
         check: for how many tiles, evenly spread, fn is called twice; other bits the second time are an error.
-        token: a text that stands for fn, if it cannot be pickled to the same bytes each time; another text, another run.
+        version: a text that stands for fn in the record of a run, in place of its code and all that the code uses; another
+            text, another run.
         overwrite: whether an existing out, or the record of another run, is replaced.
         client: a client of distributed. Default: the current client, or without a client dask's threads in this process.
 
@@ -133,7 +134,7 @@ def apply_tiled(
         results=results,
         resources=resources,
         check=check,
-        function=_token_of(fn, token, out),
+        function=_function(fn, version, out),
         overwrite=overwrite,
         client=client_of(client),
     )
@@ -149,7 +150,7 @@ class Options:
     progress: Any
     overwrite: bool
     client: Any
-    function: str
+    function: dict[str, str | None]
     batch: int = 1
     stacked: bool = False
     device: Any = None
@@ -271,18 +272,10 @@ def _checked(check: Any, numbers: list[int]) -> frozenset[int]:
     return frozenset(numbers[k * len(numbers) // count] for k in range(count))
 
 
-def _token_of(fn: Any, token: str | None, out: Any) -> str:
-    """Returns the text that identifies the function in the record of a run."""
-    if token is not None:
-        if not isinstance(token, str):
-            raise InvalidType(NAME, "token", "must be a text", given_text(token))
-        return token
-    name = getattr(fn, "__qualname__", type(fn).__qualname__)
-    try:
-        return f"{name} {tokenize(fn, ensure_deterministic=True)}"
-    except Exception as error:
-        if out is None:
-            return f"{name} {tokenize(os.urandom(8))}"
-        rule = "must be a function that pickles to the same bytes each time, so that a run can be resumed"
-        expected = "token='name and version of the model', or patchfold.dask.once(load, path)"
-        raise InvalidValue(NAME, "fn", rule, f"{given_text(fn)}: {error}", expected) from None
+def _function(fn: Any, version: Any, out: Any) -> dict[str, str | None]:
+    """Returns what identifies the function in the record of a run."""
+    if version is None:
+        return {"version": None, **identity_of(fn, required=out is not None)}
+    if not isinstance(version, str):
+        raise InvalidType(NAME, "version", "must be a text", given_text(version))
+    return {"version": version}

@@ -139,15 +139,16 @@ def run_tiles(job: Job, numbers: tuple[int, ...], targets: tuple[Index, ...], la
 
 def _check_again(tiles: list[Tile], first: list[Any], second: list[Any]) -> None:
     for tile, one, other in zip(tiles, first, second, strict=True):
-        if _bits(one) != _bits(other):
+        if bits_of(one) != bits_of(other):
             rule = "must give the same bits each time: a tile that is computed again would make a seam"
             expected = "a model in evaluation mode, without dropout or random numbers, or seeds made from the tile"
             raise InvalidValue(NAME, "fn", rule, f"two results for {names_of([tile])}", expected)
 
 
-def _bits(array: Any) -> bytes:
+def bits_of(array: Any) -> bytes:
+    """Returns the elements of an array in the processor's memory, row-major."""
     own = _copied(array)
-    return own.tobytes() if is_numpy(own) else own.view(sys.modules["torch"].uint8).numpy().tobytes()
+    return own.tobytes() if is_numpy(own) else own.reshape(-1).view(sys.modules["torch"].uint8).numpy().tobytes()
 
 
 def _copied(piece: Any) -> Any:

@@ -58,13 +58,15 @@ class Manifest:
             if there == expected:
                 continue
             if isinstance(there, dict) and isinstance(expected, dict):
-                differs = next(each for each in expected if there.get(each) != expected[each])
-                name, there, expected = f"{name}: {differs}", there.get(differs), expected[differs]
-            same = ", or a token= from the beginning if it is the same function" if name == "function" else ""
+                differs = next(each for each in (*expected, *there) if there.get(each) != expected.get(each))
+                label, there, expected = f"{name}: {differs}", there.get(differs), expected.get(differs)
+            else:
+                label = name
+            same = ", or the same version= from the beginning if it is the same function" if name == "function" else ""
             raise InvalidValue(
                 NAME,
                 "out",
-                f"belongs to a run with another {name} (see {self._text}/{_FILE})",
+                f"belongs to a run with another {label} (see {self._text}/{_FILE})",
                 _short(expected),
                 f"{_short(there)}, or another out, or overwrite=True to begin anew{same}",
             )
@@ -117,5 +119,5 @@ def manifest_of(store: Any, path: str) -> Manifest | None:
 
 
 def _short(entry: Any) -> str:
-    text = json.dumps(entry)
+    text = "none" if entry is None else json.dumps(entry)
     return text if len(text) <= 120 else text[:117] + ".."

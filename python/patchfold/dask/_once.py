@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import inspect
+import functools
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from dask.base import tokenize
 
 from .._errors import InvalidType, given_text
+from ._identity import identity_of
 
 _made: dict[str, Any] = {}
 _lock = threading.Lock()
@@ -20,8 +21,8 @@ class Once:
     """A function that is made at its first call, once in each process. See ``once``."""
 
     def __init__(self, make: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self._make, self._args, self._kwargs = make, args, kwargs
-        self._token = tokenize(_text_of(make), args, kwargs)
+        self._make = functools.partial(make, *args, **kwargs)
+        self._token = tokenize(identity_of(self._make, required=False))
 
     def __call__(self, *args: Any) -> Any:
         return self.function()(*args)
@@ -30,28 +31,11 @@ class Once:
         """The function that make returned."""
         with _lock:  # one thread makes the function, and the others wait
             if self._token not in _made:
-                _made[self._token] = self._make(*self._args, **self._kwargs)
+                _made[self._token] = self._make()
             return _made[self._token]
 
-    def __dask_tokenize__(self) -> Any:
-        return ("patchfold.once", self._token)
-
     def __repr__(self) -> str:
-        return f"once({getattr(self._make, '__qualname__', self._make)!s})"
-
-
-def _text_of(make: Any) -> Any:
-    """Returns a text that identifies a function or class in every process: its name, and its source if a script defines it.
-    The pickle of a script's function differs from process to process."""
-    module, name = getattr(make, "__module__", None), getattr(make, "__qualname__", "<")
-    if module is None or "<" in name:
-        return make
-    if module != "__main__":
-        return f"{module}:{name}"
-    try:
-        return f"{name}: {inspect.getsource(make)}"
-    except (OSError, TypeError):
-        return make
+        return f"once({getattr(self._make.func, '__qualname__', self._make.func)!s})"
 
 
 def once(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Once:

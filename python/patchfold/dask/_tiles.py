@@ -41,6 +41,7 @@ def split(
     axes: IntOrInts | None = None,
     padding_mode: TilePadding = "constant",
     value: Number = 0,
+    align: IntOrInts = 1,
     progress: Progress = True,
     level: Int = 0,
     overwrite: bool = False,
@@ -52,8 +53,8 @@ def split(
 
     Arguments:
         source, progress, level, overwrite, client: as for apply_tiled.
-        tile, overlap, tail, axes, padding_mode, value: as for Tiling; tail="partial" is refused, since its last tiles are
-            shorter than the others.
+        tile, overlap, tail, axes, padding_mode, value, align: as for Tiling; tail="partial" is refused, since its last tiles
+            are shorter than the others.
         out: the path or URL of a zarr array that is made. The array gets the tiling as an attribute, so that merge needs no
             other argument. The same call continues an interrupted run, as with apply_tiled.
 
@@ -72,7 +73,8 @@ def split(
     """
     begun = time.monotonic()
     given = source_of(source, level)
-    tiling = Tiling(given.array.shape, tile, overlap=overlap, tail=tail, axes=axes, padding_mode=padding_mode, value=value)
+    where: dict[str, Any] = {"tail": tail, "axes": axes, "padding_mode": padding_mode, "value": value, "align": align}
+    tiling = Tiling(given.array.shape, tile, overlap=overlap, **where)
     if tail == "partial":
         rule = "must give tiles of one shape"
         raise InvalidValue("dask.split", "tail", rule, "'partial'", "'shift', 'pad', 'shift_or_pad', 'drop' or 'error'")
@@ -84,7 +86,7 @@ def split(
     shape: Index = (len(tiling), *tiling[0].shape)
     kind = np.dtype(given.array.dtype)
     output.check(shape, kind)
-    record: dict[str, Any] = {"tiling": tiling._given, "merge": "split", "function": "", "source": given.token}
+    record: dict[str, Any] = {"tiling": tiling._given, "merge": "split", "function": {}, "source": given.token}
     output.recorded(record, overwrite)
     record |= {"results": [str(kind), None], "chunks": (1, *shape[1:])}
     done = output.begin(Layout(shape, kind, (1, *shape[1:])), record, overwrite)
@@ -166,7 +168,7 @@ def merge(
         progress=progress,
         overwrite=overwrite,
         client=client_of(client),
-        function="the tiles themselves",
+        function={},
         results=ResultType(str(array.dtype), channels),
     )
     return merged(_unchanged, Source(array, given.token, given.text, stacked=True), tiling, spec, options)
