@@ -216,8 +216,9 @@ struct Folding {
     };
     add(b.terms[0], std::bool_constant<!has_sums>());
     for (std::int64_t i = 1; i < b.terms_count; ++i) add(b.terms[i], std::false_type());
+    // The bits of a NaN depend on whether all elements are equal, so vectors with NaNs are made element by element.
     PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
-      if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Eq(sums[v], sums[v])))) {  // some are NaN
+      if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Eq(sums[v], sums[v])))) {
         for (std::int64_t lane = 0; lane < lanes; ++lane) fold_one(step, b, r, j + v * lanes + lane);
         continue;
       }

@@ -78,7 +78,7 @@ def apply_tiled(
         source: a dask array; a zarr array (version 2 or 3), or its path or URL; an OME-Zarr image, as a group of zarr or its
             path or URL; a DataArray of xarray; a NumPy array.
         tile, overlap, tail, axes, padding_mode, value, scale, offset, result, align: as for Tiling.
-        window, reduce, mask, dtype, fill: as for Merger.
+        window, reduce, mask, dtype, fill, nodata: as for Merger.
         batch: the largest number of tiles that fn receives at a time, stacked along a new first axis. A batch is one task.
         out: None for a lazy result; or where the result is written: a zarr array, or the path or URL of a store that is
             made, of the kind of the source (an OME-Zarr image of one level, a data set of xarray, or a zarr array). A local
