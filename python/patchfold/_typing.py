@@ -52,12 +52,11 @@ Padding: TypeAlias = IntOrInts | Pairs | Literal["valid", "same", "same_upper", 
 Number: TypeAlias = SupportsIndex | SupportsFloat | SupportsComplex
 """A number of Python or NumPy."""
 
-TilePadding: TypeAlias = (
-    Literal["constant", "edge", "reflect", "symmetric"]
-    | Literal["zeros", "replicate"]
+PaddingMode: TypeAlias = (
+    Literal["constant", "edge", "reflect", "symmetric", "wrap"]
+    | Literal["zeros", "replicate", "circular"]
     | Literal["CONSTANT", "REFLECT", "SYMMETRIC"]
 )
-PaddingMode: TypeAlias = TilePadding | Literal["wrap", "circular"]
 """The modes of padding, in the words of NumPy, torch and TensorFlow."""
 
 Layout: TypeAlias = Literal["channels_first", "channels_last"]
@@ -70,6 +69,11 @@ DepthMode: TypeAlias = Literal["blocks_first", "depth_first"]
 TokenOrder: TypeAlias = Literal["vit", "torch", "qwen"] | str
 """The order of a model, or the axes of a token in order: "p1 p2 pf c"."""
 
+TilePadding: TypeAlias = (
+    Literal["constant", "edge", "reflect", "symmetric"]
+    | Literal["zeros", "replicate"]
+    | Literal["CONSTANT", "REFLECT", "SYMMETRIC"]
+)
 Tail: TypeAlias = Literal["shift", "shift_or_pad", "pad", "partial", "drop", "error"]
 Reduce: TypeAlias = Literal["mean", "sum", "max", "min", "first", "last", "center"]
 WindowName: TypeAlias = Literal["ones", "linear", "hann", "cosine", "gaussian"]
