@@ -46,9 +46,9 @@ PATCHFOLD_API std::string explain_svg(const ProblemText& problem);
 /// two numbers makes the problem correct. Throws Error(unknown_operator).
 PATCHFOLD_API std::string explain_error(const ProblemText& problem);
 
-/// Explains the places of tiles, their overlap, and the weights and memory of their merge: as text, in lines of at most 100
-/// ASCII characters, and as a picture like that of explain_svg(). A merger may refuse `merge`, since this function only describes
-/// the spec; the text then has a note.
+/// Explains the places of tiles, their overlap, and the weights and memory of their merge: as text, in lines of at most 100 ASCII
+/// characters, and as a picture like that of explain_svg(). If a merger would refuse `merge`, the text has a note, since this
+/// function only describes the spec.
 PATCHFOLD_API std::string explain(const Tiling& tiling, const MergeSpec& merge = {});
 PATCHFOLD_API std::string explain_svg(const Tiling& tiling, const MergeSpec& merge = {});
 

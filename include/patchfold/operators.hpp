@@ -94,7 +94,7 @@ struct PATCHFOLD_API Fold {
   Positions positions = Positions::flat;
   bool accumulate = false;  ///< the result, rounded to the element type, is added to the output's elements; sums only
   FoldReduce reduce = FoldReduce::sum;
-  Scalar fill{};  ///< means only: elements that no patch touches
+  Scalar fill{};  ///< means only: the value of elements that no patch touches
 
   Dims output_shape(const Dims& columns) const;
   Plan plan(const ConstTensorView& columns, const TensorView& image) const;
@@ -147,7 +147,7 @@ struct PATCHFOLD_API Copy {
 };
 
 /// Cuts the spatial axes into blocks of B and moves the offset within the block to the batch axis (axis 0):
-///   out[lex(o; B) * N + n, .., y, ..] = in[n, .., y * B + o - pb, ..], zero outside.
+///   out[lex(o; B) * N + n, .., y, ..] = in[n, .., y * B + o - pb, ..], zero outside; lex(o; B) numbers the offsets row-major.
 ///   channels_first cuts the last R axes, channels_last cuts axes 1..R. Other axes do not change.
 /// I + pb + pe must be a multiple of B. Without a list, single numbers stand for the two spatial axes of an image of rank 4.
 struct PATCHFOLD_API SpaceToBatch {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports missing features of the compiler before other errors appear. The headers that all other headers include begin with this
-// header.
+// Reports missing features of the compiler before other errors appear. Every other header includes this one first, directly or
+// through another header.
 #pragma once
 
 #if !defined(__cplusplus)

@@ -37,7 +37,7 @@ inline constexpr auto words<ArgumentKind> = std::to_array<Word<ArgumentKind>>({{
                                                                                {ArgumentKind::boolean, "boolean"},
                                                                                {ArgumentKind::choice, "choice"}});
 
-/// Returns "integer", "integers", ..
+/// Returns the word of a kind: "integer", "integers", ..
 PATCHFOLD_API std::string_view name_of(ArgumentKind kind) noexcept;
 
 /// A tensor of integers in place of a list, for an input such as output_size that a model passes as a tensor.
@@ -76,7 +76,7 @@ struct ArgumentSpec {
   std::string_view doc{};                       ///< one line, with the range
 };
 
-/// The front end's names of an operator's tensors in errors; empty: the names in the table.
+/// The names that a front end's errors give to an operator's tensors; empty: the names in the table.
 struct TensorNames {
   std::string_view data{};
   std::string_view output{};
