@@ -79,8 +79,8 @@ HWY_INLINE T* row_of(const BlendRows& b, std::int64_t r) {
   return reinterpret_cast<T*>(b.dst + r * b.pitch);
 }
 
-/// Calls block(j, number) for each group of `number` vectors of a row: vectors_of_block, or 1, both as constants. The last group
-/// overlaps elements that have been made before. A row has `lanes` elements or more.
+/// Calls block(j, number) for groups of `number` vectors that cover a row, where j is the first element of a group and `number` is
+/// a constant: vectors_of_block or 1. The last group may overlap the group before it. A row has at least `lanes` elements.
 template <class Block>
 HWY_INLINE void each_block(std::int64_t count, std::int64_t lanes, const Block& block) {
   std::int64_t j = 0;
@@ -102,7 +102,7 @@ HWY_INLINE void fetch(const T* elements, const BlendTerm& term, std::int64_t byt
     hwy::Prefetch(reinterpret_cast<const std::byte*>(elements) + i + term.ahead);
 }
 
-/// Makes sums of float64, as elements of type From or as float64.
+/// Makes weighted sums in float64, and stores them as elements of type To: From or double.
 template <class From, class To>
 struct Weighted {
   using D = hn::ScalableTag<double>;
@@ -114,7 +114,7 @@ struct Weighted {
   using Out = typename Elements<To, D>::Raw;
   static constexpr std::int64_t lanes = hn::MaxLanes(D());
 
-  /// Writes elements from column j of row r on to dst.
+  /// Writes `vectors` vectors of row r to dst, beginning with element j.
   template <int vectors, bool past_cache>
   static HWY_INLINE void block(const BlendRows& b, Out* dst, std::int64_t r, std::int64_t j, bool keep_equal) {
     const D d;
@@ -321,7 +321,7 @@ struct Means8 {
   }
 };
 
-/// Makes sums in float64 and stores them as float32: float64 holds the sums exactly, so only one step rounds.
+/// Makes sums in float64 and stores them as float32.
 template <class From>
 void rows_to_float(const BlendRows& b, bool keep_equal) {
   using D = hn::ScalableTag<double>;

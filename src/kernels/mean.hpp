@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Means: sums in a type so wide that the mean of equal elements is the element, divided once and rounded once.
+// Computes means. Elements are added in a type so wide that the mean of equal elements is the element; the sum is divided once and
+// rounded once.
 //
 //   elements                                     accumulator
 //   integers of 32 bits and less, booleans,      float64
@@ -37,7 +38,7 @@ struct MeanRow {
   const FillLine* fill = nullptr;
 };
 
-/// A SumKernel with divisions.
+/// The functions for means of one type; SumKernel has those for sums.
 struct MeanKernel {
   std::int64_t accumulator_size;
   void (*clear)(std::byte* accumulators, std::int64_t count) noexcept;
@@ -55,14 +56,14 @@ const MeanKernel& mean_kernel(DType dtype) noexcept;
 /// Returns whether a stored element may differ from the mean, so that careful_mean() must make it.
 bool needs_care(DType dtype, const std::byte* element) noexcept;
 
-/// Elements in equal steps.
+/// Elements of a mean that lie in equal steps.
 struct MetTaps {
   std::int64_t count = 0;
-  std::int64_t step = 0;  ///< bytes
+  std::int64_t step = 0;  ///< bytes from element to element
 };
 
-/// Writes a mean to dst; `fill` if it has no elements. The elements are at src + i0 * step0 + i1 * step1 + .., where each of `taps`
-/// gives a step and a number of steps.
+/// Writes a mean to dst; `fill` if it has no elements. The elements are at src + i0 * step0 + i1 * step1 + .., where taps[k] gives
+/// step k and the count of index k.
 void careful_mean(DType dtype, std::byte* dst, const std::byte* src, std::span<const MetTaps> taps,
                   const FillLine& fill) noexcept;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planes: copies of units along two axes with any strides.
 //
-// Columns run along the axis with the smallest stride in the destination. If another axis (rows) has the smallest stride in the
-// source, rows and columns are exchanged in registers. Columns in reverse order, or two units apart, are put in order in registers.
-// Rows and columns may each run along several dims, one after the other, so that short dims fill a register too. The strategy
-// "strided" (engine/copies/strided.cpp) cuts every copy into planes that stay in the cache.
+// Columns run along the axis with the smallest stride in the destination. If another axis has the smallest stride in the source,
+// rows run along that axis, and rows and columns are exchanged in registers. Columns in reverse order, or two units apart, are put
+// in order in registers. Rows and columns may each run along several dims, one after the other, so that short dims fill a register
+// too. The strategy "strided" (engine/copies/strided.cpp) cuts every copy into planes that stay in the cache.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace patchfold::kernels {
 
 /// One side of an axis: the offsets of its units. Strides are in bytes and may have any sign.
 struct PlaneSide {
-  const std::int64_t* offsets = nullptr;  ///< of every unit, from the first
-  std::int64_t stride = 0;                ///< if the units lie in equal steps, otherwise 0
+  const std::int64_t* offsets = nullptr;  ///< bytes from the first unit to each unit
+  std::int64_t stride = 0;                ///< bytes from unit to unit if they lie in equal steps, otherwise 0
 };
 
 /// A copy of units: dst[dst_rows[r] + dst_columns[c]] = src[src_rows[r] + src_columns[c]].
@@ -39,7 +39,7 @@ using MovePlane = void (*)(std::byte* dst, const std::byte* src, std::int64_t un
 /// Returns the kernel for planes like `plane`, with units of `unit` bytes, on the instruction set in use.
 MovePlane plane_kernel(std::int64_t unit, const Plane& plane) noexcept;
 
-/// The abilities of registers for units of some size.
+/// The abilities of the instruction set's registers, for units of one size.
 struct PlaneVectors {
   std::int64_t lanes = 1;  ///< units in a register; 1: units are moved one by one
   bool spreads = false;    ///< units can be stored at every second place
@@ -63,7 +63,7 @@ enum class PlaneWay : std::uint8_t {
 /// The steps of a plane from unit to unit, in bytes. A step of 0 means that the steps along this axis differ.
 struct PlaneSteps {
   std::int64_t dst_rows = 0, dst_columns = 0, src_rows = 0, src_columns = 0;
-  bool repeats = false;  ///< as in the plane
+  bool repeats = false;  ///< Plane::repeats
 };
 constexpr PlaneWay plane_way(std::int64_t unit, PlaneVectors vectors, std::int64_t rows, std::int64_t columns,
                              const PlaneSteps& steps) noexcept {

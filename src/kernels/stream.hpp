@@ -25,7 +25,7 @@ struct Ahead {
   std::int64_t rate = 0;    ///< lines to prefetch for 256 lines of progress
   std::int64_t row = 0;     ///< next row of the group
   std::int64_t line = 0;    ///< next line of the row
-  std::int64_t credit = 0;  ///< 256ths of a line
+  std::int64_t credit = 0;  ///< lines that are due, in 256ths
 
   /// Prefetches the lines that are due after `lines` lines of progress.
   void advance(std::int64_t lines) noexcept {

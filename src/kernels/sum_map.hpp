@@ -3,8 +3,8 @@
 //
 // All maps of a problem (say, the images of channels) add the same taps in the same places. So a program is written once: for each
 // run of a few vectors of the map, the terms to add, and for each vector of a term its lanes. The kernel runs the program for one
-// map after another. A program has no borders, rows or strides: vectors go across the ends of rows, and lanes without the term are
-// masked.
+// map after another. A program knows no borders, rows or strides: vectors go across the ends of rows, and lanes to which a term
+// adds nothing are masked.
 //
 // Accumulators begin as +0 and terms are added in the given order, as in kernels/sum.hpp, so both give equal bits.
 // The engine writes programs in engine/sums/sum_program.hpp.
@@ -66,8 +66,8 @@ struct SumProgram {
 /// A map, with the memory for its sums.
 struct SumMap {
   const std::byte* src = nullptr;  ///< its columns
-  std::byte* to = nullptr;         ///< elements, rounded; a vector beyond the last one is written, too
-  std::byte* sums = nullptr;       ///< accumulators for steps, where they are no elements; with a vector beyond the last one
+  std::byte* to = nullptr;         ///< elements, rounded; one vector beyond the last element is written, too
+  std::byte* sums = nullptr;       ///< accumulators of steps if `to` cannot hold them; room for one vector more
   const std::byte* begin = nullptr;
   const std::byte* end = nullptr;    ///< nothing outside of [begin, end) is read
   const std::byte* ahead = nullptr;  ///< prefetched while runs are summed: [ahead, ahead_end)
