@@ -20,7 +20,7 @@
 #endif
 
 #if defined(PATCHFOLD_WITH_TBB) && defined(__ELF__)
-// Functions of ThreadSanitizer in a program that is compiled with it; null in other programs.
+// Functions of ThreadSanitizer; null in programs that are not compiled with it.
 extern "C" {
 [[gnu::weak, gnu::visibility("default")]] void __tsan_acquire(void* object);
 [[gnu::weak, gnu::visibility("default")]] void __tsan_release(void* object);
@@ -64,7 +64,7 @@ void note_acquire([[maybe_unused]] void* object) noexcept {
 }
 
 /// Runs pieces as lanes. Each lane takes its own share of the pieces, and then pieces of other lanes. So at most as many pieces as
-/// lanes run at the same time, with any number of threads. In a repeated run a lane finds its share in the cache of the same
+/// lanes run at the same time, whatever the number of threads. In a repeated run a lane finds its share in the cache of the same
 /// processor.
 class Lanes {
  public:
@@ -112,8 +112,8 @@ int machine_threads() noexcept {
 /// Runs pieces on oneTBB, in an arena of its own, so that set_num_threads() affects this library only.
 ///
 /// oneTBB would wait for ever in two situations. A child that was forked after oneTBB had started threads lacks these threads, so
-/// their slots of the arena, locks and tasks are never released. If memory ran out while oneTBB started, oneTBB waits for threads
-/// that never started. In either situation `unusable_` is set, and the calling thread does the work.
+/// nothing releases the arena's slots, the locks and the tasks that they held. If memory ran out while oneTBB started, oneTBB waits
+/// for threads that never started. In either situation `unusable_` is set, and the calling thread does the work.
 class TbbExecutor final : public Executor {
  public:
   int threads() const noexcept override {

@@ -41,8 +41,8 @@ class Lattice {
 
   const auto& steps() const noexcept { return steps_; }
   std::uintptr_t lowest() const noexcept { return lowest_; }
-  /// Returns the number of bytes at the beginning of each period that hold elements, counted from the lowest address; more than the
-  /// period if this number is unknown.
+  /// Returns how many bytes at the beginning of each period hold elements, with periods counted from the lowest address; more than
+  /// the period if this number is unknown.
   std::int64_t width(std::int64_t period) const noexcept {
     std::int64_t bytes = element_;
     for (const Step& step : steps_)

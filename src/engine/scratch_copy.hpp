@@ -33,8 +33,8 @@ inline std::int64_t stage_pitch(std::int64_t bytes) noexcept {
   return lines % page == 0 ? lines + kernels::line_bytes : lines;
 }
 
-/// Returns the plan of a copy between a tensor and scratch memory, of elements as in `problem`. `written`, the bytes of the whole
-/// tensor of which the copy writes a part, decides whether the copy writes past the cache; 0: it writes scratch memory.
+/// Returns the plan of a copy between a tensor and scratch memory, of elements as in `problem`. `written` is the number of bytes of
+/// the tensor of which the copy writes a part, and decides whether the copy writes past the cache; 0 for a copy to scratch memory.
 /// `accumulate`: the copy adds to the elements of the destination.
 inline std::unique_ptr<Compiled> plan_copy(const Problem& problem, const std::vector<Dim>& axes, std::int64_t written,
                                            bool accumulate = false) {

@@ -18,7 +18,7 @@ inline int find(const DimList& dims, auto&& wanted) {
   return -1;
 }
 
-/// Removes the i-th dim from the list and returns it; for i = -1 returns a dim of extent 1.
+/// Removes dim i from the list and returns it; for i = -1 returns a dim of extent 1.
 inline Dim take(DimList& dims, int i) {
   if (i < 0) return {};
   const Dim dim = dims[i];
@@ -26,7 +26,7 @@ inline Dim take(DimList& dims, int i) {
   return dim;
 }
 
-/// Returns the product of the extents, which fits into 64 bits, since the destination has at least as many elements.
+/// Returns the product of the extents. It fits into 64 bits, since the destination has at least as many elements.
 std::int64_t count_tuples(const auto& axes) noexcept {
   std::int64_t count = 1;
   for (const auto& axis : axes) count *= axis.extent;

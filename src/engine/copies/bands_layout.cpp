@@ -157,8 +157,8 @@ class BandsPlanner {
     for (std::size_t i = 0; i < axes.size(); ++i) {
       *axes[i].step = step;
       step *= axes[i].extent;
-      // With an odd number of lines between them, runs fall into different sets of a cache. If the next axis continues the runs, no
-      // line is added.
+      // With an odd number of lines from run to run, the runs fall into different sets of a cache. If the next axis continues the
+      // runs, no line is added.
       if (is_padded || step < 4 * kernels::line_bytes || (i + 1 < axes.size() && axes[i + 1].near == step)) continue;
       is_padded = true;
       const std::int64_t odd = (ceil_div(step, kernels::line_bytes) | 1) * kernels::line_bytes;
@@ -180,7 +180,7 @@ class BandsPlanner {
 
 bool sorts_coordinates(const Window& w, std::int64_t element) noexcept {
   constexpr std::int64_t least_row = 128, most_element = 8,
-                         most_stride = 64;  // shorter rows and larger elements gain nothing
+                         most_stride = 64;  // sorting shorter rows or larger elements gains nothing
   return w.position_stride == element && element <= most_element && w.positions * element >= least_row && w.stride > 1 &&
          w.stride <= most_stride && w.kernel >= 2 * w.stride;
 }

@@ -11,7 +11,7 @@ namespace patchfold::engine {
 namespace {
 
 constexpr std::size_t most_listed_terms = 1 << 16;  ///< terms of a program (arbitrary: 2 MB)
-/// The bytes of a row that are worth a step for each tap (measured).
+/// The fewest bytes of a row for which a step for each tap pays (measured).
 constexpr std::int64_t worth_a_step = 256;
 
 /// Returns the axes of a walk that ties the elements of a phase to the positions of each tap.
@@ -224,7 +224,7 @@ class SumPlanWriter {
   const kernels::SumMapKernel& kernel_;
   MapWalk walk_;
   Reads reads_;
-  std::int64_t block_ = 1;  // elements of a phase
+  std::int64_t block_ = 1;  // number of elements of a phase
   double columns_ = 1;      // bytes of columns
   bool has_begun_ = false;  // a step that begins the sums has been written
   SumPlan plan_{};
