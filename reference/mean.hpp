@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mean of elements for the mean of fold.
+// The mean that fold takes of elements.
 #pragma once
 
 #include <vector>

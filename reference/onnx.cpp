@@ -16,7 +16,7 @@ List list_or(const Arguments& arguments, const std::string& name, const List& ot
 
 }  // namespace
 
-// input (N, C*K, L) -> (N, C, I1..IR). Every column element is added to its pixel, in ascending order of the kernel positions.
+// input (N, C*K, L) -> (N, C, I1..IR). Every column element is added to its pixel, in ascending order of the taps.
 Array col2im(const Array& input, const Arguments& arguments) {
   const List image = get<List>(arguments, "image_shape");
   const List block = get<List>(arguments, "block_shape");

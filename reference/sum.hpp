@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addition of elements, with the rounding of fold.
+// Adds elements, with the rounding of fold.
 #pragma once
 
 #include "reference/reference.hpp"
