@@ -8,7 +8,7 @@ namespace reference::onnx {
 
 namespace {
 
-/// Returns a list, or `otherwise` where it is left out or empty.
+/// Returns a list argument; `otherwise` if the argument is left out or empty.
 List list_or(const Arguments& arguments, const std::string& name, const List& otherwise) {
   const List given = get<List>(arguments, name, otherwise);
   return given.empty() ? otherwise : given;

@@ -12,9 +12,9 @@
 
 namespace patchfold {
 
-/// The largest number of elements of input or output for which explain() shows coverage and order. For an operator without a
-/// data input, the taps of all patches count instead. explain() visits each of these elements once and needs memory for them; for
-/// larger problems its text has a note in place of these sections.
+/// The largest number of elements of input or output for which explain() shows coverage and order. For an operator without a data
+/// input, the taps of all patches count instead. explain() visits each of these elements once and needs memory for them; for larger
+/// problems its text has a note in place of coverage and order.
 inline constexpr std::int64_t explain_limit = std::int64_t{1} << 22;
 
 /// The parts of an explanation that are optional.

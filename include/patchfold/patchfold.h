@@ -12,10 +12,10 @@
  * this header, list them with types, defaults and one line of text each, enough to generate a binding.
  *
  * These rules hold for every function, unless its own comment says otherwise:
- *   - Errors: a function that can fail returns a pf_status: PF_OK, or the reason of the failure. pf_last_error() returns the
- *     message, pf_last_error_part() one part of it. A failed call has written nothing through its pointers, except after
- *     an error that only running can find (PF_ERROR_EXECUTOR): then the content of the output is unspecified. No function
- *     throws, prints or aborts. A line on standard error names an environment variable that cannot be used.
+ *   - Errors: a function that can fail returns a pf_status: PF_OK, or the reason of the failure. pf_last_error() returns
+ *     the message, pf_last_error_part() one part of it. A failed call has written nothing through its pointers, except
+ *     after an error that is found only while it runs (PF_ERROR_EXECUTOR): the content of the output is then unspecified.
+ *     No function throws, prints or aborts. A line on standard error names an environment variable that cannot be used.
  *   - NULL: a pointer must not be NULL unless its comment allows that; PF_ERROR_MISSING names a pointer that must not be
  *     NULL and is. A pointer to 0 entries may be NULL. Text is UTF-8 and ends with a NUL.
  *   - Memory: the library keeps no pointer of the caller, so the caller may free or change the memory after the call; a
@@ -182,8 +182,9 @@ PF_API uint32_t pf_dtype_size(pf_dtype dtype);
 PF_API int32_t pf_dtype_is_summable(pf_dtype dtype);
 
 /* A tensor in memory of the caller. This struct never grows.
- *   data          the element with index 0 on every axis, of any alignment. An input's data is only read. May be NULL if the
- *                 tensor has no elements, in pf_output_shape, and in pf_plan_create unless it is a shape input.
+ *   data          the element with index 0 on every axis, of any alignment. An input's data is only read. May be NULL if
+ *                 the tensor has no elements. pf_output_shape and pf_plan_create read only the data of shape inputs;
+ *                 other data may be NULL there.
  *   shape         rank extents, each at least 0. May be NULL if rank is 0.
  *   stride_bytes  rank distances in bytes between neighbours on an axis, of any sign; NULL: row-major. Inputs may have
  *                 strides of 0; no two elements of an output may share memory.
@@ -213,8 +214,8 @@ enum PF_INT32 {
                             "nan", "1+2j", "true") */
 };
 
-/* One argument of an operator. pf_argument_kind says which values an argument takes. Fields that its kind does not read are
- * ignored. All entries of an array have the same size. */
+/* One argument of an operator. pf_argument_kind says which values an argument takes. Fields that its kind does not read
+ * are ignored. All attributes of an array have the same `size`. */
 typedef struct pf_attribute {
   uint32_t size; /* sizeof(pf_attribute) */
   int32_t kind;  /* PF_VALUE_.. */
@@ -271,9 +272,9 @@ typedef void (*pf_body)(void* body_context, int64_t piece);
 /* Runs pieces of work on the caller's own threads. A parameter const pf_executor* may be NULL: the library's own threads.
  *   threads  how many pieces can run at the same time, at least 1
  *   run      calls body(body_context, piece) exactly once for each piece in [0, pieces), from any thread, in any order,
- *            and returns 0 when all have ended. If it returns another value or makes another number of calls, the running
- *            call fails with PF_ERROR_EXECUTOR. A piece out of range is not run. run must not throw and must not be left
- *            by longjmp.
+ *            and returns 0 when all have ended. If run returns another value or makes another number of calls, the call
+ *            that uses it fails with PF_ERROR_EXECUTOR. A piece out of range is not run. run must not throw and must not
+ *            be left by longjmp.
  *   context  is passed to run and not used otherwise; may be NULL */
 typedef struct pf_executor {
   uint32_t size; /* sizeof(pf_executor) */
@@ -332,8 +333,8 @@ PF_CHECKED PF_API pf_status pf_plan_create(const char* op, const pf_attribute* a
  *   src, dst   the elements with index 0 on every axis; may be NULL if the tensor has no elements. src is ignored if the
  *              operator has no data input.
  *   scratch    memory of any alignment. It needs at least pf_plan_scratch_bytes() for the executor's threads; less is
- *              PF_ERROR_VALUE. The run then allocates nothing. If NULL, with scratch_bytes 0, the run uses memory that the
- *              library keeps for the calling thread: one of its first runs allocates it.
+ *              PF_ERROR_VALUE. The run then allocates nothing. If NULL, with scratch_bytes 0, the run uses memory that
+ *              the library keeps for the calling thread: one of this thread's first runs allocates the memory.
  *   executor   may be NULL */
 PF_CHECKED PF_API pf_status pf_plan_run(const pf_plan* plan, const void* src, void* dst, void* scratch, size_t scratch_bytes,
                                         const pf_executor* executor);
@@ -432,7 +433,7 @@ PF_API int32_t pf_operator_count(void);
 PF_API const char* pf_operator_name(int32_t index);
 /* Finds the index of the operator that `op` names. */
 PF_CHECKED PF_API pf_status pf_find_operator(const char* op, int32_t* index);
-/* Fills the fields of *info after size, as far as size reaches. PF_ERROR_VALUE for an index out of range. */
+/* Fills the fields of *info behind `size`, as many as fit into `size` bytes. PF_ERROR_VALUE for an index out of range. */
 PF_CHECKED PF_API pf_status pf_operator_info(int32_t index, pf_operator* info);
 PF_CHECKED PF_API pf_status pf_argument_info(int32_t index, int32_t argument, pf_argument* info);
 

@@ -129,8 +129,8 @@ struct OperatorSpec {
 PATCHFOLD_API std::span<const DialectSpec> all_dialects();
 /// Returns every operator, neutral ones first.
 PATCHFOLD_API std::span<const OperatorSpec> operators();
-/// Returns the operator with the given name. A dialect's operator without a version is the newest version. Throws
-/// Error(unknown_operator), which names the operator with the most similar name.
+/// Returns the operator with the given name. The name of a dialect's operator may lack the version, and then means the newest
+/// version. Throws Error(unknown_operator), which names the operator with the most similar name.
 PATCHFOLD_API const OperatorSpec& find_operator(std::string_view name);
 /// Returns the argument's value from its text form. Throws Error(value) or Error(type) that names operator and argument.
 PATCHFOLD_API ArgumentValue parse_value(const OperatorSpec& op, const ArgumentSpec& argument, std::string_view text);

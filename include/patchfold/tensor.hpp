@@ -192,7 +192,7 @@ auto view(const Span& span) {
   }
   return view(span.data_handle(), shape, strides);
 }
-/// Returns the tensor of DLPack's DLTensor, on the CPU. Use memory that DLPack calls read-only as an input only.
+/// Returns the tensor of DLPack's DLTensor, on the CPU. If DLPack marks the memory as read-only, use the view only as an input.
 template <detail::Dlpack Tensor>
 TensorView view(const Tensor& tensor) {
   const DType dtype = detail::check_dlpack(static_cast<int>(tensor.device.device_type), tensor.ndim, tensor.dtype.code,
@@ -294,7 +294,7 @@ inline constexpr auto words<Padding::Rule> = std::to_array<Word<Padding::Rule>>(
 /// The rule for values outside the image; numpy.pad defines these modes.
 enum class PaddingMode : std::uint8_t { constant, edge, reflect, symmetric, wrap };
 
-/// The element of the image that a padding mode puts at a coordinate outside.
+/// The element of the image that a padding mode puts at a coordinate outside the image.
 enum class PaddingSource : std::uint8_t {
   none,      ///< no element: a value fills the padding
   nearest,   ///< the element at the border

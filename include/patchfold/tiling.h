@@ -194,7 +194,7 @@ typedef struct pf_tiling_layout {
   const int64_t* output;   /* extents of the output */
 } pf_tiling_layout;
 
-/* Fills the fields of *layout after size, as far as size reaches. */
+/* Fills the fields of *layout behind `size`, as many as fit into `size` bytes. */
 PF_CHECKED PF_API pf_status pf_tiling_info(const pf_tiling* tiling, pf_tiling_layout* layout);
 
 /* Finds tile `index`: its place in the grid, and its span along each tiled axis. PF_ERROR_VALUE unless
@@ -204,8 +204,8 @@ PF_CHECKED PF_API pf_status pf_tiling_tile(const pf_tiling* tiling, int64_t inde
 /* Finds the span of tile k along tiled axis i. PF_ERROR_VALUE unless 0 <= i < n_tiled and 0 <= k < grid[i]. */
 PF_CHECKED PF_API pf_status pf_tiling_span(const pf_tiling* tiling, int32_t i, int64_t k, pf_tile_span* span);
 
-/* A box of the output has a span for each tiled axis: an array of n_tiled entries. The axes that are not tiled are whole.
- * PF_ERROR_VALUE for a box outside the output. */
+/* A box of the output has a span for each tiled axis: an array of n_tiled entries. The box has all elements along the
+ * other axes. PF_ERROR_VALUE for a box outside the output. */
 
 /* Finds the tiles whose results touch a box: a span [begin, end) of tiles along each tiled axis, of which every
  * combination touches the box. Spans are empty if a span of the box is empty or lies in a gap. Takes O(log n) for n tiles
@@ -217,9 +217,9 @@ PF_CHECKED PF_API pf_status pf_tiling_touching(const pf_tiling* tiling, const pf
  *   part  room for n_tiled entries */
 PF_CHECKED PF_API pf_status pf_tiling_piece(const pf_tiling* tiling, int64_t index, const pf_span* box, pf_span* part);
 
-/* The shapes below are given as pf_output_shape gives them: *rank is the room that shape has, then the number of axes; shape
- * may be NULL. channels are n_channels extents of the axes of a result that are not tiled, in order: those of the array
- * (pf_tiling_layout), or what a function makes of them. */
+/* The shapes below are given as pf_output_shape gives them: *rank is the room that shape has, and becomes the number of
+ * axes; shape may be NULL. channels are n_channels extents of the axes of a result that are not tiled, in order: those of
+ * the array (pf_tiling_layout), or what a function makes of them. */
 
 /* Computes the shape of tile `index` of the array, with the axes that are not tiled. */
 PF_CHECKED PF_API pf_status pf_tiling_tile_shape(const pf_tiling* tiling, int64_t index, int64_t* shape, int32_t* rank);
@@ -233,10 +233,10 @@ PF_CHECKED PF_API pf_status pf_tiling_output_shape(const pf_tiling* tiling, cons
  * rank.
  *   axes  room for n_tiled entries */
 PF_CHECKED PF_API pf_status pf_tiling_axes_in(const pf_tiling* tiling, int32_t rank, int64_t* axes);
-/* Computes the extents of the axes that are not tiled in a result of tile `index` of this shape of `rank` extents.
+/* Computes, for a result of tile `index` with this shape of `rank` extents, the extents of the axes that are not tiled.
  * PF_ERROR_SHAPE for a shape that no result of the tile has.
- *   channels    receives them as shapes are given; may be NULL
- *   n_channels  as *rank */
+ *   channels    receives these extents; may be NULL
+ *   n_channels  the room that channels has; becomes the number of these extents */
 PF_CHECKED PF_API pf_status pf_tiling_result_channels(const pf_tiling* tiling, int64_t index, const int64_t* shape,
                                                       int32_t rank, int64_t* channels, int32_t* n_channels);
 /* Finds the scale with which results of tile `index` would have this shape of `rank` extents, in lowest terms. {0, 0} if
@@ -313,7 +313,7 @@ PF_CHECKED PF_API pf_status pf_merge_check_weights(const pf_tiling* tiling, cons
 /* Finds the reduction of a merge with that spec: the given one, or the one that PF_REDUCE_STANDARD stands for. */
 PF_CHECKED PF_API pf_status pf_merge_reduction(const pf_tiling* tiling, const pf_merge_spec* spec, pf_reduce* reduce);
 /* Computes, without data, the memory that a merge needs. to_sink: not 0 if pf_merger_create_to_sink makes the merger.
- * Fills the fields of *bytes after size, as far as size reaches. */
+ * Fills the fields of *bytes behind `size`, as many as fit into `size` bytes. */
 PF_CHECKED PF_API pf_status pf_merge_memory(const pf_tiling* tiling, const pf_merge_spec* spec, int32_t to_sink,
                                             pf_merge_bytes* bytes);
 /* Computes n samples of a window with a formula; PF_WINDOW_STANDARD gives those of hann. sigma_scale: as in pf_merge_spec.
@@ -410,10 +410,11 @@ typedef struct pf_box_merger pf_box_merger;
  *   merger  receives the merger, or NULL after an error. The caller owns it and destroys it with pf_box_merger_destroy().
  *           A merger does not need the tiling or the spec once it is made. */
 PF_CHECKED PF_API pf_status pf_box_merger_create(const pf_tiling* tiling, const pf_merge_spec* spec, pf_box_merger** merger);
-/* Writes a box of the output. An error, but for PF_ERROR_OUT_OF_MEMORY, comes before anything is written.
+/* Writes a box of the output. Every error except PF_ERROR_OUT_OF_MEMORY is returned before anything is written.
  *   box       n_tiled spans
  *   pieces    n_pieces of them, in any order: one of every tile that contributes to the box. PF_ERROR_MISSING names those
- *             that are missing. For first, last and center these are the tiles that give elements, unless weights are 0
+ *             that are missing. For first, last and center only tiles that give elements contribute, unless the window
+ *             has weights of 0
  *   output    of the extents of the box along the tiled axes, with the channels between them
  *   executor  may be NULL */
 PF_CHECKED PF_API pf_status pf_box_merger_merge(const pf_box_merger* merger, const pf_span* box, const pf_piece* pieces,

@@ -194,7 +194,7 @@ class PATCHFOLD_API Tiling {
   /// Returns the shape of the result of a tile; `channels` are the extents of the axes that are not tiled, in order.
   Dims result_shape(std::int64_t index, const Dims& channels) const;
   Dims output_shape(const Dims& channels) const;
-  /// Returns the extents of the axes that are not tiled in a result of tile `index` of this shape. Throws Error(value,
+  /// Returns the extents of the axes that are not tiled, for a result of tile `index` that has this shape. Throws Error(value,
   /// rank, shape) for an index outside [0, size()) and for a shape that no result of the tile has.
   Dims result_channels(std::int64_t index, const Dims& shape) const;
   /// Returns the scale with which results of tile `index` would have this shape, in lowest terms. Returns no scale if this scale is
@@ -247,8 +247,8 @@ inline constexpr auto words<WeightWindow::Kind> =
                                              {WeightWindow::Kind::axes, "axes"},
                                              {WeightWindow::Kind::array, "array"},
                                              {WeightWindow::Kind::standard, "standard"}});
-/// Returns whether the kind is the name of one formula. The kinds axes and array need lists of weights, and standard stands
-/// for one of two formulas.
+/// Returns whether the kind stands for one formula. The kinds axes and array need lists of weights, and standard stands for one of
+/// two formulas.
 constexpr bool has_formula(WeightWindow::Kind kind) noexcept {
   return kind < WeightWindow::Kind::axes;
 }
@@ -376,11 +376,11 @@ class PATCHFOLD_API BoxMerger {
   /// without a value. Ignores copy and memory_limit.
   BoxMerger(const Tiling& tiling, const MergeSpec& spec);
 
-  /// Writes a box of the output to `output`, which has the extents of the box along the tiled axes and the channels between
-  /// them. The call needs a piece of every tile that contributes to the box: Error(missing) names missing tiles. For first, last
-  /// and center only tiles that give elements contribute, unless weights are 0. Pieces of other tiles that touch the box are not
-  /// read. Error(value): a tile that does not touch the box, that the mask leaves out, or that is given twice. Every error except
-  /// Error(out_of_memory) is thrown before anything is written.
+  /// Writes a box of the output to `output`, which has the extents of the box along the tiled axes, and the channels at their
+  /// places between these. The call needs a piece of every tile that contributes to the box: Error(missing) names missing tiles.
+  /// For first, last and center only tiles that give elements contribute, unless the window has weights of 0. Pieces of other tiles
+  /// that touch the box are not read. Error(value): a tile that does not touch the box, that the mask leaves out, or that is given
+  /// twice. Every error except Error(out_of_memory) is thrown before anything is written.
   void merge(const Box& box, std::span<const Piece> pieces, const TensorView& output,
              Executor& executor = default_executor()) const;
 

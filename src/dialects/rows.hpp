@@ -247,7 +247,7 @@ struct Dialect {
   std::vector<OperatorSpec> rows;
 };
 
-/// Returns the names of the same operator in another version.
+/// Returns the names with `op` as the operator's name, for another version of the operator.
 constexpr ops::Names named(ops::Names names, std::string_view op) {
   names.op = op;
   return names;

@@ -265,7 +265,7 @@ ErrorValue operator_hint(std::string_view name) {
   std::string_view meant;
   std::string same;  // the operators that have this name in their dialects
   for (const OperatorSpec& spec : operators()) {
-    // A name may also lack only the dialect or the version of an operator's name.
+    // The name is compared with each operator's name as it is, without its version, without its dialect, and without both.
     const std::string_view plain = dialects::without_version(spec.name);
     const std::string_view bare = spec.name.substr(spec.name.find('.') + 1);
     for (const std::string_view candidate : {spec.name, plain, bare, dialects::without_version(bare)})

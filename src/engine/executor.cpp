@@ -64,8 +64,8 @@ void note_acquire([[maybe_unused]] void* object) noexcept {
 }
 
 /// Runs pieces as lanes. Each lane takes its own share of the pieces, and then pieces of other lanes. So at most as many pieces as
-/// lanes run at the same time, whatever the number of threads. In a repeated run a lane finds its share in the cache of the same
-/// processor.
+/// lanes run at the same time, whatever the number of threads. If a run is repeated, each lane gets the same share again, and finds
+/// the share in the cache of its processor.
 class Lanes {
  public:
   static constexpr std::int64_t most = 256;  ///< arbitrary: lanes are on the stack, since run() must not allocate

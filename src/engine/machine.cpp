@@ -78,8 +78,8 @@ const Caches& caches() noexcept {
 }
 
 std::int64_t stage_bytes() noexcept {
-  // On a processor with 1 MB of second-level cache, a quarter of the cache was best. The data that streams past a stage evicts it
-  // if it takes half of the cache or more.
+  // On a processor with 1 MB of second-level cache, a quarter of the cache was best. A stage of half the cache or more is evicted
+  // by the data that streams past it.
   return std::clamp<std::int64_t>(caches().l2 / 4, 64 << 10, 256 << 10);
 }
 

@@ -21,7 +21,7 @@ struct Axis {
   std::int64_t dst_stride = 0;
 };
 
-/// A list with enough entries for two axes of every window, every dim, and the chunks of the row.
+/// A list with room for every dim, for two axes of every window, and for the chunks of the row.
 using AxisList = FixedList<Axis, 2 * max_axes + 1>;
 
 /// Returns the axes of the image.

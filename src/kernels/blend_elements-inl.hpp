@@ -109,7 +109,8 @@ HWY_INLINE hn::Vec<D> round_to_bits(D d, hn::Vec<D> v, int mantissa_bits, double
   const auto magnitude = hn::Abs(v);
   const hn::RebindToUnsigned<D> bits;
   const auto power = hn::BitCast(d, hn::And(hn::BitCast(bits, magnitude), hn::Set(bits, 0x7ff0000000000000u)));
-  // The unit of the last place is never smaller than for the smallest normal number. Numbers beyond 2^200 become infinity later.
+  // The unit of the last place is never smaller than that of the smallest normal number. Numbers beyond 2^200 become infinity
+  // later.
   const auto bounded = hn::Min(hn::Max(power, hn::Set(d, smallest)), hn::Set(d, 0x1p200));
   const auto centre = hn::Mul(bounded, hn::Set(d, static_cast<double>(std::uint64_t{1} << (52 - mantissa_bits))));
   return hn::CopySign(hn::Sub(hn::Add(magnitude, centre), centre), v);

@@ -59,7 +59,7 @@ void weighted(const BlendRows& b, bool keep_equal) {
       const double product = Number<From>::widen(element) * (scale * term.weights[r * term.weights_pitch + j]);
       sum = i == 0 ? product : sum + product;
     }
-    // The order of operands, chosen by the compiler, decides the sign and the payload of a computed NaN.
+    // The compiler chooses the order of operands, which decides sign and payload of a computed NaN; the quiet NaN replaces it.
     if (std::isnan(sum)) sum = std::numeric_limits<double>::quiet_NaN();
     if constexpr (std::is_same_v<From, To>)
       save(dst, j, equal ? first : Number<From>::narrow(sum));
@@ -75,7 +75,7 @@ std::uint64_t kept_nan(float element) noexcept {
   return static_cast<std::uint64_t>(bits >> 31) << 63 | std::uint64_t{0x7ff} << 52 |
          static_cast<std::uint64_t>(bits & 0x7fffff) << 29;
 }
-/// Returns the NaN that kept_nan() keeps.
+/// Returns the NaN of float32 that kept_nan() made into this NaN.
 std::uint32_t element_of_nan(std::uint64_t kept) noexcept {
   return static_cast<std::uint32_t>(kept >> 63 << 31 | 0x7f800000 | (kept >> 29 & 0x7fffff));
 }

@@ -125,7 +125,7 @@ struct Group {
     const D d;
     hn::Vec<D> v[ways];
     if constexpr (ways == 3) {
-      // Highway's three-way kernels take one contiguous range.
+      // Highway's functions for three streams take one contiguous range.
       const std::int64_t at = together();
       if constexpr (joins) {
         PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) v[i] = hn::LoadU(d, reinterpret_cast<const T*>(src + i * s.pitch));

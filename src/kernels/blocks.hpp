@@ -14,7 +14,7 @@
 
 namespace patchfold::kernels {
 
-/// Returns whether split and join are made for `ways` streams of elements of `unit` bytes.
+/// Returns whether split and join have code for `ways` streams of elements of `unit` bytes.
 bool has_vectors(std::int64_t unit, std::int64_t ways) noexcept;
 
 /// The work of one split or join: `rows` rows, each of `count` groups of `ways` elements.

@@ -16,7 +16,8 @@
 
 namespace patchfold::kernels {
 
-/// One side of an axis: the offsets of its units. Strides are in bytes and may have any sign.
+/// The places of the units along one axis of a plane, in the source or in the destination. Strides are in bytes and may have any
+/// sign.
 struct PlaneSide {
   const std::int64_t* offsets = nullptr;  ///< bytes from the first unit to each unit
   std::int64_t stride = 0;                ///< bytes from unit to unit if they lie in equal steps, otherwise 0
@@ -105,7 +106,7 @@ struct Blocks {
 };
 
 /// Returns the cheapest blocks for rows that lie `step` units apart in the source. The last block overlaps the block before it if
-/// it does not fit.
+/// blocks do not fit evenly.
 constexpr Blocks blocks_of(PlaneVectors vectors, std::int64_t rows, std::int64_t columns, std::int64_t step) noexcept {
   const auto parts = [](std::int64_t length, std::int64_t side) { return (length + side - 1) / side; };
   Blocks best{1, 0.9 * static_cast<double>(rows * columns)};

@@ -54,7 +54,8 @@ struct Ahead {
 };
 
 /// Copies `rows` rows of `row_bytes` bytes. Pointers and pitches need no alignment. With Store::past_cache, lines of the
-/// destination are written whole wherever rows lie side by side (dst_pitch == row_bytes). Ends with no store pending.
+/// destination are written whole wherever rows lie side by side (dst_pitch == row_bytes). Call finish_stores() before other threads
+/// read the destination.
 void copy_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch, std::int64_t row_bytes,
                std::int64_t rows, Store store, Ahead& ahead) noexcept;
 

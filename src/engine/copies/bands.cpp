@@ -2,7 +2,8 @@
 // The strategy "bands": extracts whose windows overlap or reach beyond the image, in any layout of image and columns. The image is
 // cut into bands of positions. The part of the image that a band reads is copied to scratch memory, the stage, in the order of the
 // destination and with the borders filled in. The columns are then copied from the stage, without borders. Other strategies make
-// all these copies, so both sides are read and written in whole lines, and elements are put in order once, not once per tap.
+// all these copies, so image and columns are read and written in whole lines, and elements are put in order once, not once for each
+// tap.
 #include "engine/copies/bands.hpp"
 
 #include <algorithm>
@@ -155,7 +156,8 @@ class Bands final : public Compiled {
     return ahead;
   }
 
-  /// Adds the copies from the image to the stage, for window `i` and all later windows; `axes` and `copy` hold the earlier windows.
+  /// Adds the copies from the image to the stage, for window `i` and all later windows; `axes` and `copy` describe the earlier
+  /// windows.
   void add_to_stage(Copies& copies, const Reach& band, int i, const std::vector<Dim>& axes, Copy copy) const {
     if (i == plan_.windows.size()) {
       copy.plan = plan_copy(problem_, axes, 0);
@@ -166,7 +168,8 @@ class Bands final : public Compiled {
     const BandLayout::Place& place = plan_.places[i];
     const Reach here = plan_.reach(i, band);
     const std::int64_t first = i == 0 ? 0 : here.first;
-    // The coordinates are the end of a round of residues, then whole rounds, then the beginning of a round.
+    // A round is one coordinate of each residue. The coordinates are the end of a round, whole rounds, and the beginning of a
+    // round.
     for (std::int64_t c = here.from; c < here.end;) {
       const std::int64_t phases = std::min(place.phases - c % place.phases, here.end - c);
       const std::int64_t rounds = phases == place.phases ? (here.end - c) / phases : 1;

@@ -50,7 +50,7 @@ class BandsPlanner {
   }
 
  private:
-  /// Returns the coordinates along a window in the stage, for `positions` positions.
+  /// Returns the number of coordinates along window i in the stage, for `positions` positions.
   std::int64_t length(int i, std::int64_t positions) const noexcept {
     return ceil_div(reached(plan_.windows[i], positions), plan_.places[i].phases) * plan_.places[i].phases;
   }
@@ -114,7 +114,7 @@ class BandsPlanner {
         high = middle - 1;
     }
     if (each * bytes_for(low) > 2 * budget) return false;
-    // A band must have few positions so that enough rows of work remain, and many so that bands do not read most elements twice.
+    // A band has few enough positions that enough rows of work remain, and so many that bands do not read most elements twice.
     const auto parts = static_cast<std::int64_t>(moved_ * static_cast<double>(plan_.group) / most_moved);
     const std::int64_t shared = std::min(low, ceil_div(2 * reached(w, 1), w.stride));
     low = std::clamp(ceil_div(w.positions, std::max<std::int64_t>(1, parts)), shared, low);
@@ -123,7 +123,7 @@ class BandsPlanner {
   }
 
   /// Returns whether very many bands would be planned. All bands inside the image share a plan, but bands with borders are planned
-  /// one by one, and their number grows with a pad.
+  /// one by one, and the number of these bands grows with the padding.
   bool has_many_borders() const noexcept {
     constexpr std::int64_t most = 4096;
     const Window& w = plan_.windows[0];
@@ -133,7 +133,7 @@ class BandsPlanner {
 
   /// Places the axes of the stage in the order of the destination.
   void place_axes() {
-    /// An axis of the stage: its stride in the destination, its extent, and the place for its step in the stage.
+    /// An axis of the stage: its stride in the destination, its extent, and the variable for its step in the stage.
     struct Axis {
       std::int64_t near, extent;
       std::int64_t* step;

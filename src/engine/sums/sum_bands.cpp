@@ -16,7 +16,8 @@
 namespace patchfold::engine {
 namespace {
 
-/// The cut of the image: coordinates of one window into bands, and dims into tuples whose columns are copied together.
+/// The cut of the image: coordinates of one window into bands, and the dims into groups of index tuples whose columns are copied
+/// together.
 struct BandCut {
   int banded = 0;         ///< number of the window
   std::int64_t rows = 1;  ///< coordinates of a band
@@ -73,7 +74,7 @@ std::optional<BandCut> cut_bands(const Problem& problem) {
     return static_cast<double>(cut.group) * columns_of(problem, cut.banded, rows);
   };
   while (most > low && columns(most) > budget) most = std::max(low, (most + 1) / 2);
-  // For small images, as many tuples are copied together as fit into scratch memory.
+  // For small images, as many index tuples are copied together as fit into scratch memory.
   double room = most == banded.extent ? budget / columns_of(problem, cut.banded, most) : 0;
   while (true) {
     cut.group = limited(room, cut.group);

@@ -122,7 +122,7 @@ std::optional<MapCut> cut_maps(const Problem& problem) {
     if (std::abs(problem.windows[i].image_stride) > std::abs(problem.windows[cut.banded].image_stride)) cut.banded = i;
   const Window& banded = problem.windows[cut.banded];
   const std::int64_t strides = ceil_div(banded.extent, banded.stride);
-  // The bytes of the sums for one stride of the banded window.
+  // The bytes of the sums for as many coordinates of the banded window as its stride.
   std::int64_t row = accumulator_size(problem);
   for (int i = 0; i < problem.windows.size(); ++i) {
     const Window& w = problem.windows[i];

@@ -153,7 +153,7 @@ class SumPlanWriter {
   bool write_steps() {
     const std::int64_t together = reads_ == Reads::in_order ? 1 : kernels::most_step_terms;
     std::vector<std::vector<Met>> groups(static_cast<std::size_t>(plan_.elements / block_));
-    // Vectors reach beyond the end of a phase, so every vector must begin before the next phase begins.
+    // The last vectors of a phase reach into the next phase, so the sums of all phases begin before anything is added.
     if (groups.size() > 1) {
       kernels::SumStep clear;
       clear.begins = true;
@@ -178,8 +178,8 @@ class SumPlanWriter {
   }
 
   bool write_group(const std::vector<Met>& group, std::int64_t phase) {
-    // A step covers the part of a row to which some of the taps point, from a whole vector on; the step that begins the sums covers
-    // the whole row.
+    // A step covers the part of a row to which its taps point, from the beginning of a vector on; the step that begins the sums
+    // covers the whole row.
     std::int64_t from = walk_.row(), to = 0;
     for (const Met& met : group) {
       from = std::min(from, walk_.row_tap(met).from * walk_.row_step());

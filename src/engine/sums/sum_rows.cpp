@@ -18,7 +18,7 @@ namespace {
 
 /// The most accumulators of a row (arbitrary: 32 KiB of float32; a common L1 cache has 32 to 48 KiB).
 constexpr std::int64_t row_elements = 4096;
-/// The most elements of a row with a stride.
+/// The most elements of a row that does not run along the innermost axis.
 constexpr std::int64_t strided_chunk = 256;
 /// If a tap points at less than 1 / `sparse` of the elements of a row, each element becomes a row of its own.
 constexpr std::int64_t sparse = 8;
