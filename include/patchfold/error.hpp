@@ -151,7 +151,7 @@ class PATCHFOLD_API ErrorValue {
 /// An error has the operator, the argument, the rule, the given and the expected value, and a hint (the words to type). `what()`
 /// joins these parts: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED; HINT". Empty parts are left out. Control
 /// characters become '?', and parts of more than 1000 characters are cut. Every C++ function of the library that is not noexcept
-/// throws std::bad_alloc when memory runs out; a call that throws std::bad_alloc has changed nothing, and the library can be used
+/// throws std::bad_alloc when memory runs out. A call that throws std::bad_alloc has changed nothing, and the library can be used
 /// as before. Where the library knows what it could not allocate, it throws Error(out_of_memory) instead of std::bad_alloc; the
 /// message names the object and the number of bytes. The C ABI returns PF_ERROR_OUT_OF_MEMORY and Python raises MemoryError in both
 /// cases.

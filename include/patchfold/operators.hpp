@@ -80,8 +80,8 @@ struct PATCHFOLD_API Unfold {
 /// With FoldReduce::mean the sum is divided by the number of its terms, and rounded once, to nearest even; an element without terms
 /// is `fill`. Means do not wrap. The mean of elements with equal bits has these bits, for NaNs and -0 too, so Fold undoes Unfold
 /// bit for bit wherever patches cover the image. The sum is taken in float64 for integers of up to 32 bits, float16, bfloat16 and
-/// float32, in pairs of float64 for float64, and in 128 bits for 64-bit integers; complex numbers are averaged by parts. The mean
-/// of booleans is true if more than half of the elements are true. A computed NaN is the quiet NaN.
+/// float32. It is taken in pairs of float64 for float64, and in 128 bits for 64-bit integers. Complex numbers are averaged by
+/// parts. The mean of booleans is true if more than half of the elements are true. A computed NaN is the quiet NaN.
 struct PATCHFOLD_API Fold {
   static constexpr std::string_view name = "fold";
   Dims output_size{};  ///< I1..IR

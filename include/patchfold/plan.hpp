@@ -178,7 +178,7 @@ PATCHFOLD_API std::vector<std::string> instruction_sets();
 /// Selects one of instruction_sets() for every thread, by its name in upper or lower case; "" selects the best set. Throws
 /// Error(value) for any other name. Results are identical on every set. Running calls and existing plans may switch to the new set
 /// midway. Only plans with a program (see docs/glossary.md) and plans of sums keep their set, because their tables fit the vectors
-/// of one set; `run` never uses such a plan after a change. Before the first selection, the environment variable
+/// of one set. The function run() never uses such a plan after a change. Before the first selection, the environment variable
 /// PATCHFOLD_INSTRUCTION_SET selects the set, and without this variable the best set is used. docs/embedding.md lists the
 /// environment variables.
 PATCHFOLD_API void use_instruction_set(std::string_view name);

@@ -240,8 +240,8 @@ PF_CHECKED PF_API pf_status pf_tiling_axes_in(const pf_tiling* tiling, int32_t r
 PF_CHECKED PF_API pf_status pf_tiling_result_channels(const pf_tiling* tiling, int64_t index, const int64_t* shape,
                                                       int32_t rank, int64_t* channels, int32_t* n_channels);
 /* Finds the scale with which results of tile `index` would have this shape of `rank` extents, in lowest terms. {0, 0} if
- * this scale is that of the spec or differs along the tiled axes, or if the spec has an offset or a result other than
- * tile * scale. */
+ * this scale is that of the spec or differs along the tiled axes. {0, 0} too if the spec has an offset, or a result other
+ * than tile * scale. */
 PF_CHECKED PF_API pf_status pf_tiling_scale_of(const pf_tiling* tiling, int64_t index, const int64_t* shape, int32_t rank,
                                                pf_ratio* scale);
 
@@ -305,7 +305,7 @@ typedef struct pf_merge_bytes {
 } pf_merge_bytes;
 
 /* Checks a spec as pf_merger_create does, but leaves two checks to pf_merger_create: memory_limit, and whether weights of
- * 0 leave elements without a value, which takes as long as visiting every element of the output. */
+ * 0 leave elements without a value. The second check takes as long as visiting every element of the output. */
 PF_CHECKED PF_API pf_status pf_merge_check(const pf_tiling* tiling, const pf_merge_spec* spec);
 /* Checks a spec as pf_merge_check does, and also whether weights of 0 leave elements without a value. Only the check of
  * memory_limit is left to pf_merger_create. */
@@ -355,16 +355,17 @@ typedef struct pf_tile_options {
 /* A merge in progress. Tiles may come in any order and from several threads at once. Each element of the output is written
  * once, as soon as all tiles that contribute to it have come; until then these tiles wait, in their own type.
  *
- * Results are exact and repeatable: where all contributions to an element have equal bits, a mean is that value; otherwise
- * products are added in ascending order of the tiles, in float64, and rounded once. Sums saturate. Results do not depend on
- * threads, instruction sets, or the order in which tiles come.
+ * Results are exact and repeatable: where all contributions to an element have equal bits, a mean is that value.
+ * Otherwise products are added in ascending order of the tiles, in float64, and rounded once. Sums saturate. Results do
+ * not depend on threads, instruction sets, or the order in which tiles come.
  *
  * Errors have the operator "merge". A tile that is refused leaves the merger as it was, even if memory runs out; parts of
  * the output that the tile contributes to may have been written. If a sink fails, or memory runs out after a tile has
  * been taken, the merger closes: it takes no more tiles, and cannot finish. */
 typedef struct pf_merger pf_merger;
 
-/* Makes a merger that writes to `output`, which needs no initial values, of the shape that pf_tiling_output_shape gives.
+/* Makes a merger that writes to `output`, which has the shape that pf_tiling_output_shape gives and needs no initial
+ * values.
  *   output    its memory is the merger's until the merger is finished or destroyed; shape and strides are copied
  *   executor  copied; its context must live as long as the merger. NULL: the library's own threads
  *   merger    receives the merger, or NULL after an error. The caller owns it and destroys it with pf_merger_destroy(). */
@@ -398,7 +399,7 @@ typedef struct pf_piece {
   pf_tensor view;
 } pf_piece;
 
-/* Merges single boxes of an output from pieces of results, without state: every element has the bits that a pf_merger of
+/* Merges single boxes of an output from pieces of results, without state. Every element has the bits that a pf_merger of
  * the same tiling and spec gives it, whatever the boxes are. So the output may be made box by box, by several threads,
  * processes or machines. The time and memory of a call grow with the box and the tiles that touch it, not with the
  * tiling. A pf_box_merger never changes, and may be used from any number of threads at once. Errors have the operator

@@ -198,7 +198,8 @@ class PATCHFOLD_API Tiling {
   /// rank, shape) for an index outside [0, size()) and for a shape that no result of the tile has.
   Dims result_channels(std::int64_t index, const Dims& shape) const;
   /// Returns the scale with which results of tile `index` would have this shape, in lowest terms. Returns no scale if this scale is
-  /// the scale of the spec or differs along the tiled axes, or if the spec has an offset or a result other than tile * scale.
+  /// that of the spec or differs along the tiled axes. Returns no scale either if the spec has an offset, or a result other than
+  /// tile * scale.
   std::optional<Ratio> scale_of(std::int64_t index, const Dims& shape) const;
   /// Returns the extents of the array's axes that are not tiled.
   Dims channels() const;
@@ -286,9 +287,9 @@ PATCHFOLD_API void check_merge(const Tiling& tiling, const MergeSpec& spec, bool
 /// Returns the reduction of a merge with this spec: the reduction that the spec gives, or the default.
 PATCHFOLD_API Reduce reduction_of(const MergeSpec& spec) noexcept;
 
-/// The weights of one tile's result, which multiply those of the window: a number for all elements, or an array of float64 whose
-/// shape broadcasts to that of the result as in NumPy. Weights are finite and at least 0; those above 0 lie between 2^-300 and
-/// 2^300. An element with the weight 0 contributes nothing.
+/// The weights of one tile's result, which multiply those of the window: a number for all elements, or an array of float64. The
+/// shape of the array broadcasts to that of the result as in NumPy. Weights are finite and at least 0; those above 0 lie between
+/// 2^-300 and 2^300. An element with the weight 0 contributes nothing.
 ///   mean, sum            weights multiply the values; for 64-bit integers weights must be 0 or 1
 ///   max, min             only weights of 0 have an effect
 ///   first, last, center  weights must not be given: one tile gives the value
@@ -315,7 +316,7 @@ class PATCHFOLD_API RowSink {
 };
 
 /// Puts the results of tiles together. Tiles may be added in any order and from several threads. Each element of the output is
-/// written once, as soon as all tiles that contribute to it are added; until then these tiles wait, in their own type, unless the
+/// written once, as soon as all tiles that contribute to it are added. Until then these tiles wait, in their own type, unless the
 /// spec has running sums. There is no array of counts.
 ///
 /// Results are exact and repeatable. If all contributions to an element have equal bits, their mean is that value. Otherwise

@@ -21,8 +21,8 @@ struct SpelledOrder {
 };
 
 /// Reads an order such as "(p1 p2 pf c)": c, and for each axis of a patch a letter or a digit, which may stand behind p or k.
-/// Frames and depth (f, t, d, z) come first, then rows and columns: h and w, y and x, p and q, or digits, which count the axes. k
-/// stands for the only axis. Returns nothing for any other text.
+/// Frames and depth (f, t, d, z) come first, then rows and columns: h and w, y and x, or p and q. Digits count the axes; k stands
+/// for the only axis. Returns nothing for any other text.
 inline std::optional<SpelledOrder> spelled_order(std::string_view text) {
   if (text.starts_with('(') && text.ends_with(')')) text = text.substr(1, text.size() - 2);
   constexpr std::array<std::string_view, 3> letters = {"ftdz", "hypk", "wxq"};

@@ -50,8 +50,8 @@ constinit thread_local int limit_of_thread = 0;
 
 #ifdef PATCHFOLD_WITH_TBB
 
-/// Tells ThreadSanitizer how oneTBB orders the actions of threads, since oneTBB is not compiled with it: all actions of a thread
-/// before note_release() happen before the actions of another thread after note_acquire() of the same object.
+/// Tells ThreadSanitizer how oneTBB orders the actions of threads, since oneTBB is not compiled with it. All that a thread does
+/// before note_release() happens before all that another thread does after note_acquire() of the same object.
 void note_release([[maybe_unused]] void* object) noexcept {
 #ifdef __ELF__
   if (__tsan_release != nullptr) __tsan_release(object);

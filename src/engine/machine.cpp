@@ -89,7 +89,7 @@ std::string_view name_of(kernels::Store store) noexcept {
 
 kernels::Store store_of(double read, double written) noexcept {
   if (forced_store) return *forced_store;
-  // Measured with plain loops that reuse their buffers: stores past the cache are faster if reads and writes together exceed 0.7 of
+  // Measured with plain loops that reuse their buffers. Stores past the cache are faster if reads and writes together exceed 0.7 of
   // the cache, or 1.1 of it if writes dominate.
   const double share = written > 3 * read ? 1.1 : 0.7;
   // A cache beyond `largest` belongs to many cores, and is slow. With 260 MB of cache, stores past the cache are faster from a few

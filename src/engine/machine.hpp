@@ -25,8 +25,8 @@ const Caches& caches() noexcept;
 /// Returns the best size of a stage in bytes: a stage is read many times while outputs stream past it.
 std::int64_t stage_bytes() noexcept;
 
-/// Returns the way to write the destination of work that reads and writes these numbers of bytes: past the cache if the work would
-/// evict data that the caller needs next. A test may force the returned value.
+/// Returns the way to write the destination of work that reads and writes these numbers of bytes. It is past the cache if the work
+/// would evict data that the caller needs next. A test may force the returned value.
 kernels::Store store_of(double read, double written) noexcept;
 /// Returns the way to write the destination of a problem, which reads and writes the ranges of its tensors.
 kernels::Store store_of(const Problem& problem) noexcept;

@@ -48,8 +48,8 @@ std::vector<int> walk_order(const std::vector<Window>& windows, std::int64_t ele
 
 /// The walk through one map: rows of lanes, the taps that tie each row, and the masks of the tied lanes. Writers of programs turn
 /// rows, taps and masks into steps for kernels. A row is the innermost axis, joined with the axes around it as long as their rows
-/// follow one another on both sides, since vectors along one short axis would be mostly empty. A walk depends only on the windows,
-/// so one walk serves all maps.
+/// follow one another on both sides. Vectors along one short axis would be mostly empty. A walk depends only on the windows, so one
+/// walk serves all maps.
 class MapWalk {
  public:
   /// The vectors of a kernel and the masks of their lanes.

@@ -57,16 +57,16 @@ Blend weighted_rows(DType from, DType to, bool keep_equal) noexcept;
 Blend weighted_lines(DType dtype, bool keep_equal) noexcept;
 
 /// The steps of a mean whose terms come in several calls. Between two calls the elements of dst hold the upper halves of the
-/// float64 sums, and BlendRows::low holds the lower halves, so a sum needs no memory but the output and as much again.
+/// float64 sums, and BlendRows::low holds the lower halves. So a sum needs no memory but the output and as much again.
 enum class Fold : std::uint8_t {
   begin,   ///< terms to sums
   add,     ///< sums and terms to sums
   finish,  ///< sums and terms to elements
   whole,   ///< terms to elements
 };
-/// Returns the kernel for one step of a mean of float32. The elements of a term may be those of dst. If the weights of all steps'
-/// terms add up to 1, except for the rounding of float64, the elements have the bits that weighted_rows(float32, float32, true)
-/// gives for all terms at once.
+/// Returns the kernel for one step of a mean of float32. The elements of a term may be those of dst. If the weights of all terms of
+/// all steps add up to 1, but for the rounding of float64, the elements have the bits of weighted_rows(float32, float32, true) for
+/// all terms at once.
 Blend folding_rows(Fold step) noexcept;
 
 /// Weights that are to be divided by their sum over all terms. Each term has the same number of rows of `count` weights.

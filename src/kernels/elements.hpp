@@ -27,8 +27,8 @@ consteval auto summed_as() {
     return std::type_identity<void>();
 }
 
-/// The type for which sums of T are compiled: one integer type for all of a size, the real type for complex numbers, which are
-/// summed by parts. void for types that cannot be added.
+/// The type for which sums of T are compiled: the unsigned type of T's size for integers, and the real type for complex numbers,
+/// which are summed by parts. void for types that cannot be added.
 template <class T>
 using SummedAs = typename decltype(summed_as<T>())::type;
 

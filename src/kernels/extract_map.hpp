@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes columns of small images by a program that was written beforehand: the counterpart of kernels/sum_map.hpp.
 //
-// A map is the image of one channel. All maps of a problem are read at the same coordinates in the same order, so one program,
-// which lists the vectors of a map in the order of its columns, serves all maps. Vectors go across the ends of rows; lanes outside
-// of the image are masked and filled.
+// A map is the image of one channel. All maps of a problem are read at the same coordinates in the same order, so one program
+// serves all maps. The program lists the vectors of a map in the order of its columns. Vectors go across the ends of rows; lanes
+// outside of the image are masked and filled.
 #pragma once
 
 #include <cstddef>

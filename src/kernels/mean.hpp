@@ -11,8 +11,9 @@
 // Sums begin as -0, since -0 plus an element is the element; apart from that, sums are computed as in kernels/elements.hpp. For up
 // to `most_met` elements an integer sum in float64 is exact, and n equal floats add up to n times their value.
 //
-// careful_mean() makes the means that do not follow from a sum: means of elements that are not finite, whose bits it compares, and
-// of finite elements whose sum overflows. A boolean byte above 1 is added as NaN, so that careful_mean() makes its mean too.
+// careful_mean() makes the means that do not follow from a sum. These are means of elements that are not finite, whose bits it
+// compares, and of finite elements whose sum overflows. A boolean byte above 1 is added as NaN, so that careful_mean() makes its
+// mean too.
 #pragma once
 
 #include <array>

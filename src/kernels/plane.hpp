@@ -98,8 +98,8 @@ constexpr std::int64_t lines_near(std::int64_t step) noexcept {
   return ways * sets / std::gcd(step != 0 && step % line == 0 ? step / line : 1, sets);
 }
 
-/// The blocks in which rows are exchanged with columns: `side` rows and columns. 1: units are exchanged one by one, since there are
-/// too few rows or columns, or since 16 bytes hold only one unit of rows that lie two units apart.
+/// The blocks in which rows are exchanged with columns: `side` rows and columns. With a side of 1 units are exchanged one by one:
+/// if there are too few rows or columns, or if 16 bytes hold only one unit of rows that lie two units apart.
 struct Blocks {
   std::int64_t side = 1;
   double cycles = 0;  ///< a rough estimate for the plane

@@ -152,7 +152,7 @@ struct SumMapOf {
     }
   }
 
-  /// Adds `terms` terms of a step, from term `first` on, a few vectors at a time: the fewer instructions a line takes, the more of
+  /// Adds `terms` terms of a step, from term `first` on, a few vectors at a time. The fewer instructions a line takes, the more of
   /// the following lines the processor prefetches.
   template <int terms>
   static HWY_NOINLINE void add_terms(const SumStep& step, const SumProgram& program, std::int64_t first, bool begins,

@@ -63,7 +63,7 @@ class BandsPlanner {
     return bytes;
   }
 
-  /// Chooses the dims that are staged together: dims whose neighbours share lines on either side, and others while the
+  /// Chooses the dims that are staged together: dims whose neighbours share lines on either side. Adds other dims as long as the
   /// stage is small and enough rows of work remain for many threads. Returns false if the stage would be too large.
   bool choose_group() {
     constexpr std::int64_t near_bytes = 256, little = 64 << 10;

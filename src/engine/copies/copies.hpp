@@ -33,8 +33,8 @@ bool extract_maps_pay(const Problem& problem);
 /// Extracts through scratch memory, band by band, in the order of the destination and with the borders filled in.
 std::unique_ptr<Compiled> make_bands(const Problem& problem);
 bool bands_pay(const Problem& problem);
-/// Problems that consist of parts without windows: extracts whose windows mostly lie inside the image, and the inverses of block
-/// operators if the image crops or does not fill the outermost blocks.
+/// Problems that consist of parts without windows: extracts whose windows mostly lie inside the image, and inverses of block
+/// operators whose outermost blocks lie only partly in the image.
 std::unique_ptr<Compiled> make_parts(const Problem& problem);
 bool parts_pay(const Problem& problem);
 /// Any extract or combine_copy, row by row.

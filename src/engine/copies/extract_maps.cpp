@@ -2,7 +2,7 @@
 // The strategy "extract maps": extracts of small images, map by map. A map is the image of one tuple of the dims. All maps are read
 // in the same way, so one program, a list of vectors in the order of the columns, makes all columns
 // (engine/copies/extract_program.hpp). If the innermost window has a stride, or its coordinates are not neighbours in memory, a
-// group of maps is first sorted in scratch memory by phase: the coordinate modulo the stride.
+// group of maps is first sorted in scratch memory. Maps are sorted by phase, the coordinate modulo the stride.
 #include <algorithm>
 #include <array>
 #include <vector>

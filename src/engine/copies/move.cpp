@@ -17,8 +17,8 @@
 namespace patchfold::engine {
 namespace {
 
-/// The most elements of a row that does not run along the innermost axis: few enough that the cache lines of the row stay in the
-/// cache while the axes inside it are copied.
+/// The most elements of a row that does not run along the innermost axis. They are few enough that their cache lines stay in the
+/// cache while the axes inside the row are copied.
 constexpr std::int64_t strided_chunk = 256;
 
 /// A plan of the strategy. The plan has no tables, so it fits every copy, with every stride and padding mode: runs of coordinates

@@ -41,7 +41,7 @@ inline bool has(const AxisOrder& order, int axis) {
 }
 
 /// Moves bricks of one shape. The constructor chooses rows and columns once, for a whole brick; bricks at the edges of the index
-/// space move fewer units in the same way. Rows and columns are lists of offsets, not two strides: if an axis is too short to fill
+/// space move fewer units in the same way. Rows and columns are lists of offsets, not two strides. If an axis is too short to fill
 /// a register, the dim with the next stride of that side continues it.
 class Planes {
  public:

@@ -4,8 +4,8 @@
 // The index space is cut into bricks. A brick is long along the axes with the smallest strides in the destination and in the
 // source, so it covers whole lines of both sides. A brick fits into the cache, and is copied as planes of two axes
 // (engine/copies/planes.hpp). If the destination exceeds the cache, or if elements are sums of one term, a brick is put together in
-// scratch memory, in the order of the destination, and written in long runs. Other bricks pass through scratch memory too if two
-// easy copies are cheaper than one hard copy. Long units need no planes: they are copied directly.
+// scratch memory in the order of the destination. It is then written in long runs. Other bricks pass through scratch memory too if
+// two easy copies are cheaper than one hard copy. Long units need no planes: they are copied directly.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -48,8 +48,8 @@ struct Place {
 };
 
 /// A plan of the strategy. A row of work is one brick, which writes destination elements of its own. plan_route() chooses by price,
-/// once, whether bricks pass through scratch memory. Other sizes of the buffer for gathered lines were rejected: with 256 bytes the
-/// calls cost more time than they hide, and with more than 4 KB writing and gathering do not overlap.
+/// once, whether bricks pass through scratch memory. Other sizes of the buffer for gathered lines were rejected. With 256 bytes the
+/// calls cost more time than they hide; with more than 4 KB writing and gathering do not overlap.
 class Strided final : public Compiled {
  public:
   explicit Strided(const Problem& given) : Compiled(turned(given)), store_(store_of(given)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "counts", for coverage. Coverage is a sum of ones, but nothing is added: the result of an image element is
-// the product, over all windows, of the number of taps that point at its coordinate. For the window along the row, the taps are
-// counted once for all rows that begin at one coordinate.
+// The strategy "counts", for coverage. Coverage is a sum of ones, but nothing is added. The result of an image element is the
+// product, over all windows, of the number of taps that point at its coordinate. For the window along the row, the taps are counted
+// once for all rows that begin at one coordinate.
 #include <algorithm>
 
 #include "engine/rows.hpp"
