@@ -18,9 +18,9 @@
  *     No function throws, prints or aborts. A line on standard error names an environment variable that cannot be used.
  *   - NULL: a pointer must not be NULL unless its comment allows that; PF_ERROR_MISSING names a pointer that must not be
  *     NULL and is. A pointer to 0 entries may be NULL. Text is UTF-8 and ends with a NUL.
- *   - Memory: the library keeps no pointer of the caller, so the caller may free or change the memory after the call; a
- *     pf_merger is the exception. A returned pointer to const stays valid until the process ends, unless its comment says
- *     otherwise. Inputs are only read.
+ *   - Memory: the library keeps no pointer of the caller, so the caller may free or change its memory after the call; a
+ *     pf_merger is the exception. Inputs are only read. A returned pointer to const stays valid until the process ends,
+ *     unless its comment says otherwise.
  *   - Threads: every function may be called from any number of threads at once, as long as no thread writes memory that
  *     another call reads or writes. Settings (threads, instruction set) hold for the whole process.
  *   - Growth: a struct that begins with `size` may get more fields at its end in later versions. The caller stores
@@ -61,8 +61,7 @@
 /* The largest number of axes of a tensor, and of entries of a list. */
 #define PF_MAX_RANK 32
 
-/* Gives enumerators the type int32_t in C++, in C23 and for generators of bindings. In older C they are int, an equal
- * type. */
+/* Gives enumerators the type int32_t in C++, C23 and generators of bindings. In older C they are int, an equal type. */
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 #define PF_INT32 : int32_t
 #elif defined(__clang__)
@@ -132,8 +131,7 @@ PF_API const char* pf_status_doc(pf_status status);
  * this thread's next call that returns a pf_status. */
 PF_API const char* pf_last_error(void);
 
-/* Returns one part of that message, valid as long as the message; "" if the message has no such part, and for other
- * numbers. */
+/* Returns one part of that message, valid as long as the message; "" if there is no such part, and for other numbers. */
 enum PF_INT32 {
   PF_PART_OPERATOR = 0,
   PF_PART_ARGUMENT = 1,
@@ -182,15 +180,13 @@ PF_API uint32_t pf_dtype_size(pf_dtype dtype);
 PF_API int32_t pf_dtype_is_summable(pf_dtype dtype);
 
 /* A tensor in memory of the caller. This struct never grows.
- *   data          the element with index 0 on every axis, of any alignment. An input's data is only read. May be NULL if
- *                 the tensor has no elements. pf_output_shape and pf_plan_create read only the data of shape inputs;
- *                 other data may be NULL there.
+ *   data          the element with index 0 on every axis, of any alignment. An input's data is only read. May be NULL if the
+ *                 tensor has no elements. pf_output_shape and pf_plan_create read only shape inputs: others may be NULL.
  *   shape         rank extents, each at least 0. May be NULL if rank is 0.
  *   stride_bytes  rank distances in bytes between neighbours on an axis, of any sign; NULL: row-major. Inputs may have
  *                 strides of 0; no two elements of an output may share memory.
  *   rank          0 to PF_MAX_RANK
- *   element_size  bytes of one element: pf_dtype_size(dtype), or 0, which means the same. At least 1 for
- *                 PF_DTYPE_OPAQUE. */
+ *   element_size  bytes of one element: pf_dtype_size(dtype), or 0 for this size; at least 1 for PF_DTYPE_OPAQUE. */
 typedef struct pf_tensor {
   void* data;
   const int64_t* shape;
@@ -273,8 +269,7 @@ typedef void (*pf_body)(void* body_context, int64_t piece);
  *   threads  how many pieces can run at the same time, at least 1
  *   run      calls body(body_context, piece) exactly once for each piece in [0, pieces), from any thread, in any order,
  *            and returns 0 when all have ended. If run returns another value or makes another number of calls, the call
- *            that uses it fails with PF_ERROR_EXECUTOR. A piece out of range is not run. run must not throw and must not
- *            be left by longjmp.
+ *            fails with PF_ERROR_EXECUTOR. A piece out of range is not run. run must not throw or be left by longjmp.
  *   context  is passed to run and not used otherwise; may be NULL */
 typedef struct pf_executor {
   uint32_t size; /* sizeof(pf_executor) */
@@ -285,13 +280,11 @@ typedef struct pf_executor {
 
 /* Returns the executor that runs every piece on the calling thread. */
 PF_API const pf_executor* pf_serial_executor(void);
-/* Sets the number of threads of the library's own executor; 0 means as many as the machine has. PF_ERROR_VALUE for a
- * negative number. */
+/* Sets the number of threads of the library's own executor; 0: as many as the machine has. PF_ERROR_VALUE if negative. */
 PF_CHECKED PF_API pf_status pf_set_num_threads(int32_t threads);
 PF_API int32_t pf_get_num_threads(void);
-/* Limits calls of the calling thread to this number of threads of the library's own executor; 0: no limit. Other threads
- * and pf_set_num_threads stay as they are. PF_ERROR_VALUE for a negative number. before: gets the former limit; may be
- * NULL. */
+/* Limits calls of the calling thread to this number of threads of the library's own executor; 0: no limit. Other threads and
+ * pf_set_num_threads stay as they are. PF_ERROR_VALUE for a negative number. before: gets the former limit; may be NULL. */
 PF_CHECKED PF_API pf_status pf_limit_threads(int32_t threads, int32_t* before);
 
 /* ---- Running ---- */
@@ -363,8 +356,8 @@ typedef struct pf_explain_options {
 
 /* Explains one operator for one shape, as text for people: ASCII, in lines of at most 100 characters. Shows its
  * arguments, shapes and bytes, positions, how often each element is used, and which element comes from which; for large
- * shapes the text leaves out parts that would take long, and says so. op, attributes and inputs are those of pf_run; the
- * data pointer of the data input is ignored and may be NULL. Users of the static library link patchfold::explain, too. A
+ * shapes it omits parts that would take long, and says so. op, attributes and inputs are those of pf_run; the data
+ * pointer of the data input is ignored and may be NULL. Users of the static library link patchfold::explain, too. A
  * library that was built without PATCHFOLD_WITH_EXPLAIN returns PF_ERROR_UNKNOWN_OPERATOR.
  *   options  may be NULL
  *   text     receives the text, or NULL after an error. The caller owns it and frees it with pf_text_destroy(). */
@@ -426,7 +419,7 @@ typedef struct pf_argument {
   int32_t reserved;           /* 0 */
 } pf_argument;
 
-/* Returns the number of operators, which never changes; neutral operators come first. 0 only if the first call lacked
+/* Returns the number of operators, which never changes; neutral ones come first. 0 only if the first call lacked
  * memory. */
 PF_API int32_t pf_operator_count(void);
 /* Returns the name of an operator; NULL unless 0 <= index < pf_operator_count(). */
