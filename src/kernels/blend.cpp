@@ -283,8 +283,8 @@ struct Means8 {
     };
     add(b.terms[0], std::true_type());
     for (std::int64_t i = 1; i < b.terms_count; ++i) add(b.terms[i], std::false_type());
-    // A product of a scale, a weight and an element has passed four roundings, and the sum of m products passes m - 1 more. The
-    // weights of an element add up to 1. So a sum differs by less than (m + 4) * 2^-24 * 2^8 from the sum in float64.
+    // A product of a scale, a weight and an element is rounded four times, and the sum of m products m - 1 times more. The weights
+    // of an element add up to 1. So a sum differs by less than (m + 4) * 2^-24 * 2^8 from the sum in float64.
     const auto limit = hn::Set(d, 0.5F - static_cast<float>(b.terms_count + 4) * 0x1p-16F);
     Raw* dst = row_of<Raw>(b, r) + j;
     // The sum of `magic` and a number below 2^22 has the nearest whole number in its low bits.

@@ -13,8 +13,8 @@
 
 namespace patchfold::kernels {
 
-/// Rows of elements of one tile, side by side. Element j of row r has the weight scale * scales[r] * w, multiplied in this order,
-/// or scale * w without scales, where w is weights[r * weights_pitch + j].
+/// Rows of one tile; the elements of a row lie side by side. Element j of row r has the weight scale * scales[r] * w, multiplied in
+/// this order, or scale * w without scales, where w is weights[r * weights_pitch + j].
 struct BlendTerm {
   const std::byte* elements = nullptr;
   const double* weights = nullptr;

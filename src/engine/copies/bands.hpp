@@ -12,9 +12,9 @@
 namespace patchfold::engine {
 
 /// The bands of an extract and the layout of their stage, the scratch memory for the image part of a band. The stage has an axis
-/// for the coordinates of each window, and an axis for each dim that is staged with them. One window is sorted: its coordinates are
-/// ordered by residue modulo the stride, so that the positions of a tap are neighbours. A stage with an axis for taps was rejected:
-/// it would be as large as the columns, and slower than a program for maps.
+/// for the coordinates of each window, and an axis for each dim that is staged with them. One window may be sorted: its coordinates
+/// are ordered by residue modulo the stride, so that the positions of a tap are neighbours. A stage with an axis for taps was
+/// rejected: it would be as large as the columns, and slower than a program for maps.
 struct BandLayout {
   /// Positions of one window, and the coordinates that they reach inside the image.
   struct Reach {

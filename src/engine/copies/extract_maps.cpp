@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "extract maps": extracts of small images, map by map. A map is the image of one tuple of the dims. All maps are read
-// in the same way, so one program, a list of vectors in the order of the columns, makes all columns
+// The strategy "extract maps": extracts of small images, map by map. A map is the image of one index tuple of the dims. All maps
+// are read in the same way, so one program, a list of vectors in the order of the columns, makes all columns
 // (engine/copies/extract_program.hpp). If the innermost window has a stride, or its coordinates are not neighbours in memory, a
 // group of maps is first sorted in scratch memory. Maps are sorted by phase, the coordinate modulo the stride.
 #include <algorithm>
@@ -153,7 +153,8 @@ class ExtractMaps final : public Compiled {
     std::int64_t to = 0;
   };
 
-  /// Adds the copies that sort `count` maps: one for the whole strides of the inner window, and one for the remaining coordinates.
+  /// Adds the copies that sort `count` maps: one for the coordinates in whole strides of the inner window, and one for the
+  /// coordinates behind these.
   void add_sorts(std::vector<Sort>& sorts, std::int64_t count) {
     const Window& inner = problem_.windows[maps_.inner];
     const std::int64_t element = problem_.element_size, whole = inner.extent / inner.stride;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "sum maps": sums map by map. A map is the image of one tuple of the dims, or a band of it if it is large.
-// All maps add the same taps in the same places, so one program, a list of vectors and of their terms, makes all maps
+// The strategy "sum maps": sums map by map. A map is the image of one index tuple of the dims, or a band of a large image. All maps
+// add the same taps in the same places, so one program, a list of vectors and of their terms, makes all maps
 // (engine/sums/sum_program.hpp). A group of maps is summed in scratch memory that stays in the first-level cache, and other
 // strategies copy it to the image.
 #include <algorithm>
@@ -183,8 +183,8 @@ PhaseJoin plan_join(const std::vector<Window>& windows, const SumPlan& plan, std
   return join;
 }
 
-/// Returns the copies of `maps` maps to the image: one copy for the whole strides of all windows, and for each window one copy for
-/// the remaining coordinates.
+/// Returns the copies of `maps` maps to the image: one for the coordinates in whole strides of all windows, and for each window one
+/// for the coordinates behind these.
 std::vector<MapCopy> copies_of(const Problem& problem, const MapCut& cut, const MapPart& part, std::int64_t maps) {
   /// A box of the sorted map that one copy covers, with its offsets in scratch memory and in the image.
   struct Region {

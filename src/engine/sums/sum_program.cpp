@@ -34,7 +34,7 @@ std::vector<WalkAxis> sum_axes(const std::vector<Window>& windows) {
   return axes;
 }
 
-/// Writes one SumPlan, run by run (write_runs) or tap by tap (write_steps); `Reads` says which suits the columns.
+/// Writes one SumPlan, run by run (write_runs) or tap by tap (write_steps); `Reads` says which of the two suits the columns.
 class SumPlanWriter {
  public:
   SumPlanWriter(const std::vector<Window>& windows, const kernels::SumMapKernel& kernel, std::int64_t element_size,
