@@ -47,8 +47,8 @@ struct Format {
   int bias;
   enum class Special {
     ieee,           ///< the highest exponent holds infinities and NaN
-    one_nan,        ///< no infinities; a code of ones is NaN
-    unsigned_zero,  ///< no infinities and no -0; the code of -0 is NaN
+    one_nan,        ///< no infinities; the code of all ones is NaN
+    unsigned_zero,  ///< no infinities; the code that would be -0 is NaN
   } special;
 };
 

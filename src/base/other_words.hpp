@@ -27,7 +27,7 @@ inline std::optional<SpelledOrder> spelled_order(std::string_view text) {
   if (text.starts_with('(') && text.ends_with(')')) text = text.substr(1, text.size() - 2);
   constexpr std::array<std::string_view, 3> letters = {"ftdz", "hypk", "wxq"};
   constexpr int channel = -1;
-  constexpr std::size_t digits = letters[1].size();  // the pair of rows and columns after those of letters
+  constexpr std::size_t digits = letters[1].size();  // the index of digits as a pair, behind the pairs of letters
   SpelledOrder order;
   std::optional<char> prefix;
   std::optional<std::size_t> pair;

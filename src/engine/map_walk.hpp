@@ -55,8 +55,8 @@ class MapWalk {
   /// The vectors of a kernel and the masks of their lanes.
   struct Vectors {
     std::int64_t lanes = 1;       ///< a power of two
-    std::int64_t lane_size = 1;   ///< bytes
-    std::int64_t mask_bytes = 1;  ///< of one vector
+    std::int64_t lane_size = 1;   ///< bytes of a lane
+    std::int64_t mask_bytes = 1;  ///< bytes of the mask of one vector
   };
   using Taps = std::vector<std::vector<WalkTap>>;
   /// A tuple of taps, one for each axis, and the bytes on the far side to the element that it ties to element 0.

@@ -79,7 +79,7 @@ struct RawWeights {
   std::int64_t terms_count = 1;
   std::int64_t rows = 1;
   std::int64_t count = 0;
-  double* to = nullptr;         ///< rows of the first term, side by side
+  double* to = nullptr;         ///< rows of the first term, without gaps
   std::int64_t term_pitch = 0;  ///< numbers from term to term
 };
 

@@ -49,8 +49,8 @@ struct ExtractMaps {
 
 /// The kernel for elements of one size on one instruction set; it lives as long as the process.
 struct ExtractMapKernel {
-  std::int64_t lanes = 1;      ///< in a vector
-  std::int64_t lane_size = 1;  ///< bytes
+  std::int64_t lanes = 1;      ///< number of lanes of a vector
+  std::int64_t lane_size = 1;  ///< bytes of a lane
   std::int64_t mask_bytes = 1;
   void (*extract)(const ExtractProgram& program, const ExtractMaps& maps) = nullptr;
 };

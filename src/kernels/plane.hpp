@@ -56,7 +56,7 @@ enum class PlaneWay : std::uint8_t {
   join,        ///< a few columns become neighbours in a row
   split,       ///< the inverse of join
   exchange,    ///< rows become columns, in blocks
-  straighten,  ///< puts columns in order that lie backwards, or at every second place of the source
+  straighten,  ///< columns that lie backwards, or at every second place of the source, are put in order
   spread,      ///< columns go to every second place of the destination
   repeat,      ///< columns are the same unit
 };

@@ -36,7 +36,7 @@ inline constexpr std::int64_t most_step_terms = 8;
 /// A term of a run: vectors that lie side by side in the columns of a map and are added to the vectors of the run.
 struct SumTerm {
   std::int64_t offset = 0;  ///< bytes from the map's columns to its first vector
-  std::int64_t masks = 0;   ///< bytes into SumProgram::masks: for each vector of the run its lanes, a bit each
+  std::int64_t masks = 0;   ///< offset in SumProgram::masks: for each vector of the run a bit for each lane that gets the term
 };
 
 /// Vectors that lie side by side in the map, and their terms.
@@ -58,14 +58,14 @@ struct SumProgram {
   std::span<const SumRun> runs{};
   const SumTerm* terms = nullptr;
   const std::uint8_t* masks = nullptr;  ///< with 8 bytes to spare at its end
-  std::int64_t lanes = 0;               ///< of the map
+  std::int64_t lanes = 0;               ///< number of lanes of the map
   /// For means: the number of terms of each lane, 1 for a lane without terms; two vectors of counts follow behind the last lane.
   const double* counts = nullptr;
 };
 
 /// A map, with the memory for its sums.
 struct SumMap {
-  const std::byte* src = nullptr;  ///< its columns
+  const std::byte* src = nullptr;  ///< the map's columns
   std::byte* to = nullptr;         ///< elements, rounded; one vector beyond the last element is written, too
   std::byte* sums = nullptr;       ///< accumulators of steps if `to` cannot hold them; room for one vector more
   const std::byte* begin = nullptr;
@@ -77,10 +77,10 @@ struct SumMap {
 
 /// The kernel of one element type on one instruction set; it lives as long as the process.
 struct SumMapKernel {
-  std::int64_t lanes = 1;       ///< of a vector of accumulators
+  std::int64_t lanes = 1;       ///< number of lanes of a vector of accumulators
   std::int64_t lane_size = 1;   ///< bytes of a lane in memory: an element, or half a complex number
   std::int64_t sum_size = 1;    ///< bytes of a lane of accumulators
-  std::int64_t mask_bytes = 1;  ///< of one vector
+  std::int64_t mask_bytes = 1;  ///< bytes of the mask of one vector
   std::int64_t most_vectors = 1;
   void (*sum)(const SumProgram& program, const SumMap& map) = nullptr;
 };
