@@ -245,8 +245,8 @@ PF_CHECKED PF_API pf_status pf_tiling_result_channels(const pf_tiling* tiling, i
 PF_CHECKED PF_API pf_status pf_tiling_scale_of(const pf_tiling* tiling, int64_t index, const int64_t* shape, int32_t rank,
                                                pf_ratio* scale);
 
-/* Copies tile `index` of `array`, padding included, to `tile`, which has the shape that pf_tiling_tile_shape gives, the
- * array's element type and memory of its own. executor: may be NULL. */
+/* Copies tile `index` of `array`, padding included, to `tile`, which has the shape that pf_tiling_tile_shape gives and
+ * the array's element type, and shares no memory with it. executor: may be NULL. */
 PF_CHECKED PF_API pf_status pf_tiling_cut(const pf_tiling* tiling, int64_t index, const pf_tensor* array,
                                           const pf_tensor* tile, const pf_executor* executor);
 /* Counts the tiles that contribute to each element of the output.

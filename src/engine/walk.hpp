@@ -44,7 +44,7 @@ class Odometer {
     }
   }
   std::int64_t operator[](int axis) const noexcept { return index_[static_cast<std::size_t>(axis)]; }
-  /// Calls moved(axis, steps) for each axis whose index changes.
+  /// Steps to the next tuple. Calls moved(axis, steps) for each axis whose index changes by `steps`.
   void next(auto&& moved) noexcept {
     for (int i = axes_.size() - 1; i >= 0; --i) {
       auto& index = index_[static_cast<std::size_t>(i)];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums overlapping columns by a program that was written beforehand.
 //
-// All maps of a problem (say, the images of channels) add the same taps in the same places. So a program is written once: for each
-// run of a few vectors of the map, the terms to add, and for each vector of a term its lanes. The kernel runs the program for one
-// map after another. A program knows no borders, rows or strides: vectors go across the ends of rows, and lanes to which a term
+// All maps of a problem (say, the images of channels) add the same taps in the same places. So a program is written once. It lists
+// the terms to add to each run of a few vectors of the map, and the lanes of each vector of a term. The kernel runs the program for
+// one map after another. A program knows no borders, rows or strides: vectors go across the ends of rows, and lanes to which a term
 // adds nothing are masked.
 //
-// Accumulators begin as +0 and terms are added in the given order, as in kernels/sum.hpp, so both give equal bits.
-// The engine writes programs in engine/sums/sum_program.hpp.
+// Accumulators begin as +0 and terms are added in the given order, as in kernels/sum.hpp, so both give equal bits. The functions of
+// engine/sums/sum_program.hpp write programs.
 #pragma once
 
 #include <cstddef>
