@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Index tuples and elements of contiguous row-major arrays.
+// Helpers for index tuples and elements of contiguous row-major arrays.
 #pragma once
 
 #include <cassert>
@@ -27,7 +27,7 @@ inline std::int64_t lex(const List& tuple, const List& extents) {
   return index;
 }
 
-/// Calls f(tuple) for every tuple below the extents, in row-major order.
+/// Calls f(tuple) for every index tuple below the extents, in row-major order.
 template <class F>
 void for_each(const List& extents, F f) {
   if (product(extents) == 0) return;
@@ -40,7 +40,7 @@ void for_each(const List& extents, F f) {
   }
 }
 
-/// Returns the lists one after the other.
+/// Returns one list of the entries of all lists, in order.
 inline List join(std::initializer_list<List> parts) {
   List all;
   for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
@@ -51,7 +51,7 @@ inline List slice(const List& list, std::size_t first, std::size_t last) {
   return {list.begin() + static_cast<std::ptrdiff_t>(first), list.begin() + static_cast<std::ptrdiff_t>(last)};
 }
 
-/// Returns an array of zero bytes with the element type of another.
+/// Returns an array of zero bytes with the element type of `like`.
 inline Array zeros(const List& shape, const Array& like) {
   return {shape, like.dtype, like.element_size,
           std::vector<std::byte>(static_cast<std::size_t>(product(shape)) * like.element_size)};
@@ -75,7 +75,7 @@ inline bool inside(const List& coordinate, const List& extents) {
   return true;
 }
 
-/// Returns an argument, or its default.
+/// Returns an argument; `otherwise` if it is not given.
 template <class T>
 T get(const Arguments& arguments, const std::string& name, T otherwise) {
   const auto found = arguments.find(name);

@@ -6,7 +6,7 @@
 namespace reference::keras {
 namespace {
 
-/// Returns a list, or a number for each of `rank` axes; `otherwise` if the argument is left out.
+/// Returns an argument as a list, with a single number repeated for each axis; `otherwise` if the argument is left out or empty.
 List every_axis(const Arguments& arguments, const std::string& name, const List& otherwise) {
   const auto found = arguments.find(name);
   if (found == arguments.end()) return otherwise;

@@ -37,7 +37,7 @@ double quotient(double sum, double error, double count) {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// One part (real or imaginary) of all elements.
+/// Addresses of one part (real or imaginary) of all elements.
 using Parts = std::vector<const std::byte*>;
 
 template <class T>
@@ -45,7 +45,7 @@ void integer_mean(const Parts& parts, std::byte* to) {
   const Wide count = static_cast<Wide>(parts.size());
   Wide sum = 0;
   for (const std::byte* part : parts) sum += load<T>(part);
-  // Rounds to nearest with halves upwards, and then corrects a half that was rounded to an odd number.
+  // Rounds to nearest and halves upwards, and then corrects a half that became an odd number.
   const Wide twice = 2 * sum + count;
   Wide rest = twice % (2 * count);
   if (rest < 0) rest += 2 * count;
@@ -60,7 +60,7 @@ double mean_in_double(const std::vector<double>& values) {
   return std::isnan(sum) ? nan : sum / static_cast<double>(values.size());
 }
 
-/// Returns the mean. Adds up the errors of all additions too; Dekker's formula for the error needs the larger number first.
+/// Returns the mean. Adds up the errors of all additions too, by Dekker's formula, which needs the larger number first.
 double mean_in_pairs(const std::vector<double>& values) {
   double sum = values.front(), errors = 0;
   for (std::size_t i = 1; i < values.size(); ++i) {

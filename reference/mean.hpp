@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mean of elements for the mean of fold.
+// The mean that fold takes of elements.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,9 @@
 namespace reference {
 
 /// The mean of elements; complex numbers are averaged by parts. If all elements have equal bits, the mean has these bits. The mean
-/// of other elements is the sum divided by the number of elements, rounded to nearest even: integers exactly, booleans by majority,
-/// small floats and float32 added in float64 in the given order, float64 in pairs of float64. NaN is the quiet NaN without a sign.
+/// of other elements is the sum divided by the number of elements, rounded to nearest even. Integers are added exactly, and
+/// booleans decide by majority. Small floats and float32 are added in float64 in the given order, float64 in pairs of float64. NaN
+/// is the quiet NaN without a sign.
 class Mean {
  public:
   Mean(DType dtype, std::size_t element_size) : dtype_(dtype), size_(element_size) {}

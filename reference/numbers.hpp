@@ -21,7 +21,7 @@ void save(std::byte* element, T value) {
   std::memcpy(element, &value, sizeof(T));
 }
 
-/// Calls f with a 0 of the C++ type that holds integers of this type.
+/// Calls f with a 0 of the C++ type that has the size and sign of an integer type.
 template <class F>
 void with_integer(const Type& type, F f) {
   const bool is_signed = type.kind == Kind::signed_integer;
@@ -34,7 +34,7 @@ void with_integer(const Type& type, F f) {
   }
 }
 
-/// Returns the exact value of a code.
+/// Returns the exact value of a code (the bits of a number in the format).
 double decode(const Format& format, unsigned code);
 /// Returns the code of the nearest value, ties to even.
 unsigned encode(const Format& format, double value);

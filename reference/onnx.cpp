@@ -8,7 +8,7 @@ namespace reference::onnx {
 
 namespace {
 
-/// Returns a list, or `otherwise` where it is left out or empty.
+/// Returns a list argument; `otherwise` if the argument is left out or empty.
 List list_or(const Arguments& arguments, const std::string& name, const List& otherwise) {
   const List given = get<List>(arguments, name, otherwise);
   return given.empty() ? otherwise : given;
@@ -16,7 +16,7 @@ List list_or(const Arguments& arguments, const std::string& name, const List& ot
 
 }  // namespace
 
-// input (N, C*K, L) -> (N, C, I1..IR). Every column element is added to its pixel, in ascending order of the kernel positions.
+// input (N, C*K, L) -> (N, C, I1..IR). Every column element is added to its pixel, in ascending order of the taps.
 Array col2im(const Array& input, const Arguments& arguments) {
   const List image = get<List>(arguments, "image_shape");
   const List block = get<List>(arguments, "block_shape");

@@ -84,7 +84,7 @@ Array space_to_batch(const Array& data, const Arguments& arguments) {
   for (std::size_t d = 1; d < block.size(); ++d) shape.push_back((data.shape[d] + begin[d] + end[d]) / block[d]);
   Array output = zeros(shape, data);
   for_each(shape, [&](const List& o) {
-    // The batch of the output combines the block offset and the batch of the input.
+    // The output's batch index is the block offset times the input's batch size, plus the input's batch index.
     List from = o;
     from[0] = o[0] % data.shape[0];
     std::int64_t offset = o[0] / data.shape[0];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registration of operators in the reference, and the neutral operators. Only fold reads `held`, the old content of the output.
+// Registers operators for the reference, and declares the neutral operators. Only fold reads `held`, the content of the output
+// before the call.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,8 @@ using Function = std::function<Array(const Array&, const Arguments&)>;
 /// Operators by their names in the table of the library.
 using Functions = std::map<std::string, Function>;
 
-/// An object that adds operators to the table of run(). Each file of a dialect has one, made before main() starts.
+/// An object that adds operators to the table of run(). Each dialect's file has one such object, which is made before main()
+/// starts.
 struct Listed {
   explicit Listed(Functions functions);
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference: every operator written index by index from its definition, for reading and for comparison. The reference is slow,
-// checks nothing beyond assertions, and shares no code with the library. Arrays are contiguous and row-major.
+// The reference: every operator, written index by index from its definition. The reference serves comparison and reading. It is
+// slow, checks nothing beyond assertions, and shares no code with the library. Arrays are contiguous and row-major.
 #pragma once
 
 #include <complex>
@@ -47,8 +47,8 @@ struct Format {
   int bias;
   enum class Special {
     ieee,           ///< the highest exponent holds infinities and NaN
-    one_nan,        ///< no infinities; all ones is NaN
-    unsigned_zero,  ///< no infinities, no -0; its code is NaN
+    one_nan,        ///< no infinities; the code of all ones is NaN
+    unsigned_zero,  ///< no infinities; the code that would be -0 is NaN
   } special;
 };
 

@@ -64,7 +64,7 @@ TEST(Reference, UnfoldCopiesPatches) {
   expect(reference::run("unfold", count_up({1, 3, 3}), arguments), {4, 4}, {1, 2, 4, 5, 2, 3, 5, 6, 4, 5, 7, 8, 5, 6, 8, 9});
   const Arguments two = {
       {"kernel_size", List{2}}, {"order", "kernel"}, {"padding", Pairs{{1, 0}}}, {"value", Number(integer(-7))}};
-  // Channels 1 2 3 and 4 5 6 with one pad in front; tap 0 of both channels comes first.
+  // The channels are 1 2 3 and 4 5 6, with one pad in front; tap 0 of both channels comes first.
   expect(reference::run("unfold", count_up({2, 3}), two), {4, 3}, {-7, 1, 2, -7, 4, 5, 1, 2, 3, 4, 5, 6});
   const Arguments last = {{"kernel_size", List{2}}, {"layout", "channels_last"}};
   expect(reference::run("unfold", count_up({3, 2}), last), {2, 4}, {1, 3, 2, 4, 3, 5, 4, 6});

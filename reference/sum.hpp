@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addition of elements, with the rounding of fold.
+// Adds elements, with the rounding of fold.
 #pragma once
 
 #include "reference/reference.hpp"
 
 namespace reference {
 
-/// A sum that starts from +0. float32, float64 and complex numbers round after every addition; small floats are
-/// added in float32 and rounded once, to nearest even; integers wrap; booleans are combined with OR.
+/// A sum that starts from +0. float32, float64 and complex numbers round after every addition. Small floats are added in float32
+/// and rounded once, to nearest even. Integers wrap; booleans are combined with OR.
 class Sum {
  public:
   explicit Sum(DType dtype) : dtype_(dtype) {}

@@ -6,7 +6,7 @@
 namespace reference::tensorflow {
 namespace {
 
-/// The extent of the output along one axis, and the distance of the first patch's start before the image.
+/// The extent of the output along one axis, and the number of elements by which the first patch begins before the image.
 struct Window {
   std::int64_t out;
   std::int64_t begin;
@@ -16,7 +16,7 @@ Window window(std::int64_t extent, std::int64_t size, std::int64_t stride, std::
               bool clamp) {
   const std::int64_t effective = (size - 1) * rate + 1;
   if (padding == "VALID") {
-    const std::int64_t out = (extent - effective + stride) / stride;  // rounds towards zero; a negative extent is an error
+    const std::int64_t out = (extent - effective + stride) / stride;  // rounds towards zero; the library refuses a negative extent
     assert(out >= 0);
     return {out, 0};
   }

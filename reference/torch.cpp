@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch: fold, unfold, pixel_shuffle, pixel_unshuffle. fold and unfold for any number of spatial axes.
+// PyTorch: fold, unfold, pixel_shuffle, pixel_unshuffle. fold and unfold take any number of spatial axes.
 #include "reference/array.hpp"
 #include "reference/operators.hpp"
 #include "reference/sum.hpp"
@@ -38,7 +38,7 @@ List tuple_of(std::int64_t index, const List& extents) {
 }  // namespace
 
 // input (N, C*K, L) or (C*K, L) -> (N, C, H, W) or (C, H, W). Goes through the rows of the input in ascending order, so every pixel
-// sums its kernel positions in ascending order.
+// adds its taps in ascending order.
 Array fold(const Array& input, const Arguments& arguments) {
   const std::size_t rank = spatial_rank(arguments);
   const List size = every_axis(arguments, "output_size", 0, rank);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The neutral window operators: unfold, fold and coverage.
+// The neutral window operators: unfold, fold and coverage. The formulas hold for one axis: I the extent of the image, k the kernel,
+// s the stride, d the dilation, pb and pe the pads, l the number of positions, and the coordinate of tap q of patch b.
 //   e = (k - 1) * d + 1     X = I + pb + pe - e     l = X < 0 ? 0 : X / s + 1     coordinate = b * s + q * d - pb
 #include <algorithm>
 #include <optional>

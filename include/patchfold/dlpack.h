@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From DLPack's tensors to those of the C interface. Needs <dlpack/dlpack.h>, of any version. */
+/* Makes tensors of the C interface from DLPack's. Needs <dlpack/dlpack.h>, of any version. */
 #ifndef PATCHFOLD_DLPACK_H
 #define PATCHFOLD_DLPACK_H
 
@@ -13,8 +13,8 @@
 #define PF_CAST(type, value) ((type)(value))
 #endif
 
-/* The element type of a DLPack type; -1 if the library has none. Types that older versions of dlpack.h lack are known by the
- * numbers that DLPack 1.1 gave them. */
+/* Returns the element type of a DLPack type; -1 if the library has none. Types that older versions of dlpack.h lack are
+ * known by the numbers that DLPack 1.1 gave them. */
 static inline pf_dtype pf_dtype_from_dlpack(DLDataType type) {
   static const struct {
     uint8_t code, bits;

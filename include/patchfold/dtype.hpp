@@ -53,8 +53,8 @@ struct DTypeInfo {
   ElementKind kind;
   std::uint8_t size;    ///< bytes; 0 for opaque
   bool summable;        ///< fold can add elements of this type
-  char numpy_kind;      ///< dtype.kind: with the size, files name the type by it ("f4"); 'V' if NumPy itself lacks the type
-  std::int16_t dlpack;  ///< DLDataTypeCode; its bits are those of the element; -1 if DLPack lacks the type
+  char numpy_kind;      ///< NumPy's dtype.kind; files name a type by kind and size ("f4"); 'V' if NumPy lacks the type
+  std::int16_t dlpack;  ///< DLDataTypeCode; DLPack's `bits` is the element's size in bits; -1 if DLPack lacks the type
   std::int16_t onnx;    ///< TensorProto.DataType; 0 (undefined) if ONNX lacks the type
   std::int16_t torch;   ///< ScalarType of torch.export's files; 0 if torch lacks the type
 };
@@ -107,11 +107,11 @@ constexpr std::size_t size_of(DType dtype) noexcept {
 constexpr ElementKind kind_of(DType dtype) noexcept {
   return info_of(dtype).kind;
 }
-/// Returns "float32", ..
+/// Returns the name, such as "float32".
 constexpr std::string_view name_of(DType dtype) noexcept {
   return info_of(dtype).name;
 }
-/// Returns "f32", ..: the name in problem strings.
+/// Returns the name in problem strings, such as "f32".
 constexpr std::string_view short_name_of(DType dtype) noexcept {
   return info_of(dtype).short_name;
 }
@@ -150,7 +150,7 @@ struct SmallFormat {
   bool negative_zero_is_nan;  ///< the only NaN is the pattern of -0
 };
 
-// The C++ types that stand for element types without a C++ type: they hold the bytes of an element.
+// Types for elements that C++ has no type for: each holds the bytes of one element.
 struct Boolean {
   std::uint8_t byte;  ///< any number but 0 is true
 };
@@ -219,8 +219,8 @@ constexpr decltype(auto) visit(DType dtype, F&& f) {
 }
 
 namespace detail {
-/// Returns the element type for which visit() passes T; for another integer type (C++ has several of one size), the element type of
-/// equal size.
+/// Returns the element type for which visit() passes T. C++ has several integer types of one size: any other one gets the element
+/// type of its size and sign.
 template <class T>
 consteval std::optional<DType> dtype_of_type() {
   if (std::is_same_v<T, bool>) return DType::boolean;
@@ -240,7 +240,7 @@ consteval std::optional<DType> dtype_of_type() {
 template <class T>
 inline constexpr std::optional<DType> dtype_for = detail::dtype_of_type<T>();
 
-/// A type, const or not, with an element type of the same size.
+/// A type, const or not, that has an element type of its own size.
 template <class T>
 concept Element = dtype_for<std::remove_const_t<T>>.has_value() &&
                   size_of(*dtype_for<std::remove_const_t<T>>) == sizeof(T);

@@ -24,7 +24,7 @@ enum class ErrorCode {
   type,              ///< an attribute or a shape input has the wrong type
   value,             ///< a number or a word is outside its range
   divisible,         ///< an extent is not a multiple of a block or a kernel
-  position_count,    ///< the number of positions of the columns differs from the formula
+  position_count,    ///< the columns have another number of positions than follows from the arguments
   shape,             ///< the shape of a tensor differs from the operator's
   dtype,             ///< two element types differ, or the operator does not support one
   overflow,          ///< a size or an offset is 2^60 or more, or does not fit into 63 bits
@@ -36,7 +36,7 @@ enum class ErrorCode {
   unknown_argument,  ///< the operator has no argument of that name
   unknown_operator,  ///< there is no operator of that name
   out_of_memory,     ///< memory ran out; see also Error
-  executor,          ///< the caller's executor, or its sink in C, did not do its work
+  executor,          ///< the caller's executor (or, in C, the caller's row sink) did not do its work
   file_open,         ///< a file cannot be opened or read
   file_write,        ///< a file cannot be written; an earlier file there is untouched
   file_format,       ///< a file is damaged, cut short, or of another format than its name says
@@ -50,7 +50,7 @@ struct ErrorEntry {
   std::string_view name;     ///< the enumerator's name
   std::string_view python;   ///< the Python package's exception; empty for codes that never reach Python
   std::string_view when;     ///< the cause, as a sentence
-  std::string_view example;  ///< what() of one such error
+  std::string_view example;  ///< what() of an error with this code
   std::string_view advice;   ///< the remedy, in sentences
 };
 
@@ -63,7 +63,7 @@ PATCHFOLD_API const ErrorEntry& describe(ErrorCode code) noexcept;
 /// strings, kernel_size=(3, 3) in Python, --kernel_size 3,3 on the command line.
 struct Setting {
   std::string name{};
-  std::variant<std::string, std::int64_t, bool, Dims, PadsList> value{};  ///< a text is a word of a choice
+  std::variant<std::string, std::int64_t, bool, Dims, PadsList> value{};  ///< a string is one of the argument's words
 
   Setting() = default;
   Setting(std::string_view argument, decltype(value) given) : name(argument), value(std::move(given)) {}
@@ -71,12 +71,12 @@ struct Setting {
   friend bool operator==(const Setting&, const Setting&) = default;
 };
 
-/// A tensor with its axes in another order that would be correct.
+/// A change of a tensor's shape, or of the order of its axes, that would be correct.
 struct Rearrangement {
   enum class Kind : std::uint8_t { reshape, swap_axes };
   std::string tensor{};
   Kind kind = Kind::reshape;
-  Dims numbers{};  ///< the new shape, or the two axes
+  Dims numbers{};  ///< the new shape, or the two axes to exchange
   friend bool operator==(const Rearrangement&, const Rearrangement&) = default;
 };
 
@@ -125,7 +125,7 @@ class PATCHFOLD_API ErrorValue {
   std::string text(const ErrorWriter& writer = {}) const;
 
  private:
-  // Reserves space for more parts. A function of the library, so that its code is not compiled at every place that throws an error.
+  // Reserves space for more parts. Defined in the library, so that its code is not compiled at every place that throws an error.
   void reserve(std::size_t more);
   void add(std::string_view text);
   void add(std::int64_t number);
@@ -151,9 +151,10 @@ class PATCHFOLD_API ErrorValue {
 /// An error has the operator, the argument, the rule, the given and the expected value, and a hint (the words to type). `what()`
 /// joins these parts: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED; HINT". Empty parts are left out. Control
 /// characters become '?', and parts of more than 1000 characters are cut. Every C++ function of the library that is not noexcept
-/// throws std::bad_alloc when memory runs out; a call that throws std::bad_alloc has changed nothing, and the library can be used
-/// as before. Error(out_of_memory) is thrown if the message can say more, such as the object and the number of bytes. The C ABI
-/// returns PF_ERROR_OUT_OF_MEMORY and Python raises MemoryError in both cases.
+/// throws std::bad_alloc when memory runs out. A call that throws std::bad_alloc has changed nothing, and the library can be used
+/// as before. Where the library knows what it could not allocate, it throws Error(out_of_memory) instead of std::bad_alloc; the
+/// message names the object and the number of bytes. The C ABI returns PF_ERROR_OUT_OF_MEMORY and Python raises MemoryError in both
+/// cases.
 class PATCHFOLD_API Error : public std::exception {
  public:
   struct Parts {

@@ -12,9 +12,9 @@
 
 namespace patchfold {
 
-/// The largest number of elements of input or output for which explain() shows coverage and order. For an operator without a
-/// data input, the taps of all patches count instead. explain() visits each of these elements once and needs memory for them; for
-/// larger problems its text has a note in place of these sections.
+/// The largest number of elements of input or output for which explain() shows coverage and order. For an operator without a data
+/// input, the taps of all patches count instead. explain() visits each of these elements once and needs memory for them; for larger
+/// problems its text has a note in place of coverage and order.
 inline constexpr std::int64_t explain_limit = std::int64_t{1} << 22;
 
 /// The parts of an explanation that are optional.
@@ -34,11 +34,11 @@ PATCHFOLD_API std::string explain(const OperatorSpec& op, std::span<const Argume
                                   DType dtype = DType::float32, std::size_t element_size = 0, ExplainOptions options = {});
 PATCHFOLD_API std::string explain(const ProblemText& problem, ExplainOptions options = {});
 
-/// Draws the explanation as a picture: shapes and formulas, the grid of patches over the padded image, coverage as a heat
-/// map with numbers, the order inside a patch in each system, and the columns of a tiny problem. Returns an SVG document in
-/// UTF-8, 960 pixels wide. The document loads no other file, has a title and a description, follows the reader's light or dark
-/// scheme, and may be embedded in a page of HTML. The size of the document and the time to draw it have a limit: for long axes the
-/// picture shows only the beginning and the end, with a note. Throws as explain() does.
+/// Draws the explanation as a picture: shapes and formulas, the grid of patches over the padded image, and coverage as a heat map
+/// with numbers. The picture also shows the order inside a patch in each system, and the columns of a tiny problem. Returns an SVG
+/// document in UTF-8, 960 pixels wide. The document loads no other file, has a title and a description, follows the reader's light
+/// or dark scheme, and may be embedded in a page of HTML. The size of the document and the time to draw it have a limit: for long
+/// axes the picture shows only the beginning and the end, with a note. Throws as explain() does.
 PATCHFOLD_API std::string explain_svg(const ProblemText& problem);
 
 /// Explains a problem that its operator refuses: the fault, similar problems that the operator accepts, the most similar first, and
@@ -46,9 +46,9 @@ PATCHFOLD_API std::string explain_svg(const ProblemText& problem);
 /// two numbers makes the problem correct. Throws Error(unknown_operator).
 PATCHFOLD_API std::string explain_error(const ProblemText& problem);
 
-/// Explains the places of tiles, their overlap, and the weights and memory of their merge: as text, in lines of at most 100
-/// ASCII characters, and as a picture like that of explain_svg(). A merger may refuse `merge`, since this function only describes
-/// the spec; the text then has a note.
+/// Explains the places of tiles, their overlap, and the weights and memory of their merge. explain() returns text, in lines of at
+/// most 100 ASCII characters, and explain_svg() a picture in the form of the other explain_svg(). If a merger would refuse `merge`,
+/// the text has a note, since this function only describes the spec.
 PATCHFOLD_API std::string explain(const Tiling& tiling, const MergeSpec& merge = {});
 PATCHFOLD_API std::string explain_svg(const Tiling& tiling, const MergeSpec& merge = {});
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The mark of every symbol that the shared library exports. PATCHFOLD_STATIC is defined for users of the static library:
- * with it, what C++ headers define inline is as visible as the code that includes them. Types cannot be hidden there: a type
- * of that code with one of them as a member would get a warning. */
+ * then inline code of the C++ headers is as visible as the program that includes it. Types cannot be hidden: a visible
+ * type of that program with a hidden type as a member would get a warning. */
 #ifndef PATCHFOLD_EXPORT_HPP
 #define PATCHFOLD_EXPORT_HPP
 

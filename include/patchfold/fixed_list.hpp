@@ -9,7 +9,8 @@
 
 namespace patchfold {
 
-/// A list of at most `capacity` items, stored in place. A FixedList never allocates, and touches no more than its items.
+/// A list of at most `capacity` items, stored in place. A FixedList never allocates. Copying one touches only its items, not all
+/// `capacity` places.
 template <class T, int capacity>
 class FixedList {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The effect of an operator on a tensor of one shape: the elements of the columns for each element of the image.
+// The effect of an operator on a tensor of one shape: which elements of the columns belong to which elements of the image.
 //
 // Every operator of every dialect comes down to one Geometry. Output shape, the problem that the engine runs, plan and explanation
 // are made from the Geometry, and programs that use the library may read it too.
@@ -50,13 +50,13 @@ struct Geometry {
   enum class Direction : std::uint8_t { extract, combine };
 
   Direction direction = Direction::extract;
-  bool sums = false;        ///< elements of the columns that meet are added; otherwise each element is copied
+  bool sums = false;        ///< column elements that belong to one image element are added; otherwise each element is copied
   bool has_data = true;     ///< false: the columns are ones, without a data input (coverage)
-  bool is_block = false;    ///< patches are blocks: kernel and stride are one argument
+  bool is_block = false;    ///< patches are blocks: one argument gives kernel and stride
   bool accumulate = false;  ///< sums are added to the elements of the output
-  bool means = false;       ///< sums are divided by the number of elements that meet
+  bool means = false;       ///< sums are divided by the number of their terms
   PaddingMode padding_mode = PaddingMode::constant;
-  Scalar value{};  ///< fill of PaddingMode::constant, and of means where no elements meet
+  Scalar value{};  ///< fill of PaddingMode::constant, and of means without terms
   Dims data{};     ///< shape of the data
   Dims output{};   ///< shape of the output
   FixedList<SharedIndex, 2 * max_rank> shared{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keras 3's operators, with the names, defaults and argument order of keras.ops. Keras writes extract_patches as a
-// convolution; here elements are copied, so any element type is taken, and infinities and NaN stay where they are.
+// Keras 3's operators, with the names, defaults and argument order of keras.ops. Keras computes extract_patches as a convolution.
+// Here elements are copied: every element type works, and an infinity or NaN does not spread to other elements.
 #pragma once
 
 #include "patchfold/operators.hpp"

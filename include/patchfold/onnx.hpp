@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX's operators, with the names, defaults and checks of https://onnx.ai/onnx/operators/. In errors (patchfold::Error) operators
-// and arguments have ONNX's names too. docs/dialects.md gives the neutral operator of each operator.
+// and arguments have ONNX's names too. docs/dialects.md says which neutral operator each of them is.
 #pragma once
 
 #include "patchfold/operators.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenVINO's operators, with the names, defaults and checks of its operation sets (https://docs.openvino.ai/). In errors
-// (patchfold::Error) operators and arguments have OpenVINO's names too. docs/dialects.md gives the neutral operator of each
-// operator.
+// (patchfold::Error) operators and arguments have OpenVINO's names too. docs/dialects.md says which neutral operator each of them
+// is.
 #pragma once
 
 #include <optional>

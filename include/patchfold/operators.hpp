@@ -80,8 +80,8 @@ struct PATCHFOLD_API Unfold {
 /// With FoldReduce::mean the sum is divided by the number of its terms, and rounded once, to nearest even; an element without terms
 /// is `fill`. Means do not wrap. The mean of elements with equal bits has these bits, for NaNs and -0 too, so Fold undoes Unfold
 /// bit for bit wherever patches cover the image. The sum is taken in float64 for integers of up to 32 bits, float16, bfloat16 and
-/// float32, in pairs of float64 for float64, and in 128 bits for 64-bit integers; complex numbers are averaged by parts. The mean
-/// of booleans is true if more than half of the elements are true. A computed NaN is the quiet NaN.
+/// float32. It is taken in pairs of float64 for float64, and in 128 bits for 64-bit integers. Complex numbers are averaged by
+/// parts. The mean of booleans is true if more than half of the elements are true. A computed NaN is the quiet NaN.
 struct PATCHFOLD_API Fold {
   static constexpr std::string_view name = "fold";
   Dims output_size{};  ///< I1..IR
@@ -94,7 +94,7 @@ struct PATCHFOLD_API Fold {
   Positions positions = Positions::flat;
   bool accumulate = false;  ///< the result, rounded to the element type, is added to the output's elements; sums only
   FoldReduce reduce = FoldReduce::sum;
-  Scalar fill{};  ///< means only: elements that no patch touches
+  Scalar fill{};  ///< means only: the value of elements that no patch touches
 
   Dims output_shape(const Dims& columns) const;
   Plan plan(const ConstTensorView& columns, const TensorView& image) const;
@@ -147,7 +147,7 @@ struct PATCHFOLD_API Copy {
 };
 
 /// Cuts the spatial axes into blocks of B and moves the offset within the block to the batch axis (axis 0):
-///   out[lex(o; B) * N + n, .., y, ..] = in[n, .., y * B + o - pb, ..], zero outside.
+///   out[lex(o; B) * N + n, .., y, ..] = in[n, .., y * B + o - pb, ..], zero outside; lex(o; B) numbers the offsets row-major.
 ///   channels_first cuts the last R axes, channels_last cuts axes 1..R. Other axes do not change.
 /// I + pb + pe must be a multiple of B. Without a list, single numbers stand for the two spatial axes of an image of rank 4.
 struct PATCHFOLD_API SpaceToBatch {

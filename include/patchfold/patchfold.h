@@ -12,18 +12,19 @@
  * this header, list them with types, defaults and one line of text each, enough to generate a binding.
  *
  * These rules hold for every function, unless its own comment says otherwise:
- *   - Errors: a function that can fail returns a pf_status: PF_OK, or the reason of the failure. pf_last_error() returns the
- *     message, pf_last_error_part() one part of it. A failed call has written nothing through its pointers, except after
- *     an error that only running can find (PF_ERROR_EXECUTOR): then the content of the output is unspecified. No function
- *     throws, prints or aborts. A line on standard error names an environment variable that cannot be used.
- *   - NULL: a pointer must not be NULL unless its comment allows that; PF_ERROR_MISSING names the one that is. A pointer
- *     to 0 entries may be NULL. Text is UTF-8 and ends with a NUL.
- *   - Memory: the library keeps no pointer of the caller, so its memory may be freed or changed after the call; a pf_merger
- *     is the exception. A returned pointer to const stays valid as long as the process, unless stated. Inputs are only read.
+ *   - Errors: a function that can fail returns a pf_status: PF_OK, or the reason of the failure. pf_last_error() returns
+ *     the message, pf_last_error_part() one part of it. A failed call has written nothing through its pointers, except
+ *     after an error that is found only while it runs (PF_ERROR_EXECUTOR): the content of the output is then unspecified.
+ *     No function throws, prints or aborts. A line on standard error names an environment variable that cannot be used.
+ *   - NULL: a pointer must not be NULL unless its comment allows that; PF_ERROR_MISSING names a pointer that must not be
+ *     NULL and is. A pointer to 0 entries may be NULL. Text is UTF-8 and ends with a NUL.
+ *   - Memory: the library keeps no pointer of the caller, so the caller may free or change its memory after the call; a
+ *     pf_merger is the exception. Inputs are only read. A returned pointer to const stays valid until the process ends,
+ *     unless its comment says otherwise.
  *   - Threads: every function may be called from any number of threads at once, as long as no thread writes memory that
  *     another call reads or writes. Settings (threads, instruction set) hold for the whole process.
  *   - Growth: a struct that begins with `size` may get more fields at its end in later versions. The caller stores
- *     sizeof(the struct) in `size` and zero in unused fields. PF_ERROR_VALUE is returned for a size smaller than the
+ *     sizeof(the struct) in `size`, and zeros in unused fields. PF_ERROR_VALUE is returned for a size smaller than the
  *     first version's, and for non-zero bytes beyond the fields that this version knows. Enumerators keep their numbers.
  *     docs/c-abi.md says which versions of the library a compiled program runs with.
  */
@@ -60,8 +61,7 @@
 /* The largest number of axes of a tensor, and of entries of a list. */
 #define PF_MAX_RANK 32
 
-/* Makes enumerators of type int32_t for readers of this header's types: C++, C23, bindings. In other C they are int, an
- * equal type. */
+/* Gives enumerators the type int32_t in C++, C23 and generators of bindings. In older C they are int, an equal type. */
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 #define PF_INT32 : int32_t
 #elif defined(__clang__)
@@ -101,7 +101,7 @@ enum PF_INT32 {
   PF_ERROR_TYPE = 3,              /* an attribute or a shape input has the wrong type */
   PF_ERROR_VALUE = 4,             /* a number or a word is outside its range */
   PF_ERROR_DIVISIBLE = 5,         /* an extent is not a multiple of a block or a kernel */
-  PF_ERROR_POSITION_COUNT = 6,    /* the number of positions of the columns differs from the formula */
+  PF_ERROR_POSITION_COUNT = 6,    /* the columns have another number of positions than follows from the arguments */
   PF_ERROR_SHAPE = 7,             /* the shape of a tensor differs from the operator's */
   PF_ERROR_DTYPE = 8,             /* two element types differ, or the operator does not support one */
   PF_ERROR_OVERFLOW = 9,          /* a size or an offset is 2^60 or more */
@@ -131,7 +131,7 @@ PF_API const char* pf_status_doc(pf_status status);
  * this thread's next call that returns a pf_status. */
 PF_API const char* pf_last_error(void);
 
-/* Returns one part of that message, valid as long; "" if the message has no such part, and for other numbers. */
+/* Returns one part of that message, valid as long as the message; "" if there is no such part, and for other numbers. */
 enum PF_INT32 {
   PF_PART_OPERATOR = 0,
   PF_PART_ARGUMENT = 1,
@@ -181,12 +181,12 @@ PF_API int32_t pf_dtype_is_summable(pf_dtype dtype);
 
 /* A tensor in memory of the caller. This struct never grows.
  *   data          the element with index 0 on every axis, of any alignment. An input's data is only read. May be NULL if the
- *                 tensor has no elements, in pf_output_shape, and in pf_plan_create unless it is a shape input.
+ *                 tensor has no elements. pf_output_shape and pf_plan_create read only shape inputs: others may be NULL.
  *   shape         rank extents, each at least 0. May be NULL if rank is 0.
  *   stride_bytes  rank distances in bytes between neighbours on an axis, of any sign; NULL: row-major. Inputs may have
  *                 strides of 0; no two elements of an output may share memory.
  *   rank          0 to PF_MAX_RANK
- *   element_size  bytes of one element: pf_dtype_size(dtype), or 0 for the same. At least 1 for PF_DTYPE_OPAQUE. */
+ *   element_size  bytes of one element: pf_dtype_size(dtype), or 0 for this size; at least 1 for PF_DTYPE_OPAQUE. */
 typedef struct pf_tensor {
   void* data;
   const int64_t* shape;
@@ -210,8 +210,8 @@ enum PF_INT32 {
                             "nan", "1+2j", "true") */
 };
 
-/* One argument of an operator. pf_argument_kind says which values an argument takes. Fields that its kind does not read are
- * ignored. All entries of an array have the same size. */
+/* One argument of an operator. pf_argument_kind says which values an argument takes. Fields that its kind does not read
+ * are ignored. All attributes of an array have the same `size`. */
 typedef struct pf_attribute {
   uint32_t size; /* sizeof(pf_attribute) */
   int32_t kind;  /* PF_VALUE_.. */
@@ -231,7 +231,7 @@ static inline pf_attribute pf_attribute_of_kind(const char* name, int32_t kind) 
   attribute.name = name;
   return attribute;
 }
-/* Return an attribute of each kind. It keeps the given pointers. */
+/* The functions return an attribute of the kind that they name. The attribute keeps the given pointers. */
 static inline pf_attribute pf_integer(const char* name, int64_t value) {
   pf_attribute attribute = pf_attribute_of_kind(name, PF_VALUE_INTEGER);
   attribute.integer = value;
@@ -267,9 +267,9 @@ typedef void (*pf_body)(void* body_context, int64_t piece);
 
 /* Runs pieces of work on the caller's own threads. A parameter const pf_executor* may be NULL: the library's own threads.
  *   threads  how many pieces can run at the same time, at least 1
- *   run      calls body(body_context, piece) exactly once for each piece in [0, pieces), from any thread, in any order, and
- *            returns 0 when all have ended. If it returns another value or makes another number of calls, the running call
- *            fails with PF_ERROR_EXECUTOR. A piece out of range is not run. It must not throw and must not jump out.
+ *   run      calls body(body_context, piece) exactly once for each piece in [0, pieces), from any thread, in any order,
+ *            and returns 0 when all have ended. If run returns another value or makes another number of calls, the call
+ *            fails with PF_ERROR_EXECUTOR. A piece out of range is not run. run must not throw or be left by longjmp.
  *   context  is passed to run and not used otherwise; may be NULL */
 typedef struct pf_executor {
   uint32_t size; /* sizeof(pf_executor) */
@@ -280,11 +280,10 @@ typedef struct pf_executor {
 
 /* Returns the executor that runs every piece on the calling thread. */
 PF_API const pf_executor* pf_serial_executor(void);
-/* Sets the number of threads of the library's own executor; 0 means as many as the machine has. PF_ERROR_VALUE for a
- * negative number. */
+/* Sets the number of threads of the library's own executor; 0: as many as the machine has. PF_ERROR_VALUE if negative. */
 PF_CHECKED PF_API pf_status pf_set_num_threads(int32_t threads);
 PF_API int32_t pf_get_num_threads(void);
-/* Limits calls of the calling thread to so many threads of the library's own executor; 0: no limit. Other threads and
+/* Limits calls of the calling thread to this number of threads of the library's own executor; 0: no limit. Other threads and
  * pf_set_num_threads stay as they are. PF_ERROR_VALUE for a negative number. before: gets the former limit; may be NULL. */
 PF_CHECKED PF_API pf_status pf_limit_threads(int32_t threads, int32_t* before);
 
@@ -292,7 +291,7 @@ PF_CHECKED PF_API pf_status pf_limit_threads(int32_t threads, int32_t* before);
 
 /* Arguments that several functions share:
  *   op          name of an operator ("unfold", "openvino.Col2Im-15"); the version of a dialect's operator may be left out
- *               and means the newest. PF_ERROR_UNKNOWN_OPERATOR names the nearest one.
+ *               and means the newest. PF_ERROR_UNKNOWN_OPERATOR names the operator with the most similar name.
  *   attributes  n_attributes of them, in any order. Arguments that are not given have their defaults.
  *   inputs      n_inputs tensors: first the data, unless the operator has no data input (coverage), then its shape inputs
  *               (output_size, block_shape, ..) in the order of the operator's definition. Shape inputs are integers in this
@@ -327,8 +326,8 @@ PF_CHECKED PF_API pf_status pf_plan_create(const char* op, const pf_attribute* a
  *   src, dst   the elements with index 0 on every axis; may be NULL if the tensor has no elements. src is ignored if the
  *              operator has no data input.
  *   scratch    memory of any alignment. It needs at least pf_plan_scratch_bytes() for the executor's threads; less is
- *              PF_ERROR_VALUE. The run then allocates nothing. If NULL, with scratch_bytes 0, the run uses memory that the
- *              library keeps for the calling thread: one of its first runs allocates it.
+ *              PF_ERROR_VALUE. The run then allocates nothing. If NULL, with scratch_bytes 0, the run uses memory that
+ *              the library keeps for the calling thread: one of this thread's first runs allocates the memory.
  *   executor   may be NULL */
 PF_CHECKED PF_API pf_status pf_plan_run(const pf_plan* plan, const void* src, void* dst, void* scratch, size_t scratch_bytes,
                                         const pf_executor* executor);
@@ -355,11 +354,11 @@ typedef struct pf_explain_options {
   const pf_dtype* dtype; /* element type of an operator without a data input; NULL: PF_DTYPE_FLOAT32 */
 } pf_explain_options;
 
-/* Explains one operator for one shape, as text for people: ASCII, in lines of at most 100 characters. Shows its arguments,
- * shapes and bytes, positions, how often each element is used, and which element comes from which; for large shapes it
- * leaves out what would take long, and says so. op, attributes and inputs are those of pf_run; the data pointer of the data
- * input is ignored and may be NULL. Users of the static library link patchfold::explain, too. A library that was built
- * without PATCHFOLD_WITH_EXPLAIN returns PF_ERROR_UNKNOWN_OPERATOR.
+/* Explains one operator for one shape, as text for people: ASCII, in lines of at most 100 characters. Shows its
+ * arguments, shapes and bytes, positions, how often each element is used, and which element comes from which; for large
+ * shapes it omits parts that would take long, and says so. op, attributes and inputs are those of pf_run; the data
+ * pointer of the data input is ignored and may be NULL. Users of the static library link patchfold::explain, too. A
+ * library that was built without PATCHFOLD_WITH_EXPLAIN returns PF_ERROR_UNKNOWN_OPERATOR.
  *   options  may be NULL
  *   text     receives the text, or NULL after an error. The caller owns it and frees it with pf_text_destroy(). */
 PF_CHECKED PF_API pf_status pf_explain(const char* op, const pf_attribute* attributes, int32_t n_attributes,
@@ -402,7 +401,7 @@ typedef struct pf_operator {
   const char* doc;        /* one line */
   const char* definition; /* where the operator is defined */
   const char* data_input; /* name of the data input; NULL if there is none */
-  int32_t n_shape_inputs; /* this many arguments, the first ones, are also inputs, after the data */
+  int32_t n_shape_inputs; /* the first so many arguments are shape inputs: inputs behind the data */
   int32_t n_arguments;
 } pf_operator;
 
@@ -420,24 +419,25 @@ typedef struct pf_argument {
   int32_t reserved;           /* 0 */
 } pf_argument;
 
-/* Returns the number of operators, equal in every call; neutral ones come first. 0 only if the first call lacked memory. */
+/* Returns the number of operators, which never changes; neutral ones come first. 0 only if the first call lacked
+ * memory. */
 PF_API int32_t pf_operator_count(void);
 /* Returns the name of an operator; NULL unless 0 <= index < pf_operator_count(). */
 PF_API const char* pf_operator_name(int32_t index);
 /* Finds the index of the operator that `op` names. */
 PF_CHECKED PF_API pf_status pf_find_operator(const char* op, int32_t* index);
-/* Fills the fields of *info after size, as far as size reaches. PF_ERROR_VALUE for an index out of range. */
+/* Fills the fields of *info behind `size`, as many as fit into `size` bytes. PF_ERROR_VALUE for an index out of range. */
 PF_CHECKED PF_API pf_status pf_operator_info(int32_t index, pf_operator* info);
 PF_CHECKED PF_API pf_status pf_argument_info(int32_t index, int32_t argument, pf_argument* info);
 
 /* ---- Instruction sets ---- */
 
-/* Return the instruction sets that this build contains and this processor has, best first: their number, and the name of
- * one ("AVX2"; NULL for an index out of range). */
+/* Return the number of instruction sets that this build contains and this processor has, and the name of one, best first
+ * ("AVX2"; NULL for an index out of range). */
 PF_API int32_t pf_instruction_set_count(void);
 PF_API const char* pf_instruction_set_name(int32_t index);
-/* Selects one of them for every thread, in capitals or not; NULL or "" selects the best. PF_ERROR_VALUE for any other name.
- * Results are identical on every set. */
+/* Selects one of these sets for every thread by its name, in upper or lower case; NULL or "" selects the best.
+ * PF_ERROR_VALUE for any other name. Results are identical on every set. */
 PF_CHECKED PF_API pf_status pf_use_instruction_set(const char* name);
 
 #ifdef __cplusplus

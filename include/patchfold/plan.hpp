@@ -53,13 +53,13 @@ class PATCHFOLD_API Executor {
 PATCHFOLD_API Executor& default_executor() noexcept;
 /// Returns the executor that runs pieces on the calling thread.
 PATCHFOLD_API Executor& serial_executor() noexcept;
-/// Sets the number of threads of the default executor. 0 means as many as the machine has; a larger number has the same effect.
+/// Sets the number of threads of the default executor. 0 means as many as the machine has; a number beyond that adds no threads.
 /// Running calls keep the number with which they began. Throws Error(value) for a negative number.
 PATCHFOLD_API void set_num_threads(int threads);
 /// Returns the number of threads that a call from the current thread would use.
 PATCHFOLD_API int get_num_threads() noexcept;
 
-/// Limits the number of threads of the default executor that the calls of one thread use at the same time, as long as the object
+/// Limits how many threads of the default executor the calls of the current thread use at the same time, as long as the object
 /// lives. Use a ThreadLimit in workers that run beside other workers. A limit changes neither set_num_threads() nor the calls of
 /// other threads. Of nested limits the smallest applies. Throws Error(value) for a number below 1.
 class PATCHFOLD_API ThreadLimit {
@@ -144,9 +144,9 @@ Plan plan(const Op& op, const ConstTensorView& src, const TensorView& dst) {
 
 /// A plan, or the error that prevented it.
 struct [[nodiscard]] Planning {
-  Plan plan{};                       ///< without an error
+  Plan plan{};                       ///< the plan, if there is no error
   std::optional<ErrorCode> error{};  ///< code of the Error that plan() would throw; out_of_memory also for std::bad_alloc
-  std::string message{};             ///< its what(); empty if there was no memory for the text
+  std::string message{};             ///< what() of that Error; empty if there was no memory for the text
   explicit operator bool() const noexcept { return !error; }
 };
 
@@ -177,17 +177,20 @@ void run(const Op& op, const ConstTensorView& src, const TensorView& dst, Execut
 PATCHFOLD_API std::vector<std::string> instruction_sets();
 /// Selects one of instruction_sets() for every thread, by its name in upper or lower case; "" selects the best set. Throws
 /// Error(value) for any other name. Results are identical on every set. Running calls and existing plans may switch to the new set
-/// midway. Only plans of sums and of small maps keep their set, because their tables fit the vectors of one set; `run` never uses
-/// such a plan after a change. Before the first selection, the environment variable PATCHFOLD_INSTRUCTION_SET selects the set, and
-/// without this variable the best set is used. docs/embedding.md lists the environment variables.
+/// midway. Only plans with a program (see docs/glossary.md) and plans of sums keep their set, because their tables fit the vectors
+/// of one set. The function run() never uses such a plan after a change. Before the first selection, the environment variable
+/// PATCHFOLD_INSTRUCTION_SET selects the set, and without this variable the best set is used. docs/embedding.md lists the
+/// environment variables.
 PATCHFOLD_API void use_instruction_set(std::string_view name);
 
-// The plans of each thread's last calls, for patchfold's own front ends: planning a small call takes several times as long
-// as running it. A front end finds a plan by everything that determines it, in its own form of the call.
+// Plans that each thread keeps from its last calls, for patchfold's own front ends, because planning a small call takes several
+// times as long as running it. A front end finds a plan by a key: all facts of the call that determine the plan, in the front end's
+// own form.
 namespace detail {
 
-/// Makes later plans with the row `only` of the strategy table wherever it fits, and without the row `without`; "" has no effect.
-/// For measurements. Throws Error(value) for a name that no row has. No other thread may make plans during the call.
+/// Makes later plans use the row `only` of the strategy table wherever that row fits, and avoid the row `without`; an empty name
+/// has no effect. Serves measurements. Throws Error(value) for a name that no row has. No other thread may make plans during the
+/// call.
 PATCHFOLD_API void choose_rows(std::string_view only, std::string_view without);
 
 /// Returns a number that changes when older plans may differ from new ones, for example after use_instruction_set().
@@ -196,7 +199,7 @@ PATCHFOLD_API std::uint64_t plan_generation() noexcept;
 /// The key of a plan: everything that the plan depends on, as numbers. A key holds copies and no pointers.
 class PlanKey {
  public:
-  /// The front end that made the key: keys of two makers are never equal.
+  /// The front end that made the key. Keys of different makers are never equal.
   enum class Maker : std::uint8_t { library, python, tensorflow, xla };
 
   explicit PlanKey(Maker maker) noexcept { add(maker); }
@@ -204,7 +207,7 @@ class PlanKey {
   /// Returns the number that plan_generation() had when the key was made.
   std::uint64_t generation() const noexcept { return generation_; }
 
-  /// Returns whether the numbers hold everything. A key without room for them is neither found nor kept.
+  /// Returns whether the key had room for all its numbers. Otherwise no plan is found or kept for the key.
   bool is_whole() const noexcept { return is_whole_; }
   std::span<const std::uint64_t> words() const noexcept { return {words_.data(), size_}; }
   void give_up() noexcept { is_whole_ = false; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports missing features of the compiler before other errors appear. The headers that all other headers include begin with this
-// header.
+// Reports missing features of the compiler before other errors appear. The other headers include this one, directly or through
+// another header, before they use C++20.
 #pragma once
 
 #if !defined(__cplusplus)

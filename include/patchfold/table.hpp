@@ -37,7 +37,7 @@ inline constexpr auto words<ArgumentKind> = std::to_array<Word<ArgumentKind>>({{
                                                                                {ArgumentKind::boolean, "boolean"},
                                                                                {ArgumentKind::choice, "choice"}});
 
-/// Returns "integer", "integers", ..
+/// Returns the word of a kind: "integer", "integers", ..
 PATCHFOLD_API std::string_view name_of(ArgumentKind kind) noexcept;
 
 /// A tensor of integers in place of a list, for an input such as output_size that a model passes as a tensor.
@@ -76,7 +76,7 @@ struct ArgumentSpec {
   std::string_view doc{};                       ///< one line, with the range
 };
 
-/// The front end's names of an operator's tensors in errors; empty: the names in the table.
+/// The names that a front end's errors give to an operator's tensors; empty: the names in the table.
 struct TensorNames {
   std::string_view data{};
   std::string_view output{};
@@ -129,8 +129,8 @@ struct OperatorSpec {
 PATCHFOLD_API std::span<const DialectSpec> all_dialects();
 /// Returns every operator, neutral ones first.
 PATCHFOLD_API std::span<const OperatorSpec> operators();
-/// Returns the operator with the given name. A dialect's operator without a version is the newest version. Throws
-/// Error(unknown_operator), which names the operator with the most similar name.
+/// Returns the operator with the given name. The name of a dialect's operator may lack the version, and then means the newest
+/// version. Throws Error(unknown_operator), which names the operator with the most similar name.
 PATCHFOLD_API const OperatorSpec& find_operator(std::string_view name);
 /// Returns the argument's value from its text form. Throws Error(value) or Error(type) that names operator and argument.
 PATCHFOLD_API ArgumentValue parse_value(const OperatorSpec& op, const ArgumentSpec& argument, std::string_view text);

@@ -88,7 +88,8 @@ PATCHFOLD_API Dims contiguous_strides(const Dims& shape, std::size_t element_siz
 PATCHFOLD_API std::int64_t element_count(const Dims& shape);
 
 /// A view of a tensor that is only read; the caller owns the memory. `strides` are in bytes; they may be negative, or 0 (all
-/// elements along this axis are then one). `data` points at the element with index 0 on every axis and needs no alignment.
+/// indices of that axis then mean the same element). `data` points at the element with index 0 on every axis and needs no
+/// alignment.
 struct ConstTensorView {
   const void* data = nullptr;
   Dims shape{};
@@ -115,8 +116,8 @@ PATCHFOLD_API ConstTensorView contiguous(const void* data, const Dims& shape, DT
 PATCHFOLD_API TensorView contiguous_opaque(void* data, const Dims& shape, std::size_t element_size);
 PATCHFOLD_API ConstTensorView contiguous_opaque(const void* data, const Dims& shape, std::size_t element_size);
 
-/// Returns a tensor with strides in elements, as torch, Eigen and DLPack count them. Throws Error(length) unless there is a stride
-/// for each axis, and Error(overflow) if a stride in bytes does not fit into 63 bits.
+/// Returns a tensor from strides that count elements, as those of torch, Eigen and DLPack do. Throws Error(length) unless there is
+/// a stride for each axis, and Error(overflow) if a stride in bytes does not fit into 63 bits.
 PATCHFOLD_API TensorView strided(void* data, const Dims& shape, const Dims& element_strides, DType dtype);
 PATCHFOLD_API ConstTensorView strided(const void* data, const Dims& shape, const Dims& element_strides, DType dtype);
 
@@ -157,15 +158,15 @@ PATCHFOLD_API DType check_dlpack(int device, int rank, int code, int bits, int l
 
 }  // namespace detail
 
-// view(..) describes elements in memory that the caller owns. Nothing is copied, and the view is valid as long as the elements. The
-// view of const elements is a ConstTensorView.
+// view(..) describes elements in memory that the caller owns. Nothing is copied, and the view is valid as long as the elements
+// exist. The view of const elements is a ConstTensorView.
 
 /// Returns a row-major tensor of elements of the pointer's type.
 template <Element T>
 auto view(T* data, const Dims& shape) {
   return contiguous(data, shape, detail::dtype_of_element<T>);
 }
-/// Returns a tensor of elements of the pointer's type, with strides in elements.
+/// Returns a tensor of elements of the pointer's type; strides count elements.
 template <Element T>
 auto view(T* data, const Dims& shape, const Dims& element_strides) {
   return strided(data, shape, element_strides, detail::dtype_of_element<T>);
@@ -191,7 +192,7 @@ auto view(const Span& span) {
   }
   return view(span.data_handle(), shape, strides);
 }
-/// Returns the tensor of DLPack's DLTensor, on the CPU. Use memory that DLPack calls read-only as an input only.
+/// Returns the tensor of DLPack's DLTensor, on the CPU. If DLPack marks the memory as read-only, use the view only as an input.
 template <detail::Dlpack Tensor>
 TensorView view(const Tensor& tensor) {
   const DType dtype = detail::check_dlpack(static_cast<int>(tensor.device.device_type), tensor.ndim, tensor.dtype.code,
@@ -254,8 +255,8 @@ class PadsList {
 
 /// The amount of padding: a rule, one number, one number for each axis, or a pair (begin, end) for each axis.
 ///   valid       no padding
-///   same_upper  ceil(extent / stride) positions; an odd element goes to the end
-///   same_lower  ceil(extent / stride) positions; an odd element goes to the beginning
+///   same_upper  the padding that ceil(extent / stride) positions need; an odd element goes to the end
+///   same_lower  the padding that ceil(extent / stride) positions need; an odd element goes to the beginning
 class Padding {
  public:
   enum class Rule : std::uint8_t { given, valid, same_upper, same_lower };
@@ -290,14 +291,14 @@ inline constexpr auto words<Padding::Rule> = std::to_array<Word<Padding::Rule>>(
                                                                                  {Padding::same_upper, "same_upper"},
                                                                                  {Padding::same_lower, "same_lower"}});
 
-/// The source of a coordinate outside the image, as numpy.pad defines these modes.
+/// The rule for values outside the image; numpy.pad defines these modes.
 enum class PaddingMode : std::uint8_t { constant, edge, reflect, symmetric, wrap };
 
-/// The element of the image that a padding mode puts at a coordinate outside.
+/// The element of the image that a padding mode puts at a coordinate outside the image.
 enum class PaddingSource : std::uint8_t {
   none,      ///< no element: a value fills the padding
   nearest,   ///< the element at the border
-  mirrored,  ///< an element about as far inside as the coordinate lies outside
+  mirrored,  ///< an element that lies about as far inside as the coordinate lies outside
   opposite,  ///< an element at the other end
 };
 /// A padding mode, its word, and its source.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TensorFlow's operators, with the names, defaults and checks of tf.raw_ops
 // (https://www.tensorflow.org/api_docs/python/tf/raw_ops). In errors (patchfold::Error) operators and arguments have TensorFlow's
-// names too. docs/dialects.md gives the neutral operator of each operator.
+// names too. docs/dialects.md says which neutral operator each of them is.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,8 @@
 
 namespace patchfold::tensorflow {
 
-/// The padding rule. VALID: no padding. SAME: zeros around the image for ceil(extent / stride) patches, an odd zero at the end.
+/// The padding rule. VALID: no padding. SAME: as many zeros around the image as ceil(extent / stride) patches need; an odd zero
+/// goes to the end.
 enum class PaddingType : std::uint8_t { SAME, VALID };
 /// The order of the axes. NCHW_VECT_C is refused.
 enum class DataFormat : std::uint8_t { NHWC, NCHW, NCHW_VECT_C };
@@ -97,7 +98,7 @@ struct PATCHFOLD_API DepthToSpace {
   friend bool operator==(const DepthToSpace&, const DepthToSpace&) = default;
 };
 
-/// images (N, H, W, C) -> (N, oh, ow, kh*kw*C), tap * C + c. Lists are [1, rows, columns, 1].
+/// images (N, H, W, C) -> (N, oh, ow, kh*kw*C); the new channel is tap * C + c. Lists are [1, rows, columns, 1].
 struct PATCHFOLD_API ExtractImagePatches {
   static constexpr std::string_view name = "tensorflow.ExtractImagePatches";
   Dims ksizes{};
@@ -110,7 +111,7 @@ struct PATCHFOLD_API ExtractImagePatches {
   friend bool operator==(const ExtractImagePatches&, const ExtractImagePatches&) = default;
 };
 
-/// input (N, D, H, W, C) -> (N, od, oh, ow, kd*kh*kw*C). Lists are [1, planes, rows, columns, 1].
+/// input (N, D, H, W, C) -> (N, od, oh, ow, kd*kh*kw*C); the new channel is tap * C + c. Lists are [1, planes, rows, columns, 1].
 struct PATCHFOLD_API ExtractVolumePatches {
   static constexpr std::string_view name = "tensorflow.ExtractVolumePatches";
   Dims ksizes{};

@@ -10,12 +10,14 @@
  *     pf_merger_finish(merger);
  *
  * Tile k of a tiled axis reads elements [start, start + tile) of the array, where start = k * stride and
- * stride = tile - overlap. The tail is the rule for the end of the axis, where the last tile may not fit. Tiles are numbered
- * row-major over the tiled axes: the number along the last axis runs fastest. A function may scale a tile; its result lies
- * at [start * scale + offset, start * scale + offset + result) of the output, whose extent is ceil(extent * scale).
+ * stride = tile - overlap. The tail is the rule for the end of the axis, where the last tile may not fit. Tiles are
+ * numbered row-major over the tiled axes: the number along the last axis runs fastest. The function that makes a tile's
+ * result may scale it; the result lies at [start * scale + offset, start * scale + offset + result) of the output, whose
+ * extent is ceil(extent * scale).
  *
- * An optional field of a spec is a pointer, NULL if it is not given, or a number of which 0 is the default. So a spec of
- * zeros, but for its size and what must be given, has the defaults; pf_tiling_spec_of() and pf_merge_spec_of() make them.
+ * An optional field of a spec is a pointer, NULL if it is not given, or a number of which 0 is the default. So a spec has
+ * its defaults if it is all zeros except its size and the fields that must be given; pf_tiling_spec_of() and
+ * pf_merge_spec_of() make such specs.
  */
 #ifndef PATCHFOLD_TILING_H
 #define PATCHFOLD_TILING_H
@@ -41,7 +43,8 @@ enum PF_INT32 {
   PF_TAIL_SHIFT_OR_PAD = 5 /* shift; along an axis that is shorter than the tile, pad: one tile, whose end is padding */
 };
 
-/* The content of a tile's padding, as numpy.pad defines these modes. There is no wrap: no tile holds the far end. */
+/* The content of a tile's padding, as numpy.pad defines these modes. There is no wrap, since a tile does not hold the
+ * array's other end. */
 typedef int32_t pf_padding_mode;
 enum PF_INT32 {
   PF_PADDING_CONSTANT = 0, /* the value of the spec */
@@ -53,7 +56,7 @@ enum PF_INT32 {
 /* The value of an output element to which several tiles contribute. */
 typedef int32_t pf_reduce;
 enum PF_INT32 {
-  PF_REDUCE_STANDARD = 0, /* mean; but center where integers or booleans come out as they come in and the window is
+  PF_REDUCE_STANDARD = 0, /* mean; but center for integers and booleans that are not converted, if the window is
                              PF_WINDOW_STANDARD: means of labels would be other labels */
   PF_REDUCE_MEAN = 1,     /* sum of weight * value / sum of weights */
   PF_REDUCE_SUM = 2,      /* sum of weight * value */
@@ -64,8 +67,9 @@ enum PF_INT32 {
   PF_REDUCE_CENTER = 7    /* the value of the tile whose middle is nearest, the lower index if two are equally near */
 };
 
-/* The weights of the elements of a tile's result. In the formulas t = (i + 1/2) / n for element i of n: weights are sampled
- * at the middle of elements, so none is 0. They are those of a whole tile; a shorter tile uses the first of them. */
+/* The weights of the elements of a tile's result. In the formulas t = (i + 1/2) / n for element i of n: weights are
+ * sampled at the middle of elements, so no weight of a formula is 0. They are the weights of a whole tile; a shorter tile
+ * uses the first of them. */
 typedef int32_t pf_window;
 enum PF_INT32 {
   PF_WINDOW_STANDARD = 0, /* hann for means, ones for other reductions */
@@ -86,7 +90,8 @@ typedef struct pf_ratio {
   int64_t den;
 } pf_ratio;
 
-/* A number of any type. It is converted to the element type where it is used; PF_ERROR_VALUE if that cannot hold it. */
+/* A number of any type. It is converted to the element type where it is used; PF_ERROR_VALUE if the element type cannot
+ * hold it. */
 typedef struct pf_scalar {
   int32_t kind;     /* PF_VALUE_INTEGER, PF_VALUE_UNSIGNED, PF_VALUE_NUMBER or PF_VALUE_COMPLEX */
   int32_t reserved; /* 0 */
@@ -103,7 +108,7 @@ typedef struct pf_tile_span {
   int64_t extent;      /* of the tile: the elements that it reads, and the padding behind them */
   int64_t write_begin; /* the elements of the output to which the result contributes */
   int64_t write_end;
-  int64_t keep_begin; /* these elements in the tile's result; the others lie outside the output */
+  int64_t keep_begin; /* the elements of the tile's result that become write; the others lie outside the output */
   int64_t keep_end;
   int64_t result; /* extent of the tile's result */
   int64_t start;  /* the output coordinate of the result's first element; may be negative */
@@ -117,8 +122,8 @@ typedef struct pf_span {
 
 /* ---- Tilings ---- */
 
-/* The tiles to make. Lists that hold for tiled axes have one entry for every tiled axis, or one for each of them. At
- * most one of overlap, overlap_fraction and stride is given; without any, tiles lie side by side. */
+/* The tiles to make. A list about tiled axes has one entry, which applies to all of them, or an entry for each. At most
+ * one of overlap, overlap_fraction and stride is given; without any, tiles lie side by side. */
 typedef struct pf_tiling_spec {
   uint32_t size;                  /* sizeof(pf_tiling_spec) */
   int32_t rank;                   /* axes of the array, 1 to PF_MAX_RANK */
@@ -130,7 +135,7 @@ typedef struct pf_tiling_spec {
   const int64_t* axes;            /* n_axes = n_tiled: the tiled axes in ascending order; negative numbers count from the
                                      end. n_axes = 0: the last ones */
   const pf_ratio* scale;          /* n_scale: output elements for each element of the array; n_scale = 0: 1 */
-  const int64_t* offset;  /* n_offset = n_tiled: the output coordinate of the result of a tile at 0; n_offset = 0: 0 */
+  const int64_t* offset;  /* n_offset = n_tiled: where in the output the result of a tile at 0 begins; n_offset = 0: 0 */
   const int64_t* result;  /* n_result = n_tiled: extents of the result of a whole tile; n_result = 0: tile * scale */
   const pf_scalar* value; /* fill of PF_PADDING_CONSTANT; NULL: 0 */
   int32_t n_tiled;        /* 1 to rank */
@@ -143,7 +148,7 @@ typedef struct pf_tiling_spec {
   int32_t n_result;
   pf_tail tail;
   pf_padding_mode padding_mode; /* for the tails that pad */
-  const int64_t* align;         /* n_align: tiles begin at multiples of it, and so must be the strides; n_align = 0: 1 */
+  const int64_t* align;         /* n_align: tiles begin at multiples of align, strides must be multiples; n_align = 0: 1 */
   int32_t n_align;
   int32_t reserved; /* 0 */
 } pf_tiling_spec;
@@ -159,13 +164,13 @@ static inline pf_tiling_spec pf_tiling_spec_of(const int64_t* shape, int32_t ran
   return spec;
 }
 
-/* The tiles of an array: a checked spec, and the arithmetic that says where each tile lies. Immutable, small whatever the
- * number of tiles, and used from any number of threads at once. It knows no element type. */
+/* The tiles of an array: a checked spec, and the arithmetic that says where each tile lies. A tiling never changes, has
+ * the same size for any number of tiles, and may be used from any number of threads at once. It knows no element type. */
 typedef struct pf_tiling pf_tiling;
 
 /* Makes a tiling. Errors have the operator "tiling".
- *   tiling  receives it, or NULL after an error. The caller owns it and destroys it with pf_tiling_destroy(). Mergers do not
- *           need it once they are made. */
+ *   tiling  receives the tiling, or NULL after an error. The caller owns it and destroys it with pf_tiling_destroy(). A
+ *           merger does not need it once the merger is made. */
 PF_CHECKED PF_API pf_status pf_tiling_create(const pf_tiling_spec* spec, pf_tiling** tiling);
 /* Destroys a tiling; NULL is allowed. No call may use it, or the pointers of its pf_tiling_layout, afterwards. */
 PF_API void pf_tiling_destroy(pf_tiling* tiling);
@@ -189,21 +194,22 @@ typedef struct pf_tiling_layout {
   const int64_t* output;   /* extents of the output */
 } pf_tiling_layout;
 
-/* Fills the fields of *layout after size, as far as size reaches. */
+/* Fills the fields of *layout behind `size`, as many as fit into `size` bytes. */
 PF_CHECKED PF_API pf_status pf_tiling_info(const pf_tiling* tiling, pf_tiling_layout* layout);
 
 /* Finds tile `index`: its place in the grid, and its span along each tiled axis. PF_ERROR_VALUE unless
  * 0 <= index < count.
  *   position, spans  room for n_tiled entries each, or NULL */
 PF_CHECKED PF_API pf_status pf_tiling_tile(const pf_tiling* tiling, int64_t index, int64_t* position, pf_tile_span* spans);
-/* Finds tile k of grid[i] along tiled axis i. PF_ERROR_VALUE unless 0 <= i < n_tiled and 0 <= k < grid[i]. */
+/* Finds the span of tile k along tiled axis i. PF_ERROR_VALUE unless 0 <= i < n_tiled and 0 <= k < grid[i]. */
 PF_CHECKED PF_API pf_status pf_tiling_span(const pf_tiling* tiling, int32_t i, int64_t k, pf_tile_span* span);
 
-/* A box of the output has a span for each tiled axis: an array of n_tiled entries. The axes that are not tiled are whole.
- * PF_ERROR_VALUE unless it lies in the output. */
+/* A box of the output has a span for each tiled axis: an array of n_tiled entries. The box has all elements along the
+ * other axes. PF_ERROR_VALUE for a box outside the output. */
 
-/* Finds the tiles whose results touch a box: every combination of the tiles [begin, end) along each tiled axis.
- * Spans are empty if a span of the box is empty or lies in a gap. Takes O(log n) for n tiles along an axis.
+/* Finds the tiles whose results touch a box: a span [begin, end) of tiles along each tiled axis, of which every
+ * combination touches the box. Spans are empty if a span of the box is empty or lies in a gap. Takes O(log n) for n tiles
+ * along an axis.
  *   tiles  room for n_tiled entries */
 PF_CHECKED PF_API pf_status pf_tiling_touching(const pf_tiling* tiling, const pf_span* box, pf_span* tiles);
 /* Finds the part of the result of tile `index` in a box: along each tiled axis the elements [begin, end) of the result,
@@ -211,9 +217,9 @@ PF_CHECKED PF_API pf_status pf_tiling_touching(const pf_tiling* tiling, const pf
  *   part  room for n_tiled entries */
 PF_CHECKED PF_API pf_status pf_tiling_piece(const pf_tiling* tiling, int64_t index, const pf_span* box, pf_span* part);
 
-/* The shapes below are given as pf_output_shape gives them: *rank is the room that shape has, then the number of axes; shape
- * may be NULL. channels are n_channels extents of the axes of a result that are not tiled, in order: those of the array
- * (pf_tiling_layout), or what a function makes of them. */
+/* The shapes below are given as pf_output_shape gives them: *rank is the room that shape has, and becomes the number of
+ * axes; shape may be NULL. channels are n_channels extents of the axes of a result that are not tiled, in order: those of
+ * the array (pf_tiling_layout), or what a function makes of them. */
 
 /* Computes the shape of tile `index` of the array, with the axes that are not tiled. */
 PF_CHECKED PF_API pf_status pf_tiling_tile_shape(const pf_tiling* tiling, int64_t index, int64_t* shape, int32_t* rank);
@@ -223,22 +229,24 @@ PF_CHECKED PF_API pf_status pf_tiling_result_shape(const pf_tiling* tiling, int6
 /* Computes the shape of the output of a merge. */
 PF_CHECKED PF_API pf_status pf_tiling_output_shape(const pf_tiling* tiling, const int64_t* channels, int32_t n_channels,
                                                    int64_t* shape, int32_t* rank);
-/* Computes the tiled axes of results of that rank: those of the spec, with negative ones counted from this rank.
+/* Computes the tiled axes of results of that rank: the axes of the spec, with negative axes counted from the end of this
+ * rank.
  *   axes  room for n_tiled entries */
 PF_CHECKED PF_API pf_status pf_tiling_axes_in(const pf_tiling* tiling, int32_t rank, int64_t* axes);
-/* Computes the extents of the axes that are not tiled in a result of tile `index` of this shape of `rank` extents.
+/* Computes, for a result of tile `index` with this shape of `rank` extents, the extents of the axes that are not tiled.
  * PF_ERROR_SHAPE for a shape that no result of the tile has.
- *   channels    receives them as shapes are given; may be NULL
- *   n_channels  as *rank */
+ *   channels    receives these extents; may be NULL
+ *   n_channels  the room that channels has; becomes the number of these extents */
 PF_CHECKED PF_API pf_status pf_tiling_result_channels(const pf_tiling* tiling, int64_t index, const int64_t* shape,
                                                       int32_t rank, int64_t* channels, int32_t* n_channels);
-/* The scale with which results of tile `index` would have this shape of `rank` extents, in lowest terms. {0, 0} if it is
- * that of the spec, if results have an offset or a border of their own, or if it is not the same along all tiled axes. */
+/* Finds the scale with which results of tile `index` would have this shape of `rank` extents, in lowest terms. {0, 0} if
+ * this scale is that of the spec or differs along the tiled axes. {0, 0} too if the spec has an offset, or a result other
+ * than tile * scale. */
 PF_CHECKED PF_API pf_status pf_tiling_scale_of(const pf_tiling* tiling, int64_t index, const int64_t* shape, int32_t rank,
                                                pf_ratio* scale);
 
-/* Copies tile `index` of `array`, padding included, to `tile`, which has the shape that pf_tiling_tile_shape gives, the
- * array's element type and memory of its own. executor: may be NULL. */
+/* Copies tile `index` of `array`, padding included, to `tile`, which has the shape that pf_tiling_tile_shape gives and
+ * the array's element type, and shares no memory with it. executor: may be NULL. */
 PF_CHECKED PF_API pf_status pf_tiling_cut(const pf_tiling* tiling, int64_t index, const pf_tensor* array,
                                           const pf_tensor* tile, const pf_executor* executor);
 /* Counts the tiles that contribute to each element of the output.
@@ -255,12 +263,12 @@ PF_CHECKED PF_API pf_status pf_tiling_json(const pf_tiling* tiling, int32_t with
 typedef struct pf_merge_spec {
   uint32_t size;         /* sizeof(pf_merge_spec) */
   pf_dtype dtype;        /* of the tiles; must be given, since 0 is PF_DTYPE_BOOLEAN */
-  uint32_t element_size; /* bytes of one element: pf_dtype_size(dtype), or 0 for the same */
+  uint32_t element_size; /* bytes of one element: pf_dtype_size(dtype), or 0, which means the same */
   pf_reduce reduce;
   pf_window window;        /* for max, min, first, last and center it only matters which weights are 0 */
-  int32_t copy;            /* 1: tiles are copied where they have to wait; 0: the merger borrows them; 2: as 1, and float32 tiles
-                              that come in order are added up in the output for means, so that they need not wait: tiles take
-                              no weights of their own, and elements have no meaning until all their tiles have come */
+  int32_t copy;            /* 0: the merger borrows tiles that have to wait; 1: it copies them; 2: as 1, but means of float32
+                              add tiles that come in order to the output, so that they need not wait: tiles take no weights
+                              of their own, and elements have no meaning until all their tiles have come */
   int32_t n_channels;      /* axes of the results that are not tiled */
   int32_t reserved;        /* 0 */
   const int64_t* channels; /* their extents, in order */
@@ -272,9 +280,9 @@ typedef struct pf_merge_spec {
   int64_t n_mask;          /* the number of tiles; 0: all tiles come */
   const pf_dtype* output_dtype; /* PF_DTYPE_FLOAT32 or PF_DTYPE_FLOAT64; NULL: the type of the tiles */
   const pf_scalar* fill;        /* value of elements that no tile contributes to; NULL: they are PF_ERROR_VALUE */
-  const int64_t* memory_limit;  /* the most bytes that may wait; NULL: no limit */
-  int64_t sink_rows;            /* a sink gets whole multiples of so many rows, but for the last ones: a store whose chunks
-                                   have so many rows gets each chunk once. 0: 1 */
+  const int64_t* memory_limit;  /* the most bytes of tiles that may wait; NULL: no limit */
+  int64_t sink_rows;            /* a sink gets a multiple of this number of rows at a time, except at the end: a store whose
+                                   chunks have this number of rows gets each chunk once. 0: 1 */
 } pf_merge_spec;
 
 /* Returns a spec with defaults. It keeps the given pointer. */
@@ -292,19 +300,20 @@ typedef struct pf_merge_bytes {
   uint32_t size;    /* sizeof(pf_merge_bytes), set by the caller */
   int32_t reserved; /* 0 */
   int64_t tiles;    /* tiles, or copies of their parts, that wait for their neighbours */
-  int64_t rows;     /* rows of the output that wait for their last elements before they go to a sink; 0 without one */
-  int64_t most;     /* the most of both together at one time */
+  int64_t rows;     /* rows of the output that wait for their last elements before they go to a sink; 0 without a sink */
+  int64_t most;     /* the most of tiles and rows together at one time */
 } pf_merge_bytes;
 
-/* Checks a spec as pf_merger_create does, but for two things that it alone checks: memory_limit, and whether weights of 0
- * leave elements without a value, which takes as long as visiting every element of the output. */
+/* Checks a spec as pf_merger_create does, but leaves two checks to pf_merger_create: memory_limit, and whether weights of
+ * 0 leave elements without a value. The second check takes as long as visiting every element of the output. */
 PF_CHECKED PF_API pf_status pf_merge_check(const pf_tiling* tiling, const pf_merge_spec* spec);
-/* Checks a spec as pf_merge_check does, and also its weights of 0: all that a merge is refused for but memory_limit. */
+/* Checks a spec as pf_merge_check does, and also whether weights of 0 leave elements without a value. Only the check of
+ * memory_limit is left to pf_merger_create. */
 PF_CHECKED PF_API pf_status pf_merge_check_weights(const pf_tiling* tiling, const pf_merge_spec* spec);
 /* Finds the reduction of a merge with that spec: the given one, or the one that PF_REDUCE_STANDARD stands for. */
 PF_CHECKED PF_API pf_status pf_merge_reduction(const pf_tiling* tiling, const pf_merge_spec* spec, pf_reduce* reduce);
-/* Computes, without data, the memory that a merge needs. to_sink: not 0 if it is made by pf_merger_create_to_sink. Fills the
- * fields of *bytes after size, as far as size reaches. */
+/* Computes, without data, the memory that a merge needs. to_sink: not 0 if pf_merger_create_to_sink makes the merger.
+ * Fills the fields of *bytes behind `size`, as many as fit into `size` bytes. */
 PF_CHECKED PF_API pf_status pf_merge_memory(const pf_tiling* tiling, const pf_merge_spec* spec, int32_t to_sink,
                                             pf_merge_bytes* bytes);
 /* Computes n samples of a window with a formula; PF_WINDOW_STANDARD gives those of hann. sigma_scale: as in pf_merge_spec.
@@ -312,10 +321,11 @@ PF_CHECKED PF_API pf_status pf_merge_memory(const pf_tiling* tiling, const pf_me
 PF_CHECKED PF_API pf_status pf_window_samples(pf_window window, double sigma_scale, int64_t n, double* samples);
 
 /* Receives the output of a merge in parts, so that it never has to be in memory as a whole.
- *   write    takes rows [begin, end) of the output's stream axis and returns 0 when it has taken them. `band` is the output
- *            cut to these rows; it is only read, and valid during the call. Calls come in ascending order, without gaps,
- *            never two at once, from the threads that call the merger. After another value than 0 the merger takes no more
- *            tiles, and the running call fails with PF_ERROR_EXECUTOR. It must not call the merger, throw or jump out.
+ *   write    takes rows [begin, end) of the output's stream axis and returns 0 when it has taken them. `band` is the
+ *            output cut to these rows; it is only read, and valid during the call. Calls come in ascending order, without
+ *            gaps, never two at once, from the threads that call the merger. After another value than 0 the merger takes
+ *            no more tiles, and the running call fails with PF_ERROR_EXECUTOR. write must not call the merger, throw, or
+ *            be left by longjmp.
  *   context  is passed to write and not used otherwise; may be NULL */
 typedef struct pf_row_sink {
   uint32_t size;    /* sizeof(pf_row_sink) */
@@ -324,14 +334,15 @@ typedef struct pf_row_sink {
   int32_t (*write)(void* context, int64_t begin, int64_t end, const pf_tensor* band);
 } pf_row_sink;
 
-/* Tells the caller that the library needs a tile's memory no more. It must not throw or jump out. */
+/* Tells the caller that the library no longer needs a tile's memory. The function must not throw or be left by
+ * longjmp. */
 typedef void (*pf_release)(void* context);
 
 /* The options of pf_merger_add. */
 typedef struct pf_tile_options {
   uint32_t size;            /* sizeof(pf_tile_options) */
   int32_t reserved;         /* 0 */
-  const double* weight;     /* the tile's weight beside those of the window, by which it is multiplied; NULL: 1 */
+  const double* weight;     /* the tile's weight, by which those of the window are multiplied; NULL: 1 */
   const pf_tensor* weights; /* a weight for each element: float64, of a shape that broadcasts to that of the result as in
                                NumPy; copied. NULL: none. Not together with weight */
   pf_release release;       /* NULL: the tile's memory stays as it is until the merger is destroyed, unless spec.copy is set.
@@ -344,16 +355,17 @@ typedef struct pf_tile_options {
 /* A merge in progress. Tiles may come in any order and from several threads at once. Each element of the output is written
  * once, as soon as all tiles that contribute to it have come; until then these tiles wait, in their own type.
  *
- * Results are exact and repeatable: where all contributions to an element have equal bits, a mean is that value; otherwise
- * products are added in ascending order of the tiles, in float64, and rounded once. Sums saturate. Results do not depend on
- * threads, instruction sets, or the order in which tiles come.
+ * Results are exact and repeatable: where all contributions to an element have equal bits, a mean is that value.
+ * Otherwise products are added in ascending order of the tiles, in float64, and rounded once. Sums saturate. Results do
+ * not depend on threads, instruction sets, or the order in which tiles come.
  *
- * Errors have the operator "merge". A tile that is refused leaves the merger as it was, also if memory runs out; parts of
- * the output that it was to give may have been written. If a sink fails, or memory runs out after a tile has been taken, the
- * merger closes: it takes no more tiles, and cannot finish. */
+ * Errors have the operator "merge". A tile that is refused leaves the merger as it was, even if memory runs out; parts of
+ * the output that the tile contributes to may have been written. If a sink fails, or memory runs out after a tile has
+ * been taken, the merger closes: it takes no more tiles, and cannot finish. */
 typedef struct pf_merger pf_merger;
 
-/* Makes a merger that writes to `output`, which needs no initial values, of the shape that pf_tiling_output_shape gives.
+/* Makes a merger that writes to `output`, which has the shape that pf_tiling_output_shape gives and needs no initial
+ * values.
  *   output    its memory is the merger's until the merger is finished or destroyed; shape and strides are copied
  *   executor  copied; its context must live as long as the merger. NULL: the library's own threads
  *   merger    receives the merger, or NULL after an error. The caller owns it and destroys it with pf_merger_destroy(). */
@@ -364,10 +376,10 @@ PF_CHECKED PF_API pf_status pf_merger_create(const pf_tiling* tiling, const pf_m
 PF_CHECKED PF_API pf_status pf_merger_create_to_sink(const pf_tiling* tiling, const pf_merge_spec* spec,
                                                      const pf_row_sink* sink, const pf_executor* executor,
                                                      pf_merger** merger);
-/* Takes the result of tile `index`: a tensor of the shape that pf_tiling_result_shape gives and of the spec's element type.
- * Unless spec.copy is set, its memory must not change before it is released. Weights are finite and at least 0, and those
- * above 0 lie between 2^-300 and 2^300. For mean and sum they weigh the values (0 or 1 for 64-bit integers); for max and min
- * it only matters which are 0; first, last and center take none.
+/* Takes the result of tile `index`: a tensor of the shape that pf_tiling_result_shape gives and of the spec's element
+ * type. Unless spec.copy is set, the tile's memory must not change before the merger releases it. Weights are finite and
+ * at least 0, and those above 0 lie between 2^-300 and 2^300. For mean and sum they weigh the values (0 or 1 for 64-bit
+ * integers); for max and min it only matters which are 0; first, last and center take none.
  *   options  may be NULL */
 PF_CHECKED PF_API pf_status pf_merger_add(pf_merger* merger, int64_t index, const pf_tensor* tile,
                                           const pf_tile_options* options);
@@ -387,21 +399,23 @@ typedef struct pf_piece {
   pf_tensor view;
 } pf_piece;
 
-/* Merges single boxes of an output from pieces of results, without state: every element has the bits that a pf_merger of the
- * same tiling and spec gives it, whatever the boxes are. So the output may be made box by box, by several threads, processes
- * or machines. A call takes time and memory for the box and the tiles that touch it, not for the tiling. Immutable, and used
- * from any number of threads at once. Errors have the operator "merge". */
+/* Merges single boxes of an output from pieces of results, without state. Every element has the bits that a pf_merger of
+ * the same tiling and spec gives it, whatever the boxes are. So the output may be made box by box, by several threads,
+ * processes or machines. The time and memory of a call grow with the box and the tiles that touch it, not with the
+ * tiling. A pf_box_merger never changes, and may be used from any number of threads at once. Errors have the operator
+ * "merge". */
 typedef struct pf_box_merger pf_box_merger;
 
-/* Checks and keeps what all boxes share: the window and the mask. Elements that no tile gives are refused by the call that
- * merges them; pf_merge_check finds them before. copy, memory_limit and sink_rows of the spec do not matter.
- *   merger  receives the merger, or NULL after an error. The caller owns it and destroys it with pf_box_merger_destroy(). It
- *           does not need the tiling or the spec once it is made. */
+/* Checks and keeps the window and the mask, which all boxes share. Elements that no tile gives are refused by the call
+ * that merges them; pf_merge_check finds them before. copy, memory_limit and sink_rows of the spec do not matter.
+ *   merger  receives the merger, or NULL after an error. The caller owns it and destroys it with pf_box_merger_destroy().
+ *           A merger does not need the tiling or the spec once it is made. */
 PF_CHECKED PF_API pf_status pf_box_merger_create(const pf_tiling* tiling, const pf_merge_spec* spec, pf_box_merger** merger);
-/* Writes a box of the output. An error, but for PF_ERROR_OUT_OF_MEMORY, comes before anything is written.
+/* Writes a box of the output. Every error except PF_ERROR_OUT_OF_MEMORY is returned before anything is written.
  *   box       n_tiled spans
  *   pieces    n_pieces of them, in any order: one of every tile that contributes to the box. PF_ERROR_MISSING names those
- *             that are missing. For first, last and center these are the tiles that give elements, unless weights are 0
+ *             that are missing. For first, last and center only tiles that give elements contribute, unless the window
+ *             has weights of 0
  *   output    of the extents of the box along the tiled axes, with the channels between them
  *   executor  may be NULL */
 PF_CHECKED PF_API pf_status pf_box_merger_merge(const pf_box_merger* merger, const pf_span* box, const pf_piece* pieces,

@@ -8,10 +8,9 @@
 //   for (const Tile tile : tiling) .. tiling.cut(tile.index, ..), compute, merger.add(tile.index, ..)
 //   merger.finish();
 //
-// Tile k of a tiled axis reads elements [start, start + tile) of the array, where start = k * stride and
-// stride = tile - overlap. The tail is the rule for the end of the axis, where the last tile may not fit. Tiles are numbered
-// row-major over the tiled axes: the number along the last axis runs fastest. A function may scale a tile; its result lies
-// at
+// Tile k of a tiled axis reads elements [start, start + tile) of the array, where start = k * stride and stride = tile - overlap.
+// The tail is the rule for the end of the axis, where the last tile may not fit. Tiles are numbered row-major over the tiled axes:
+// the number along the last axis runs fastest. The function that makes a tile's result may scale it; the result lies at
 //   [start * scale + offset, start * scale + offset + result)
 // of the output, whose extent is ceil(extent * scale).
 //
@@ -34,8 +33,8 @@
 namespace patchfold {
 
 /// The rule for the end of an axis where the last tile does not fit.
-///   shift         one more tile, moved back so that it ends with the array, which must be at least as long as a tile; or with the
-///                 fewest elements of padding with which it begins at a multiple of TilingSpec::align
+///   shift         one more tile, moved back so that it ends with the array, which must be at least as long as a tile. If
+///                 TilingSpec::align forbids that beginning, the tile ends in as few elements of padding as possible
 ///   pad           one more tile, whose part beyond the array is padding
 ///   partial       one more tile, shorter than the others
 ///   drop          no more tile: elements at the end belong to no tile
@@ -64,9 +63,9 @@ constexpr bool pads_tiles(PaddingMode mode) noexcept {
 ///   sum          sum of weight * value
 ///   max, min     the largest, smallest value; NaN if one of them is NaN
 ///   first, last  the value of the tile with the lowest, highest index
-///   center       the value of the tile whose middle is nearest; the lower index if two are equally near. Middles are computed
-///                for whole tiles. If the nearest tile is masked or has the weight 0, the value comes from the contributing
-///                tile that is the fewest steps from it in the grid
+///   center       the value of the tile whose middle is nearest; the lower index if two are equally near. Middles are computed for
+///                whole tiles. If the nearest tile is masked or has the weight 0, the value comes from the contributing tile that
+///                is the fewest steps away in the grid of tiles
 enum class Reduce : std::uint8_t { mean, sum, max, min, first, last, center };
 template <>
 inline constexpr auto words<Reduce> = std::to_array<Word<Reduce>>({{Reduce::mean, "mean"},
@@ -100,7 +99,7 @@ struct TileSpan {
   Span read{};              ///< the elements of the array that the tile holds
   std::int64_t extent = 0;  ///< extent of the tile: the elements that it reads, and the padding behind them
   Span write{};             ///< the elements of the output to which the result contributes
-  Span keep{};              ///< these elements in the tile's result; the others lie outside the output
+  Span keep{};              ///< the elements of the tile's result that become `write`; the others lie outside the output
   std::int64_t result = 0;  ///< extent of the tile's result
   std::int64_t start = 0;   ///< the output coordinate of the result's first element; may be negative
   friend bool operator==(const TileSpan&, const TileSpan&) = default;
@@ -119,9 +118,9 @@ struct TilingSpec {
   Scalar value{};                                    ///< fill of PaddingMode::constant
   Dims axes{};  ///< the tiled axes in ascending order; negative numbers count from the end; empty: the last ones
   std::vector<Ratio> scale{};  ///< output elements for each element of the array: one ratio, or one for each tiled axis
-  Dims offset{};               ///< the output coordinate of the result of a tile at 0, for each tiled axis; empty: 0
+  Dims offset{};               ///< for each tiled axis, the output coordinate of the result of a tile that starts at 0; empty: 0
   Dims result{};               ///< extents of the result of a whole tile; empty: tile * scale
-  Axes align{};                ///< tiles begin at multiples of it, and so must be the strides; empty: 1
+  Axes align{};                ///< tiles begin at multiples of align, and strides must be multiples of align; empty: 1
 };
 
 /// One tile: its index, its place in the grid of tiles, and its span along each tiled axis.
@@ -147,7 +146,7 @@ class PATCHFOLD_API Tiling {
   const Dims& stride() const noexcept { return stride_; }
   const Dims& result() const noexcept { return result_; }  ///< extents of the result of a whole tile
   const Dims& output() const noexcept { return output_; }  ///< extents of the output along the tiled axes
-  /// Returns tile k of grid()[i] along tiled axis i.
+  /// Returns the span of tile k along tiled axis i, for k from 0 to grid()[i] - 1.
   TileSpan span(int i, std::int64_t k) const noexcept;
   /// Returns the first tiled axis. A merge finishes its output in the order of this axis.
   int stream_axis() const noexcept { return static_cast<int>(axes_[0]); }
@@ -179,26 +178,28 @@ class PATCHFOLD_API Tiling {
   };
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, size_}; }
-  /// Returns the tiles whose results touch a box of the output, every combination of the tiles [begin, end) along each
-  /// tiled axis. The returned spans are empty if a span of the box is empty or lies in a gap. Takes O(log n) for n tiles along an
-  /// axis. Throws Error(length) unless the box has a span for each tiled axis, Error(value) unless it lies in the output.
+  /// Returns the tiles whose results touch a box of the output: a span [begin, end) of tiles along each tiled axis, of which every
+  /// combination touches the box. The returned spans are empty if a span of the box is empty or lies in a gap. Takes O(log n) for n
+  /// tiles along an axis. Throws Error(length) unless the box has a span for each tiled axis, Error(value) unless it lies in the
+  /// output.
   std::vector<Span> touching(const Box& box) const;
   /// Returns the part of the result of tile `index` that lies in the box: along each tiled axis the elements [begin, end) of the
   /// result, {0, 0} if result and box share none. Throws the same errors as operator[] and touching.
   std::vector<Span> piece(std::int64_t index, const Box& box) const;
   /// Returns the shape of a tile of the array, including the axes that are not tiled.
   Dims tile_shape(std::int64_t index) const;
-  /// Returns the tiled axes of a result with the given rank: the axes of the spec, with negative axes counted from this rank.
-  /// Throws Error(rank, value).
+  /// Returns the tiled axes of a result with the given rank: the axes of the spec, with negative axes counted from the end of this
+  /// rank. Throws Error(rank, value).
   Dims axes_in(int rank) const;
   /// Returns the shape of the result of a tile; `channels` are the extents of the axes that are not tiled, in order.
   Dims result_shape(std::int64_t index, const Dims& channels) const;
   Dims output_shape(const Dims& channels) const;
-  /// Returns the extents of the axes that are not tiled in a result of tile `index` of this shape. Throws Error(value,
+  /// Returns the extents of the axes that are not tiled, for a result of tile `index` that has this shape. Throws Error(value,
   /// rank, shape) for an index outside [0, size()) and for a shape that no result of the tile has.
   Dims result_channels(std::int64_t index, const Dims& shape) const;
   /// Returns the scale with which results of tile `index` would have this shape, in lowest terms. Returns no scale if this scale is
-  /// the scale of the spec or differs along the tiled axes, or if results have an offset or a border of their own.
+  /// that of the spec or differs along the tiled axes. Returns no scale either if the spec has an offset, or a result other than
+  /// tile * scale.
   std::optional<Ratio> scale_of(std::int64_t index, const Dims& shape) const;
   /// Returns the extents of the array's axes that are not tiled.
   Dims channels() const;
@@ -212,7 +213,7 @@ class PATCHFOLD_API Tiling {
 
  private:
   TilingSpec spec_;
-  /// Returns the rule for the end of tiled axis i: shift or pad instead of shift_or_pad.
+  /// Returns the tail of tiled axis i, with shift or pad in place of shift_or_pad.
   Tail tail(int i) const noexcept;
 
   Dims axes_{}, tile_{}, grid_{}, stride_{}, align_{}, result_{}, output_{}, offset_{}, scale_num_{}, scale_den_{};
@@ -247,8 +248,8 @@ inline constexpr auto words<WeightWindow::Kind> =
                                              {WeightWindow::Kind::axes, "axes"},
                                              {WeightWindow::Kind::array, "array"},
                                              {WeightWindow::Kind::standard, "standard"}});
-/// Returns whether the kind is the name of one formula. The kinds axes and array need lists of weights, and standard stands
-/// for one of two formulas.
+/// Returns whether the kind stands for one formula. The kinds axes and array need lists of weights, and standard stands for one of
+/// two formulas.
 constexpr bool has_formula(WeightWindow::Kind kind) noexcept {
   return kind < WeightWindow::Kind::axes;
 }
@@ -257,8 +258,8 @@ PATCHFOLD_API std::vector<double> sample(const WeightWindow& window, std::int64_
 
 /// The rules by which a merge makes one output from the results of tiles.
 struct MergeSpec {
-  /// No value stands for mean. If no window is given (WeightWindow::Kind::standard), it stands for center for integers or booleans
-  /// that are not converted, since means of labels would be other labels.
+  /// The default is mean. For integers and booleans that are not converted, if no window is given (WeightWindow::Kind::standard),
+  /// the default is center, since means of labels would be other labels.
   std::optional<Reduce> reduce{};
   WeightWindow window{};         ///< for max, min, first, last and center it only matters which weights are 0
   DType dtype = DType::float32;  ///< element type of the tiles
@@ -267,14 +268,14 @@ struct MergeSpec {
   Dims channels{};                      ///< extents of the results' axes that are not tiled, in order
   std::vector<std::uint8_t> mask{};     ///< for each tile, 0 if it will not come; empty: all tiles come
   std::optional<Scalar> fill{};         ///< value of elements that no tile contributes to; none: they are Error(value)
-  bool copy = false;                    ///< tiles are copied where they have to wait; else the merger borrows them
-  std::optional<std::int64_t> memory_limit{};  ///< the most bytes that may wait
-  /// Tiles that come in ascending order are added up in the output, so that they need not wait; tiles that come early still
-  /// wait. It works for means of float32 with `copy`, and has no effect on others. Bits stay as they are. Tiles take no
-  /// weights of their own, and elements of the output have no meaning until all their tiles have come.
+  bool copy = false;                    ///< true: tiles that have to wait are copied; false: the merger borrows them
+  std::optional<std::int64_t> memory_limit{};  ///< the most bytes of tiles that may wait
+  /// Tiles that come in ascending order are added up in the output, so that they need not wait; tiles that come early still wait.
+  /// This applies to means of float32 with `copy`, and changes no other merge. The output has the same bits. Tiles take no weights
+  /// of their own, and elements of the output have no meaning until all their tiles have come.
   bool running_sums = false;
-  /// The number of rows of which a RowSink gets whole multiples, except for the last rows. A store whose chunks have this
-  /// number of rows gets each chunk once.
+  /// A RowSink gets a multiple of this number of rows at a time, except at the end. A store whose chunks have this number of rows
+  /// gets each chunk once.
   std::int64_t sink_rows = 1;
 };
 
@@ -286,10 +287,10 @@ PATCHFOLD_API void check_merge(const Tiling& tiling, const MergeSpec& spec, bool
 /// Returns the reduction of a merge with this spec: the reduction that the spec gives, or the default.
 PATCHFOLD_API Reduce reduction_of(const MergeSpec& spec) noexcept;
 
-/// The own weights of one tile's result, multiplied by those of the window: a number for all elements, or an array of
-/// float64 whose shape broadcasts to that of the result as in NumPy. Weights are finite and at least 0; those above 0 lie
-/// between 2^-300 and 2^300. An element with the weight 0 contributes nothing.
-///   mean, sum            weights multiply the values; for 64-bit integers they must be 0 or 1
+/// The weights of one tile's result, which multiply those of the window: a number for all elements, or an array of float64. The
+/// shape of the array broadcasts to that of the result as in NumPy. Weights are finite and at least 0; those above 0 lie between
+/// 2^-300 and 2^300. An element with the weight 0 contributes nothing.
+///   mean, sum            weights multiply the values; for 64-bit integers weights must be 0 or 1
 ///   max, min             only weights of 0 have an effect
 ///   first, last, center  weights must not be given: one tile gives the value
 struct TileWeights {
@@ -300,8 +301,8 @@ struct TileWeights {
 /// The most bytes that a merger holds if tiles are added in ascending order, without weights of single tiles.
 struct MergeMemory {
   std::int64_t tiles = 0;  ///< tiles, or copies of their parts, that wait for their neighbours
-  std::int64_t rows = 0;   ///< rows of the output that wait for their last elements before they go to a sink; 0 without one
-  std::int64_t most = 0;   ///< the most of both together at one time
+  std::int64_t rows = 0;   ///< rows of the output that wait for their last elements before they go to a sink; 0 without a sink
+  std::int64_t most = 0;   ///< the most of `tiles` and `rows` together at one time
 };
 
 /// Receives the output of a merge in parts, so that it never has to be in memory as a whole.
@@ -315,12 +316,12 @@ class PATCHFOLD_API RowSink {
 };
 
 /// Puts the results of tiles together. Tiles may be added in any order and from several threads. Each element of the output is
-/// written once, as soon as all tiles that contribute to it are added; until then these tiles wait, in their own type, unless the
+/// written once, as soon as all tiles that contribute to it are added. Until then these tiles wait, in their own type, unless the
 /// spec has running sums. There is no array of counts.
 ///
 /// Results are exact and repeatable. If all contributions to an element have equal bits, their mean is that value. Otherwise
-/// weights are normalised and products are added in ascending order of the tiles, in float64 (for 64-bit integers in 128-bit
-/// integers, with the window ones only), and the sum is rounded once, to nearest even. With m contributions the error before the
+/// weights are normalised, products are added in float64 in ascending order of the tiles, and the sum is rounded once, to nearest
+/// even. 64-bit integers are added in 128-bit integers, and allow only the window ones. With m contributions the error before the
 /// last rounding is at most (2m + 2) * 2^-53 * sum|w x| / sum w. Sums saturate. Results do not depend on threads, instruction sets,
 /// or the order in which tiles are added. Merges with weights of single tiles are exact and repeatable in the same way.
 ///
@@ -336,12 +337,12 @@ class PATCHFOLD_API Merger {
   Merger& operator=(Merger&&) noexcept;
   ~Merger();
 
-  /// Takes the result of a tile. Unless spec.copy is set, the tile's memory must not change until the merger releases `owner`: when
-  /// the tile need not wait any more, at the latest in the destructor.
+  /// Takes the result of a tile. Unless spec.copy is set, the tile's memory must not change until the merger releases `owner`. The
+  /// merger does so when the tile need not wait any more, at the latest in its destructor.
   void add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner = {});
   /// Takes a tile with weights of its own, which are copied. A copied array waits as long as the tile, and counts in waiting_bytes
-  /// and memory_limit. Without a fill, a tile is refused with Error(value) if it is the last tile of an element whose weights are
-  /// all 0.
+  /// and memory_limit. Without a fill, a tile is refused with Error(value) if it is the last tile that contributes to an element,
+  /// and all weights of that element are 0.
   void add(std::int64_t index, const ConstTensorView& tile, const TileWeights& weights,
            std::shared_ptr<const void> owner = {});
   /// Completes the output. Throws Error(missing), which names the first missing tiles, unless all tiles are added.
@@ -364,23 +365,23 @@ struct Piece {
 };
 
 /// Merges single boxes of an output from pieces of results, without state: each call passes the data that a Merger keeps between
-/// calls. Every element of every box has the bits that a Merger of the same tiling and spec gives it. So the output may be made box
-/// by box, by several threads, processes or machines.
+/// calls. Every element of every box has the bits that a Merger of the same tiling and spec gives it. The output may therefore be
+/// made box by box, by several threads, processes or machines.
 ///
-/// A call takes time and memory for the box and the tiles that touch it, not for the tiling. The window and the mask of the spec,
-/// which are common to all tiles, are checked and stored when the BoxMerger is made. A BoxMerger never changes, shares its data
-/// with its copies, and may be used from several threads. Errors have the op "merge".
+/// The time and memory of a call grow with the box and the tiles that touch it, not with the tiling. The window and the mask of the
+/// spec, which are common to all tiles, are checked and stored when the BoxMerger is made. A BoxMerger never changes, shares its
+/// data with its copies, and may be used from several threads. Errors have the op "merge".
 class PATCHFOLD_API BoxMerger {
  public:
   /// Checks the spec. Throws the same errors as check_merge, except that each call of merge() looks in its own box for elements
   /// without a value. Ignores copy and memory_limit.
   BoxMerger(const Tiling& tiling, const MergeSpec& spec);
 
-  /// Writes a box of the output to `output`, which has the extents of the box along the tiled axes and the channels between
-  /// them. The call needs a piece of every tile that contributes to the box: Error(missing) names missing tiles. For first, last
-  /// and center only tiles that give elements contribute, unless weights are 0. Pieces of other tiles that touch the box are not
-  /// read. Error(value): a tile that does not touch the box, that the mask leaves out, or that is given twice. Every error except
-  /// Error(out_of_memory) is thrown before anything is written.
+  /// Writes a box of the output to `output`, which has the extents of the box along the tiled axes, and the channels at their
+  /// places between these. The call needs a piece of every tile that contributes to the box: Error(missing) names missing tiles.
+  /// For first, last and center only tiles that give elements contribute, unless the window has weights of 0. Pieces of other tiles
+  /// that touch the box are not read. Error(value): a tile that does not touch the box, that the mask leaves out, or that is given
+  /// twice. Every error except Error(out_of_memory) is thrown before anything is written.
   void merge(const Box& box, std::span<const Piece> pieces, const TensorView& output,
              Executor& executor = default_executor()) const;
 

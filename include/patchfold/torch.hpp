@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PyTorch's operators, with the names, defaults, argument order and checks of torch.nn.functional
 // (https://pytorch.org/docs/stable/nn.functional.html). fold and unfold accept any number of spatial axes; torch accepts only two.
-// In errors (patchfold::Error) operators and arguments have torch's names too. docs/dialects.md gives the neutral operator of each
-// operator.
+// In errors (patchfold::Error) operators and arguments have torch's names too. docs/dialects.md says which neutral operator each of
+// them is.
 #pragma once
 
 #include "patchfold/operators.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic on sizes from callers and files, which never wraps, with divisions that round down or up.
 //
-// Numbers that have passed their check are below `size_limit` in magnitude: extents, pads, effective kernels, counts of
-// elements, and offsets in bytes. Sums and differences of up to seven such numbers need no further check, nor do products with a
-// step whose result stays within one of them; a comment says where code relies on this rule.
+// Numbers that have passed their check are below `size_limit` in magnitude: extents, pads, effective kernels, counts of elements,
+// and offsets in bytes. Sums and differences of up to seven such numbers need no further check. Nor does a product whose result
+// cannot exceed such a number. A comment says where code relies on this rule.
 #pragma once
 
 #include <concepts>
@@ -37,7 +37,7 @@ constexpr std::optional<std::int64_t> checked_mul(std::int64_t a, std::int64_t b
   return product;
 }
 
-/// A chain of checked operations. If a result exceeds 63 bits, the chain has no value.
+/// The result of a chain of checked operations; it has no value if any result in the chain exceeds 63 bits.
 class Checked {
  public:
   template <std::integral T>
@@ -65,7 +65,7 @@ class Checked {
   std::optional<std::int64_t> value_{};
 };
 
-/// Returns the product of the factors and `first`; 0 if one of them is 0, however large the others are.
+/// Returns the product of `first` and the factors; 0 if a factor is 0, however large the others are.
 constexpr Checked checked_product(const Dims& factors, Checked first = 1) noexcept {
   Checked product = first;
   for (const std::int64_t factor : factors) {
@@ -81,7 +81,7 @@ constexpr std::int64_t saturating_mul(std::int64_t a, std::int64_t b) noexcept {
                                                        : std::numeric_limits<std::int64_t>::min());
 }
 
-/// Returns a * b modulo 2^64. This product is for strides of axes of one element, which are never used.
+/// Returns a * b modulo 2^64. The product may wrap only for strides of axes of one element, which are never used.
 constexpr std::int64_t wrapping_mul(std::int64_t a, std::int64_t b) noexcept {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks over all indices of a box, row-major: the last axis runs fastest. A box without axes has one index.
+// Walks over all index tuples of a box, row-major: the last axis runs fastest. A box without axes has one index tuple.
 #pragma once
 
 #include <cstdint>

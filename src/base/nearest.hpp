@@ -9,7 +9,7 @@
 
 namespace patchfold {
 
-/// Returns the edits from one word to another: letters added, left out, replaced, or exchanged with a neighbour.
+/// Returns the number of edits from one word to another: letters added, left out, replaced, or exchanged with a neighbour.
 inline std::size_t edits_between(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;

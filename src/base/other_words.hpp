@@ -14,20 +14,20 @@
 
 namespace patchfold {
 
-/// An order that is spelled out.
+/// An order of the axes of a patch that is spelled out, such as "c kh kw".
 struct SpelledOrder {
-  Dims places{};          ///< for each name its place among the axes of a patch, and -1 for c, the channels
+  Dims places{};          ///< for each name the index of its axis of a patch; -1 for c, the channels
   bool is_mixed = false;  ///< names that do not belong together, such as p1 and kw
 };
 
-/// Reads an order such as "(p1 p2 pf c)": c, and a letter or a digit for each axis of a patch, all of them alone or behind p
-/// or k. Frames and depth (f, t, d, z) come first, then rows and columns: h and w, y and x, p and q, or digits, which count
-/// the axes. k stands for the only axis. Returns nothing for any other text.
+/// Reads an order such as "(p1 p2 pf c)": c, and for each axis of a patch a letter or a digit, which may stand behind p or k.
+/// Frames and depth (f, t, d, z) come first, then rows and columns: h and w, y and x, or p and q. Digits count the axes; k stands
+/// for the only axis. Returns nothing for any other text.
 inline std::optional<SpelledOrder> spelled_order(std::string_view text) {
   if (text.starts_with('(') && text.ends_with(')')) text = text.substr(1, text.size() - 2);
   constexpr std::array<std::string_view, 3> letters = {"ftdz", "hypk", "wxq"};
   constexpr int channel = -1;
-  constexpr std::size_t digits = letters[1].size();  // the pair of rows and columns after those of letters
+  constexpr std::size_t digits = letters[1].size();  // the index of digits as a pair, behind the pairs of letters
   SpelledOrder order;
   std::optional<char> prefix;
   std::optional<std::size_t> pair;
@@ -72,7 +72,7 @@ inline std::optional<SpelledOrder> spelled_order(std::string_view text) {
 /// A function of another system, and the operator here that does the same.
 struct OtherOperator {
   std::string_view other, here{};
-  std::string_view reduce{};  ///< its argument `reduce`; empty: the default
+  std::string_view reduce{};  ///< the value of its argument `reduce`; empty: the default
 };
 
 /// Returns the row of a name from MATLAB, NumPy, scikit-image, scikit-learn, kornia and others; an empty `here` for any
@@ -116,8 +116,7 @@ inline bool is_zero(const Scalar& number) {
   return number.as_unsigned() == 0 && number.real() == 0 && number.imaginary() == 0;
 }
 
-/// Throws Error(value) for a fill other than 0 together with a word that pads with 0. mode and fill are the names of the two
-/// arguments.
+/// Throws Error(value) if `word` pads with 0, and the fill is another number. `mode` and `fill` are the names of the two arguments.
 inline void check_fill(std::string_view op, std::string_view mode, std::string_view word, std::string_view fill,
                        const Scalar& value) {
   for (const PaddingWord& each : padding_words)

@@ -19,7 +19,7 @@ inline double power_of_two(int exponent) noexcept {
 }
 }  // namespace detail
 
-/// Returns the exact value of a pattern.
+/// Returns the exact value of a bit pattern.
 inline double decode(const SmallFormat& f, std::uint32_t bits) noexcept {
   using detail::double_bias;
   using detail::double_mantissa;
@@ -75,8 +75,7 @@ inline Rounded round_to(const SmallFormat& f, double value) noexcept {
   const Rounded beyond{sign | (f.has_infinity ? infinity : largest), true};
   if (wide_exponent == 0x7ff) return beyond;
 
-  // In units of the last place, counted from zero, the finite patterns are consecutive integers, so a carry needs no case of its
-  // own.
+  // The finite patterns of a sign are consecutive integers, so a carry out of the mantissa needs no case of its own.
   const int exponent = wide_exponent - double_bias;
   const int smallest = 1 - f.bias;
   const int shift = double_mantissa - f.mantissa_bits + std::max(0, smallest - exponent);

@@ -19,7 +19,7 @@ namespace {
 
 static_assert(PF_MAX_RANK == max_rank);
 
-/// Calls f, and adds operator and argument to errors of src/tensor, which lack both.
+/// Calls f, and adds operator and argument to its errors, since errors of src/tensor lack both.
 template <class F>
 auto naming(std::string_view op, std::string_view argument, F&& f) {
   try {
@@ -51,7 +51,7 @@ ReadInteger reader_of(DType dtype, std::string_view op, std::string_view argumen
   });
 }
 
-/// Returns a shape input, row-major, read through its strides.
+/// Returns the entries of a shape input, row-major; reads them through its strides.
 IndexTensor index_tensor_of(const pf_tensor& tensor, std::string_view op, std::string_view argument) {
   const TensorView view = view_of(tensor, op, argument);
   const ReadInteger read = reader_of(view.dtype, op, argument);
@@ -73,7 +73,7 @@ IndexTensor index_tensor_of(const pf_tensor& tensor, std::string_view op, std::s
   return result;
 }
 
-/// Returns the numbers of a list or of pairs; `width` is the count of numbers in an entry.
+/// Returns the numbers of a list or of pairs; an entry has `width` numbers.
 std::span<const std::int64_t> numbers_of(const pf_attribute& attribute, std::int64_t width, std::string_view op) {
   if (attribute.count < 0) fail(ErrorCode::length, op, attribute.name, "count must be at least 0", attribute.count);
   if (attribute.count > max_rank)
@@ -111,7 +111,7 @@ ArgumentValue value_of(const pf_attribute& attribute, const OperatorSpec& spec) 
   }
 }
 
-/// Reads the attributes; the first entry states its size, which is the step of the array.
+/// Reads the attributes. The first entry states its size, which is the step from entry to entry of the array.
 void read_attributes(const Request& request, const OperatorSpec& spec, std::vector<Argument>& arguments) {
   if (request.n_attributes < 0)
     fail(ErrorCode::length, spec.name, "n_attributes", "must be at least 0", request.n_attributes);

@@ -42,8 +42,7 @@ constexpr std::pair<ErrorCode, pf_status> statuses[] = {
 };
 static_assert(std::ranges::all_of(statuses, [](const auto& pair) { return status_of(pair.first) == pair.second; }));
 
-/// Returns this thread's last error with its parts. If the pointer is null or the error is empty, the message is the sentence
-/// `plain`.
+/// Returns the place of this thread's last error. If the place is null or empty, the last message is the sentence `plain`.
 std::optional<Error>* last_error() noexcept {
   return of_this_thread<std::optional<Error>>();
 }

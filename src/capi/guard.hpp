@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of every function of the C interface. Exceptions become a status and a message. Structs are read and written only up to
-// the size that the caller states.
+// The frame of every function of the C interface: turns exceptions into a status and a message, and reads and writes structs only
+// up to the size that the caller states.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ pf_status store_error(const Error& error) noexcept;
 pf_status store_error(ErrorCode code, std::string_view rule) noexcept;
 pf_status store_internal(const char* what) noexcept;
 
-/// Calls f and returns its exception as a status. Deletes messages that functions of the caller, called by f, stored on this
-/// thread.
+/// Calls f and returns the status of its exception, or PF_OK. Deletes messages that were stored on this thread while f called
+/// functions of the caller.
 template <class F>
 pf_status guarded(F&& f) noexcept {
   clear_error();

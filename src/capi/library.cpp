@@ -65,7 +65,7 @@ const std::vector<std::string>& instruction_set_names() {
   return lasting([] { return instruction_sets(); });
 }
 
-/// Returns the entry of a list; nullptr out of range.
+/// Returns an entry of a list; nullptr for an index out of range.
 template <class T>
 const T* entry(const std::vector<T>& list, std::int32_t index) noexcept {
   return index >= 0 && static_cast<std::size_t>(index) < list.size() ? &list[static_cast<std::size_t>(index)] : nullptr;
@@ -137,7 +137,7 @@ const char* pf_version_string(void) {
 
 const char* pf_dtype_name(pf_dtype dtype) {
   const auto known = dtype_of(dtype);
-  return known ? patchfold::name_of(*known).data() : nullptr;  // ends with NUL, since it is a literal
+  return known ? patchfold::name_of(*known).data() : nullptr;  // ends with NUL, since names are literals
 }
 
 pf_status pf_dtype_from_name(const char* name, pf_dtype* dtype) {

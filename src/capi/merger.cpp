@@ -14,7 +14,8 @@
 namespace patchfold::capi {
 namespace {
 
-// PF_REDUCE_STANDARD and PF_WINDOW_STANDARD are 0, since unset fields are 0. The other enumerators follow.
+// PF_REDUCE_STANDARD and PF_WINDOW_STANDARD are 0, since fields that are not set are 0. The other enumerators follow in the
+// library's order.
 static_assert(static_cast<int>(Reduce::mean) + 1 == PF_REDUCE_MEAN && static_cast<int>(Reduce::sum) + 1 == PF_REDUCE_SUM &&
               static_cast<int>(Reduce::max) + 1 == PF_REDUCE_MAX && static_cast<int>(Reduce::min) + 1 == PF_REDUCE_MIN &&
               static_cast<int>(Reduce::first) + 1 == PF_REDUCE_FIRST &&
@@ -110,7 +111,7 @@ class CallerSink final : public RowSink {
     std::int32_t result = -1;
     try {
       result = sink_.write(sink_.context, rows.begin, rows.end, &tensor);
-    } catch (...) {  // the function must not throw, but a C++ caller's may
+    } catch (...) {  // must not throw, but a function of a C++ caller may
     }
     if (result != 0)
       fail(ErrorCode::executor, op_merge, "sink", "must take the rows and return 0",
@@ -175,7 +176,7 @@ void add_tile(Merger& merger, std::int64_t index, const pf_tensor* tile, const p
   try {
     merger.add(index, view, own.weights, own.owner);
   } catch (...) {
-    // A merger that took the tile and then closed may still own the tile, but does not read it any more.
+    // A merger that took the tile and then closed may still own the tile, but no longer reads it.
     if (own.owner) own.owner->cancel();
     throw;
   }
@@ -184,7 +185,7 @@ void add_tile(Merger& merger, std::int64_t index, const pf_tensor* tile, const p
 }  // namespace
 }  // namespace patchfold::capi
 
-/// The merger comes last, since it refers to the other members.
+/// A merger with its executor and its sink, which come first, since the merger refers to them.
 struct pf_merger {
   pf_merger(const patchfold::Tiling& tiling, const patchfold::MergeSpec& spec, const patchfold::TensorView& output,
             const pf_executor* executor)

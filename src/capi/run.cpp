@@ -37,7 +37,7 @@ Planned make_plan(const Request& request, const pf_tensor* output, std::string_v
   return planned;
 }
 
-/// Throws the error of a failed run; for null data, the error names the tensor without data.
+/// Throws the error of a failed run. If data is null, the error names the tensor that lacks it.
 void check(Status status, const OperatorSpec& spec, const void* dst) {
   if (status == Status::null_data)
     fail(ErrorCode::null_data, spec.name, dst == nullptr ? "output" : spec.data_input,

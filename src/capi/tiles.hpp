@@ -10,7 +10,7 @@
 #include "capi/guard.hpp"
 #include "patchfold/tiling.hpp"
 
-/// A tiling with its channels; results of pf_tiling_layout point to the channels.
+/// A tiling with its channels, to which the field `channels` of a pf_tiling_layout points.
 struct pf_tiling {
   explicit pf_tiling(const patchfold::TilingSpec& spec) : tiling(spec), channels(tiling.channels()) {}
   patchfold::Tiling tiling;

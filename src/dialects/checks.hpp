@@ -18,7 +18,7 @@ namespace patchfold::dialects {
 
 /// Throws Error(missing, length) unless the list has `length` entries.
 void check_length(std::string_view op, std::string_view argument, const Dims& list, int length);
-/// A list among the arguments of a call, the number of its entries, and the bound of the entries.
+/// A list among the arguments of a call, the number of entries that it must have, and the lower bound of the entries.
 struct BoundedList {
   std::string_view argument;
   const Dims& list;
@@ -33,8 +33,8 @@ void check_each(std::string_view op, std::string_view argument, const Axes& list
 void check_each(std::string_view op, std::string_view argument, const PadsList& list, std::int64_t bound);
 /// Throws Error(value) unless the number is at least `bound`.
 void check_number(std::string_view op, std::string_view argument, std::int64_t value, std::int64_t bound);
-/// Throws Error(rank) unless the data has `rank` axes. If no hint is given and only a batch axis lacks, the hint says how
-/// to add one.
+/// Throws Error(rank) unless the data has `rank` axes. If no hint is given and only a batch axis is missing, the error's hint says
+/// how to add one.
 template <class Op>
 void check_rank(ops::NeutralOf<Op> neutral, const Op& op, const Dims& data, const ops::Names& names, int rank,
                 ErrorValue hint = {}) {
@@ -48,13 +48,13 @@ void check_rank(ops::NeutralOf<Op> neutral, const Op& op, const Dims& data, cons
             std::move(hint));
 }
 
-/// Returns columns with an axis for each of `rank` spatial axes in a form with one axis for all of them; empty for other
-/// columns.
+/// Returns the shape of columns whose positions lie on a grid of `rank` axes, with all positions on one axis instead; empty for
+/// other columns.
 Dims without_grid(const Dims& columns, int rank);
-/// Returns whether the neutral fold with the settings of `op`, a fold of columns of shape `flat`, takes a grid of positions.
+/// Returns whether the neutral fold with the settings of `op` takes columns of the shape `grid`, whose positions lie on a grid.
 bool folds_grid(const ops::Neutral& op, const Dims& grid, const ops::Names& names);
 
-/// Returns the hint for columns with an axis for each spatial axis: only the neutral fold takes them.
+/// Returns the hint for columns whose positions lie on a grid: only the neutral fold takes such columns.
 template <class Op>
 ErrorValue grid_hint(const ops::Change<Op>& call, int rank) {
   const Dims flat = without_grid(call.data, rank);
@@ -65,7 +65,7 @@ ErrorValue grid_hint(const ops::Change<Op>& call, int rank) {
   return hint;
 }
 
-/// Returns the hint for an image that lacks the axis of channels, or has more than two spatial axes.
+/// Returns the hint for an image that has no axis of channels, or more than two spatial axes.
 template <class Op>
 ErrorValue image_hint(const ops::Change<Op>& call, Axes Op::*kernel) {
   const Dims& image = call.data;
@@ -82,7 +82,7 @@ constexpr ops::Names depth_names(std::string_view op, std::string_view data, std
   return {.op = op, .data = data, .output_size = block, .kernel_size = block, .stride = block};
 }
 
-/// Returns pairs from a list of begins and a list of ends.
+/// Returns the pairs (begin, end) from a list of begins and a list of ends.
 PadsList pairs_of(const Dims& begins, const Dims& ends);
 
 }  // namespace patchfold::dialects

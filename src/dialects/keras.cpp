@@ -23,7 +23,7 @@ Dims entries(const Axes& axes, int rank, std::int64_t bound, std::string_view ar
   return list;
 }
 
-/// Throws if an image is smaller than a patch, unless the image is empty.
+/// Throws Error if an image is smaller than a patch, unless the image is empty.
 void check_valid(const Dims& images, int first, const Dims& size, const Dims& rates, const Names& names) {
   for (int i = 0; i < size.size(); ++i) {
     const std::int64_t extent = images[first + i];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares an operator of a dialect, in three steps.
+// Declares an operator of a dialect, in four steps.
 //
 //   constexpr Names fold_names{..};             names its arguments
 //   Neutral neutral(const Fold&, const Dims&, const Names&)
-//                                               checks them, and returns the neutral operator that it is a setting of
+//                                               checks the arguments, and returns the neutral operator that does the same
 //   PATCHFOLD_OPERATOR(Fold, fold_names)        defines the members of its public struct
 //   row<Fold>(neutral, {fold_names, ..}, {..})  makes its row of the operator table
 //
@@ -102,13 +102,13 @@ struct KindOf<Scalar> : PlainKind<ArgumentKind::number> {};
 
 enum class Need : std::uint8_t { optional, required };
 
-/// An argument of any operator, which is set through the operator's address, so that the code of rows is compiled once for all
-/// operators.
+/// An argument of an operator of any type. It is set through the operator's address, so that the code of rows is compiled once for
+/// all operators.
 struct AnyField {
   ArgumentSpec spec;
   void (*set)(void* op, const ArgumentValue&, const Target&);
 };
-/// An argument of the operator Op; nothing if this build leaves Op out.
+/// An argument of the operator Op; without members if this build leaves Op out.
 template <class Op, bool held = holds(Op::name)>
 struct Field : AnyField {};
 template <class Op>
@@ -150,7 +150,7 @@ auto renamed(std::string_view name, std::string_view old_name, Need need, std::s
   return field;
 }
 
-/// Returns an input of the operator that holds integers.
+/// Returns a shape input: an input of the operator that holds integers.
 template <auto member>
 auto shape_input(std::string_view name, std::string_view doc) {
   auto field = attribute<member>(name, Need::required, doc);
@@ -181,7 +181,8 @@ struct Fields {
 
 /// Begins a row: all members except `bind`, `plan`, and those that complete_row() adds.
 std::shared_ptr<const Fields> begin_row(const RowText& text, std::vector<AnyField> list);
-/// Completes a row with facts that its example shows: its neutral operator, and whether it sums and has a data input.
+/// Completes a row with the facts that follow from its example: the neutral operator, and whether the operator sums and has a data
+/// input.
 OperatorSpec complete_row(const Fields& fields, const ops::Neutral& neutral, const Dims& data);
 /// Returns the row's example.
 ProblemText example_of(const OperatorSpec& spec);
@@ -246,7 +247,7 @@ struct Dialect {
   std::vector<OperatorSpec> rows;
 };
 
-/// Returns the names of the same operator in another version.
+/// Returns the names with `op` as the operator's name, for another version of the operator.
 constexpr ops::Names named(ops::Names names, std::string_view op) {
   names.op = op;
   return names;

@@ -181,7 +181,7 @@ void check_index_tensors(const OperatorSpec& op, std::span<const Argument> argum
   }
 }
 
-/// Throws Error(value) for a fill other than 0 together with a word that pads with 0.
+/// Throws Error(value) if the padding mode is a word that pads with 0, and the fill is another number.
 void check_padding(const OperatorSpec& op, std::span<const Argument> arguments) {
   const auto mode = std::ranges::find(arguments, std::string_view("padding_mode"), &Argument::name);
   const auto fill = std::ranges::find(arguments, std::string_view("value"), &Argument::name);
@@ -265,7 +265,7 @@ ErrorValue operator_hint(std::string_view name) {
   std::string_view meant;
   std::string same;  // the operators that have this name in their dialects
   for (const OperatorSpec& spec : operators()) {
-    // A name also counts as similar if only its dialect or its version is missing.
+    // The name is compared with each operator's name as it is, without its version, without its dialect, and without both.
     const std::string_view plain = dialects::without_version(spec.name);
     const std::string_view bare = spec.name.substr(spec.name.find('.') + 1);
     for (const std::string_view candidate : {spec.name, plain, bare, dialects::without_version(bare)})

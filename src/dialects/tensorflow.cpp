@@ -32,7 +32,7 @@ void check_blocks(const Dims& input, const Dims& block_shape, std::string_view p
   ops::check_shape(names.op, names.data, input);
 }
 
-/// Makes the checks that SpaceToBatch and BatchToSpace share, after that of the rank.
+/// Makes the checks that SpaceToBatch and BatchToSpace share, except that of the rank, which comes first.
 void check_legacy(std::int64_t block_size, std::string_view pads_name, const PadsList& pads, const Names& names) {
   check_number(names.op, "block_size", block_size, 2);
   if (pads.size() != 2)

@@ -23,8 +23,8 @@ Dims spatial_entries(std::string_view name, std::string_view argument, const Dim
   return list.slice(1, rank - 1);
 }
 
-/// Throws if an image (VALID) is smaller than the kernel by two strides or more. An image that is smaller than the kernel by less
-/// than two strides has no patches.
+/// Throws Error if, with VALID, an image is smaller than the kernel by two strides or more. An image that is smaller by less has no
+/// patches.
 void check_valid(const Dims& extents, const Dims& kernel, const Dims& strides, const Dims& rates, const Names& names) {
   for (int i = 0; i < extents.size(); ++i) {
     const auto missing = (Checked(kernel[i] - 1) * Checked(rates[i]) + Checked(1) - Checked(extents[i])).value();
@@ -58,9 +58,9 @@ Neutral neutral(const ExtractImagePatches& op, const Dims& images, const Names& 
                 .allow_empty = true};
 }
 
-/// Returns the pads of ExtractVolumePatches for SAME. If the stride exceeds the kernel, the total is negative, and the
-/// first sample moves into the image by half of it. TensorFlow 2.21 moves the first sample in ExtractVolumePatches, but not in
-/// ExtractImagePatches.
+/// Returns the pads of ExtractVolumePatches for SAME. If the stride exceeds the kernel, the total of the pads is negative, and the
+/// first patch begins inside the image, half of the total from its border. TensorFlow 2.21 does this in ExtractVolumePatches, but
+/// not in ExtractImagePatches.
 PadsList volume_pads(const Dims& extents, const Dims& kernel, const Dims& strides) {
   PadsList pads;
   for (int i = 0; i < extents.size(); ++i) {

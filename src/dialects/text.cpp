@@ -17,7 +17,7 @@ namespace patchfold {
 namespace dialects {
 namespace {
 
-/// Returns the text without blanks, and without one pair of brackets around the whole.
+/// Returns the text without blanks, and without the brackets, if there is a pair around the whole text.
 std::string trimmed(std::string_view text) {
   std::string result;
   for (const char c : text)
@@ -32,7 +32,7 @@ std::optional<double> parse_real(std::string_view text) {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
   if (text.empty() || text.front() == '+') return std::nullopt;
   double value = 0;
-  const engine::DefaultFloats floats;  // std::from_chars may divide, in the current rounding mode
+  const engine::DefaultFloats floats;  // std::from_chars may divide, and would round in the caller's mode
 #ifdef __cpp_lib_to_chars
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;

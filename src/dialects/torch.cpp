@@ -40,7 +40,7 @@ Padding both_ends(const Axes& padding) {
   return pairs_of(padding.values(), padding.values());
 }
 
-/// Returns the neutral operator that `check` completes. Errors get the hints of the neutral operator.
+/// Returns the neutral operator, after check(op) has completed it; errors of `check` get the hints for that operator.
 template <class Op, class Check>
 Neutral checked(Op op, const Dims& input, const Names& names, const Check& check) {
   try {
@@ -62,13 +62,13 @@ ErrorValue image_hint(const Unfold& op, const patchfold::Unfold& given, const Di
       .hint("for two spatial axes the neutral unfold with ");
 }
 
-/// Throws if an axis other than the batch is empty.
+/// Throws Error if an axis other than the batch is empty.
 void check_not_empty(const Dims& input, int without_batch, const Names& names) {
   for (int axis = input.size() == without_batch ? 0 : 1; axis < input.size(); ++axis)
     if (input[axis] == 0) fail(ErrorCode::value, names.op, names.data, "only the batch axis may be empty", input);
 }
 
-/// Throws unless the padded image holds a patch.
+/// Throws Error unless the padded image holds a patch.
 void check_positions(const Dims& extents, const ops::Sliding& sliding, const Names& names) {
   Geometry geometry;
   ops::add_axes(geometry, extents, sliding, names);
@@ -99,7 +99,7 @@ Neutral neutral(const Unfold& op, const Dims& input, const Names& names) {
       .kernel_size = op.kernel_size, .stride = op.stride, .dilation = op.dilation, .padding = both_ends(op.padding)};
   return checked(given, input, names, [&](patchfold::Unfold& unfold) {
     const int rank = check_sliding(op, {"", -1}, names);
-    // torch has two spatial axes. An image with another number and no batch could have the rank of torch's own images.
+    // torch has two spatial axes. With another number of them, an image without a batch could have the rank of torch's own images.
     if (input.size() != rank + 2 && (rank != 2 || input.size() != 3))
       fail_rank(
           names.op, names.data,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of arguments: their text form, and their conversion to members of the operators' structs.
+// Values of arguments: writes them as text, and converts them to members of the operators' structs.
 #include <charconv>
 #include <cmath>
 #include <complex>

@@ -29,7 +29,7 @@ class Compiled {
   /// to 64 bytes, and no other thread uses it during the call.
   virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                         std::byte* scratch) const noexcept = 0;
-  /// Runs rows whose source is in the cache. During the run a strategy may prefetch `ahead`, the lines that later work reads.
+  /// Runs rows whose source is in the cache. During the run a strategy may prefetch the lines of `ahead`, which later work reads.
   virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last, std::byte* scratch,
                         kernels::Ahead&) const noexcept {
     run_rows(src, dst, first, last, scratch);
@@ -42,12 +42,12 @@ class Compiled {
   std::int64_t scratch_per_piece() const noexcept { return scratch_per_piece_; }
   /// Returns the number of pieces that a run on `threads` threads is cut into.
   std::int64_t pieces(int threads) const noexcept;
-  /// Returns the number of pieces that need scratch memory at the same time.
+  /// Returns the number of pieces that may need scratch memory at the same time.
   std::int64_t scratch_parts(int threads) const noexcept;
   /// Returns the bytes of scratch memory, of any alignment, that a run on `threads` threads needs.
   std::size_t scratch_bytes(int threads) const noexcept;
 
-  std::string_view strategy{};  ///< name of the row of the strategy table that made this
+  std::string_view strategy{};  ///< name of the row of the strategy table that made this object
 
  protected:
   /// Writes a line "name      value" for each choice of the strategy.

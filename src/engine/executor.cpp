@@ -20,7 +20,7 @@
 #endif
 
 #if defined(PATCHFOLD_WITH_TBB) && defined(__ELF__)
-// Functions of ThreadSanitizer in a program that is compiled with it; null in other programs.
+// Functions of ThreadSanitizer; null in programs that are not compiled with it.
 extern "C" {
 [[gnu::weak, gnu::visibility("default")]] void __tsan_acquire(void* object);
 [[gnu::weak, gnu::visibility("default")]] void __tsan_release(void* object);
@@ -50,8 +50,8 @@ constinit thread_local int limit_of_thread = 0;
 
 #ifdef PATCHFOLD_WITH_TBB
 
-/// Tells ThreadSanitizer how oneTBB orders the actions of threads, since oneTBB is not compiled with it: all actions of a thread
-/// before note_release() happen before the actions of another thread after note_acquire() of the same object.
+/// Tells ThreadSanitizer how oneTBB orders the actions of threads, since oneTBB is not compiled with it. All that a thread does
+/// before note_release() happens before all that another thread does after note_acquire() of the same object.
 void note_release([[maybe_unused]] void* object) noexcept {
 #ifdef __ELF__
   if (__tsan_release != nullptr) __tsan_release(object);
@@ -64,8 +64,8 @@ void note_acquire([[maybe_unused]] void* object) noexcept {
 }
 
 /// Runs pieces as lanes. Each lane takes its own share of the pieces, and then pieces of other lanes. So at most as many pieces as
-/// lanes run at the same time, with any number of threads. In a repeated run a lane finds its share in the cache of the same
-/// processor.
+/// lanes run at the same time, whatever the number of threads. If a run is repeated, each lane gets the same share again, and finds
+/// the share in the cache of its processor.
 class Lanes {
  public:
   static constexpr std::int64_t most = 256;  ///< arbitrary: lanes are on the stack, since run() must not allocate
@@ -112,8 +112,8 @@ int machine_threads() noexcept {
 /// Runs pieces on oneTBB, in an arena of its own, so that set_num_threads() affects this library only.
 ///
 /// oneTBB would wait for ever in two situations. A child that was forked after oneTBB had started threads lacks these threads, so
-/// their slots of the arena, locks and tasks are never released. If memory ran out while oneTBB started, oneTBB waits for threads
-/// that never started. In either situation `unusable_` is set, and the calling thread does the work.
+/// nothing releases the arena's slots, the locks and the tasks that they held. If memory ran out while oneTBB started, oneTBB waits
+/// for threads that never started. In either situation `unusable_` is set, and the calling thread does the work.
 class TbbExecutor final : public Executor {
  public:
   int threads() const noexcept override {

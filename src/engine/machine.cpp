@@ -78,7 +78,8 @@ const Caches& caches() noexcept {
 }
 
 std::int64_t stage_bytes() noexcept {
-  // A quarter of a 1 MB cache was best. A stage of half the cache or more is evicted by the data that streams past it.
+  // On a processor with 1 MB of second-level cache, a quarter of the cache was best. A stage of half the cache or more is evicted
+  // by the data that streams past it.
   return std::clamp<std::int64_t>(caches().l2 / 4, 64 << 10, 256 << 10);
 }
 
@@ -88,11 +89,11 @@ std::string_view name_of(kernels::Store store) noexcept {
 
 kernels::Store store_of(double read, double written) noexcept {
   if (forced_store) return *forced_store;
-  // Measured with plain loops that reuse their buffers: stores past the cache are faster from 0.7 of the cache on for mixes of
-  // reads and writes, and from 1.1 on if writes dominate.
+  // Measured with plain loops that reuse their buffers. Stores past the cache are faster if reads and writes together exceed 0.7 of
+  // the cache, or 1.1 of it if writes dominate.
   const double share = written > 3 * read ? 1.1 : 0.7;
-  // A larger cache belongs to many cores, and is slow. With 260 MB of cache, stores past the cache are faster from a few MB on: an
-  // unfold to 80 MB takes a third of the time.
+  // A cache beyond `largest` belongs to many cores, and is slow. With 260 MB of cache, stores past the cache are faster from a few
+  // MB on: an unfold to 80 MB takes a third of the time.
   constexpr std::int64_t largest = 32 << 20;
   const auto cache = static_cast<double>(std::min(caches().l3, largest));
   return read + written > share * cache ? kernels::Store::past_cache : kernels::Store::plain;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Returns the cache sizes of the machine, and makes the choices that depend on these sizes.
+// The cache sizes of the machine, and the choices that depend on them.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,14 @@ struct Caches {
 };
 
 /// Returns the sizes that the system reported at the first call, or common sizes if it reports none. The environment variable
-/// PATCHFOLD_CACHES=L1,L2,L3 replaces the sizes, in bytes, so that the choices for another machine can be seen and measured on this
-/// machine.
+/// PATCHFOLD_CACHES=L1,L2,L3 replaces the sizes, in bytes, so that the choices for another machine can be tested on this one.
 const Caches& caches() noexcept;
 
 /// Returns the best size of a stage in bytes: a stage is read many times while outputs stream past it.
 std::int64_t stage_bytes() noexcept;
 
-/// Returns the way to write the destination of work that reads and writes these numbers of bytes: past the cache if the work would
-/// evict data that the caller needs next. A test may force the returned value.
+/// Returns the way to write the destination of work that reads and writes these numbers of bytes. It is past the cache if the work
+/// would evict data that the caller needs next. A test may force the returned value.
 kernels::Store store_of(double read, double written) noexcept;
 /// Returns the way to write the destination of a problem, which reads and writes the ranges of its tensors.
 kernels::Store store_of(const Problem& problem) noexcept;

@@ -124,7 +124,7 @@ std::vector<std::uint8_t> MapWalk::take_masks() {
   return std::move(masks_);
 }
 
-/// Returns whether the taps of a row's outer axes tie its `row`-th part, which is one run of the innermost axis.
+/// Returns whether the taps tie run `row` of a row. Each run lies along the innermost axis, so the taps of the other axes decide.
 bool MapWalk::ties_row(const Met& met, std::int64_t row) const noexcept {
   for (std::size_t k = size() - 1; k-- > flat_;) {
     const std::int64_t element = row % axes_[k].length;

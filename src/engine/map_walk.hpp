@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks over the elements of a map, or over the positions of its columns, tap by tap, for the writers of programs for maps.
+// Walks over the elements of a map, or over the positions of its columns, tap by tap. The writers of programs (sum_program.hpp,
+// extract_program.hpp) use the walk.
 //
 // The walk visits the elements of one side, called near, in order. A tap ties each near element e to element e + shift of the other
 // side, called far, if this element exists. Masks mark the elements of a vector that are tied.
@@ -42,23 +43,23 @@ inline std::int64_t phase_length(const Window& w) noexcept {
   return (w.extent + w.stride - 1) / w.stride;
 }
 
-/// Returns the windows from the outermost to the innermost, whose positions are neighbours in memory.
+/// Returns the indices of the windows, the outermost first. The positions of the last window are neighbours in memory.
 std::vector<int> walk_order(const std::vector<Window>& windows, std::int64_t element_size);
 
 /// The walk through one map: rows of lanes, the taps that tie each row, and the masks of the tied lanes. Writers of programs turn
-/// rows, taps and masks into steps for kernels. A row is the innermost axis and the outer axes whose rows follow one another on
-/// both sides, since vectors along one short axis would be mostly empty. A walk depends only on the windows, so one walk serves all
-/// maps.
+/// rows, taps and masks into steps for kernels. A row is the innermost axis, joined with the axes around it as long as their rows
+/// follow one another on both sides. Vectors along one short axis would be mostly empty. A walk depends only on the windows, so one
+/// walk serves all maps.
 class MapWalk {
  public:
   /// The vectors of a kernel and the masks of their lanes.
   struct Vectors {
     std::int64_t lanes = 1;       ///< a power of two
-    std::int64_t lane_size = 1;   ///< bytes
-    std::int64_t mask_bytes = 1;  ///< of one vector
+    std::int64_t lane_size = 1;   ///< bytes of a lane
+    std::int64_t mask_bytes = 1;  ///< bytes of the mask of one vector
   };
   using Taps = std::vector<std::vector<WalkTap>>;
-  /// One tap of each axis, and the bytes on the far side to the element that is tied to element 0.
+  /// A tuple of taps, one for each axis, and the bytes on the far side to the element that it ties to element 0.
   struct Met {
     std::vector<WalkTap> taps{};
     std::int64_t offset = 0;
@@ -66,7 +67,7 @@ class MapWalk {
   /// Masks that add_masks() wrote.
   struct Masks {
     std::int64_t at = 0;     ///< place in `masks`
-    std::int64_t lanes = 0;  ///< number of set lanes
+    std::int64_t lanes = 0;  ///< number of lanes that are set in them
   };
 
   /// Makes the walk. Axes are in the order of the windows; `order` names them from the outermost to the innermost.
@@ -116,7 +117,7 @@ class MapWalk {
   /// Returns the offset in bytes of a row on the far side; nothing if the taps do not tie the row.
   std::optional<std::int64_t> row_offset(const Dims& row, const Met& met) const;
 
-  /// Appends the masks of the lanes that each term ties, for some vectors of a row, vector by vector.
+  /// Appends, for `vectors` vectors of a row from `lane` on, the masks of the lanes that each term ties, vector by vector.
   Masks add_masks(const std::vector<const Met*>& terms, std::int64_t lane, std::int64_t vectors);
   /// Returns the index of the masks of these terms. Appends the masks unless terms with the same lanes have appended them already.
   /// Returns -1 if every lane is tied.
@@ -130,8 +131,8 @@ class MapWalk {
   bool ties_row(const Met& met, std::int64_t row) const noexcept;
 
   Vectors vectors_;
-  std::vector<WalkAxis> axes_{};      // in order
-  std::vector<std::size_t> place_{};  // of each window in axes_
+  std::vector<WalkAxis> axes_{};      // from the outermost to the innermost
+  std::vector<std::size_t> place_{};  // index in axes_ of each window
   std::int64_t parts_ = 1;            // lanes of an element
   std::size_t flat_ = 0;              // the outermost axis of a row
   std::int64_t row_ = 1;

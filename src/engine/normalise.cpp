@@ -19,7 +19,7 @@ bool all_inside(const Window& w) {
   return w.pad_begin <= 0 && last < w.extent;
 }
 
-/// Returns whether the window's elements and the image's coordinates correspond one to one.
+/// Returns whether the pairs of position and tap correspond one to one to the coordinates of the image.
 bool is_partition(const Window& w) {
   return w.kernel == w.stride && (w.dilation == 1 || w.kernel == 1) && w.pad_begin == 0 &&
          w.positions == w.extent / w.stride && w.extent % w.stride == 0;
@@ -34,13 +34,13 @@ Dim dim_of(const Problem& problem, std::int64_t extent, std::int64_t image_strid
 Problem open_windows(Problem problem, Opened opened) {
   for (int i = 0; i < problem.windows.size();) {
     const Window w = problem.windows[i];
-    // Overlapping windows stay windows, since strategies copy the elements that windows share to the stage only once.
+    // Overlapping windows stay windows, since strategies then copy the elements that patches share to a stage only once.
     const bool simple = opened == Opened::all || w.kernel == 1 || w.positions == 1;
     if (!is_partition(w) && (problem.verb != Verb::extract || !simple || !all_inside(w))) {
       ++i;
       continue;
     }
-    // With one position or one tap the step may be any number, even if its product with the stride overflows.
+    // With one position or one tap the step is never used, and the product might overflow.
     const std::int64_t position_step = w.positions == 1 ? 0 : w.stride * w.image_stride;
     const std::int64_t tap_step = w.kernel == 1 ? 0 : w.dilation * w.image_stride;
     problem.dims.push_back(dim_of(problem, w.positions, position_step, w.position_stride));

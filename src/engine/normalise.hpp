@@ -16,7 +16,7 @@ enum class Opened : std::uint8_t { partitions, all };
 /// Replaces each window that `opened` names by two dims, positions and taps. Column elements and image elements of a combine must
 /// correspond one to one.
 Problem open_windows(Problem problem, Opened opened);
-/// Turns the taps of a window of one position into positions of one tap: each element has at most one term in a sum.
+/// Turns the taps of a window of one position into positions of one tap, since each image element then has at most one term.
 Problem turn_single(Problem problem);
 /// Removes dims of extent 1.
 Problem drop_single(Problem problem);

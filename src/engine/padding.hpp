@@ -33,7 +33,8 @@ inline Run run_at(const Window& window, std::int64_t c) noexcept {
   constexpr std::int64_t high = std::numeric_limits<std::int64_t>::max();
   const std::int64_t n = window.extent;
   if (c >= 0 && c < n) return {0, n, 0, 1, false};
-  // An image that is mirrored at both borders consists of cells of `period` coordinates, alternately forward and backward.
+  // An image that is mirrored at both borders again and again consists of cells of `period` coordinates, alternately forward and
+  // backward.
   const auto mirrored = [c](std::int64_t period, std::int64_t last) -> Run {
     const std::int64_t cell = floor_div(c, period);
     const bool backward = cell % 2 != 0;

@@ -8,8 +8,8 @@
 
 namespace patchfold::engine {
 
-/// Calls work(first, last) for ranges that cover [0, rows): from several threads if `bytes`, the bytes that all rows read and
-/// write, are enough for several pieces. work() runs with the default floating-point environment.
+/// Calls work(first, last) for ranges that cover [0, rows). Several threads take part if `bytes`, the number of bytes that all rows
+/// read and write, is enough for several pieces. work() runs with the default floating-point environment.
 Status parallel_rows(std::int64_t rows, double bytes,
                      void (*work)(void* context, std::int64_t first, std::int64_t last) noexcept, void* context,
                      Executor& executor) noexcept;

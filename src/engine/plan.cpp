@@ -41,8 +41,8 @@ class Lattice {
 
   const auto& steps() const noexcept { return steps_; }
   std::uintptr_t lowest() const noexcept { return lowest_; }
-  /// Returns the number of bytes at the beginning of each period that hold elements, counted from the lowest address; more than the
-  /// period if this number is unknown.
+  /// Returns how many bytes at the beginning of each period hold elements, with periods counted from the lowest address; more than
+  /// the period if this number is unknown.
   std::int64_t width(std::int64_t period) const noexcept {
     std::int64_t bytes = element_;
     for (const Step& step : steps_)
@@ -56,8 +56,8 @@ class Lattice {
   FixedList<Step, 4 * max_rank> steps_{};
 };
 
-/// Returns whether an element of the source may share memory with an element of the destination. Source and destination share no
-/// memory if, for some stride, each period holds them side by side: channels of one pixel, columns of one row.
+/// Returns whether an element of the source may share memory with an element of the destination. They share none if, for some
+/// stride, every period of that stride holds the bytes of both side by side, like channels of one pixel or columns of one row.
 bool elements_meet(const engine::Problem& problem, const std::byte* src, const std::byte* dst) noexcept {
   Lattice from(src + problem.src_offset, problem.element_size), to(dst + problem.dst_offset, problem.element_size);
   for (const engine::Dim& dim : problem.dims) {

@@ -19,8 +19,8 @@ namespace detail {
 namespace {
 
 constexpr std::size_t most_plans = 64;
-/// Limits in bytes. The tables of a plan have about as many bytes as its call moves, and never more than the limits of its
-/// strategy.
+/// The most bytes of one kept plan, and of all plans that a thread keeps. The tables of a plan have about as many bytes as its call
+/// moves, and never more than the limits of its strategy.
 constexpr double most_of_one = 8 << 20, most_of_all = 64 << 20;
 
 /// A plan that a thread keeps, with the words of its call. `words` holds everything that a plan depends on, so equal words
@@ -28,7 +28,7 @@ constexpr double most_of_one = 8 << 20, most_of_all = 64 << 20;
 struct Recent {
   std::vector<std::uint64_t> words;
   std::unique_ptr<const Planned> planned;
-  double bytes;  ///< the most bytes of its tables, roughly
+  double bytes;  ///< an upper bound of the bytes of its tables, roughly
 };
 /// The plans that a thread keeps, all of one generation: a change of the instruction set makes them stale.
 struct RecentPlans {

@@ -58,7 +58,7 @@ struct Window {
   std::int64_t stride = 1;
   std::int64_t dilation = 1;
   std::int64_t pad_begin = 0;
-  std::int64_t extent = 1;  ///< the image's
+  std::int64_t extent = 1;  ///< extent of the image
   std::int64_t image_stride = 0;
   std::int64_t tap_stride = 0;
   std::int64_t position_stride = 0;
@@ -81,11 +81,11 @@ inline bool overlap(const std::byte* a, ByteRange ra, const std::byte* b, ByteRa
   return address(a, ra.begin) < address(b, rb.end) && address(b, rb.begin) < address(a, ra.end);
 }
 
-/// One call of one operator, without names: `verb` is applied to every element of the product of all dims and windows. The
-/// image has an axis for each dim and each window; the columns have one for each dim and two for each window (position and
-/// tap). Only the strides decide the order of the axes in memory. Operators make problems (ops/operands.hpp) and have checked every
-/// size and offset: every offset stays in its tensor, and all numbers are below 2^60. A problem holds no data pointers; offsets
-/// count from the data pointers of the call.
+/// One call of one operator, without names: `verb` is applied for every tuple of indices of all dims and windows. The image has an
+/// axis for each dim and each window; the columns have one for each dim and two for each window (position and tap). The order of
+/// the axes in memory follows from the strides alone. Operators make problems (ops/operands.hpp) and have checked every size and
+/// offset: every offset stays in its tensor, and all numbers are below 2^60. A problem holds no data pointers; offsets count from
+/// the data pointers of the call.
 struct Problem {
   Verb verb = Verb::extract;
   DType dtype = DType::opaque;
@@ -94,11 +94,11 @@ struct Problem {
   std::array<std::byte, 16> fill{};  ///< one element; for opaque elements zero bytes
   FixedList<Dim, 2 * max_rank> dims{};
   FixedList<Window, max_rank> windows{};  ///< in the order of the taps; the last window's tap runs fastest
-  std::int64_t src_offset = 0;            ///< bytes from the data pointer to the element of index 0 everywhere
+  std::int64_t src_offset = 0;            ///< bytes from the data pointer to the element with index 0 on every axis
   std::int64_t dst_offset = 0;
   ByteRange src_range{};
   ByteRange dst_range{};
-  const std::byte* own_source = nullptr;  ///< an element of value 1, which coverage sums; it has no source of the caller
+  const std::byte* own_source = nullptr;  ///< the element 1 that coverage sums, since its caller gives no source; otherwise null
 };
 
 }  // namespace patchfold::engine

@@ -12,7 +12,7 @@
 
 namespace patchfold::engine {
 
-/// An axis of a walk. A step along an axis moves both sides of a dim, or a window's position, tap or image coordinate.
+/// An axis of a walk. A step along an axis is a step along a dim, or along a window's positions, taps or image coordinates.
 struct Axis {
   enum class Kind : std::uint8_t { dim, position, tap, coordinate } kind = Kind::dim;
   int window = -1;
@@ -21,7 +21,7 @@ struct Axis {
   std::int64_t dst_stride = 0;
 };
 
-/// A list with enough entries for two axes of every window, every dim, and the chunks of the row.
+/// A list with room for every dim, for two axes of every window, and for the chunks of the row.
 using AxisList = FixedList<Axis, 2 * max_axes + 1>;
 
 /// Returns the axes of the image.
@@ -36,7 +36,7 @@ inline AxisList image_axes(const Problem& problem) {
 /// The most bytes of one row of a copy; longer rows are cut, so that threads can share them (arbitrary: 64 KiB).
 inline constexpr std::int64_t chunk_bytes = 64 * 1024;
 
-/// The fewest bytes of a row that is worth a kernel's call (arbitrary: one cache line).
+/// The fewest bytes of a row for which calling a kernel pays (arbitrary: one cache line).
 inline constexpr std::int64_t row_bytes = 64;
 
 /// Orders axes by destination stride, largest first. Returns the axis for the row: the innermost one of at least

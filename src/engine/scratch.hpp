@@ -80,7 +80,7 @@ class ScratchParts {
     }
   }
 
-  /// Returns the number of a part that no other piece has until it is given back.
+  /// Returns the number of a part, which no other piece gets until it is given back.
   std::int64_t take() noexcept {
     if (parts_ == 0) return 0;
     for (;; std::this_thread::yield())
@@ -101,7 +101,7 @@ class ScratchParts {
  private:
   static constexpr std::int64_t bits = 64;
   std::int64_t parts_;
-  std::array<std::uint64_t, most / bits> free_;  // a bit for each part; words beyond the parts are not initialised
+  std::array<std::uint64_t, most / bits> free_;  // a bit for each part, set if free; words beyond the parts are not initialised
 };
 
 }  // namespace patchfold::engine

@@ -25,16 +25,16 @@ inline std::int64_t whole_lines(std::int64_t bytes) noexcept {
   return ceil_div(bytes, kernels::line_bytes) * kernels::line_bytes;
 }
 
-/// Returns the bytes from row to row of scratch memory: whole lines, but not a multiple of a page, because rows whole pages apart
-/// fall into few sets of a cache.
+/// Returns the bytes from row to row of scratch memory: whole lines, but not whole pages. Rows whole pages apart fall into few sets
+/// of a cache.
 inline std::int64_t stage_pitch(std::int64_t bytes) noexcept {
   constexpr std::int64_t page = 4096;
   const std::int64_t lines = whole_lines(bytes);
   return lines % page == 0 ? lines + kernels::line_bytes : lines;
 }
 
-/// Returns the plan of a copy between a tensor and scratch memory, of elements as in `problem`. `written`, the bytes of the whole
-/// tensor of which the copy writes a part, decides whether the copy writes past the cache; 0: it writes scratch memory.
+/// Returns the plan of a copy between a tensor and scratch memory, of elements as in `problem`. `written` decides whether the copy
+/// writes past the cache: it is the number of bytes of the whole tensor that is written, or 0 for a copy to scratch memory.
 /// `accumulate`: the copy adds to the elements of the destination.
 inline std::unique_ptr<Compiled> plan_copy(const Problem& problem, const std::vector<Dim>& axes, std::int64_t written,
                                            bool accumulate = false) {

@@ -50,7 +50,7 @@ constexpr Strategy strategies[] = {
 
 Forced forced_rows;
 
-/// Returns the plan of the first row for which is_tried is true and that fits the problem; null if there is no such row.
+/// Returns the plan of the first row that fits the problem among those for which is_tried() is true; null if there is none.
 std::unique_ptr<Compiled> plan_by(const Problem& normal, auto&& is_tried) {
   for (const Strategy& strategy : strategies) {
     if (!is_tried(strategy)) continue;

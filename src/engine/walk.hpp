@@ -18,7 +18,7 @@ inline int find(const DimList& dims, auto&& wanted) {
   return -1;
 }
 
-/// Removes the i-th dim from the list and returns it; for i = -1 returns a dim of extent 1.
+/// Removes dim i from the list and returns it; for i = -1 returns a dim of extent 1.
 inline Dim take(DimList& dims, int i) {
   if (i < 0) return {};
   const Dim dim = dims[i];
@@ -26,7 +26,7 @@ inline Dim take(DimList& dims, int i) {
   return dim;
 }
 
-/// Returns the product of the extents, which fits into 64 bits, since the destination has at least as many elements.
+/// Returns the product of the extents. It fits into 64 bits, since the destination has at least as many elements.
 std::int64_t count_tuples(const auto& axes) noexcept {
   std::int64_t count = 1;
   for (const auto& axis : axes) count *= axis.extent;
@@ -44,7 +44,7 @@ class Odometer {
     }
   }
   std::int64_t operator[](int axis) const noexcept { return index_[static_cast<std::size_t>(axis)]; }
-  /// Calls moved(axis, steps) for each axis whose index changes.
+  /// Steps to the next tuple. Calls moved(axis, steps) for each axis whose index changes by `steps`.
   void next(auto&& moved) noexcept {
     for (int i = axes_.size() - 1; i >= 0; --i) {
       auto& index = index_[static_cast<std::size_t>(i)];

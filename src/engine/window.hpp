@@ -14,7 +14,7 @@
 
 namespace patchfold::engine {
 
-/// The positions [from, end) of one window whose taps all lie inside.
+/// The positions [from, end) of one window whose taps all lie inside the image.
 struct Inside {
   std::int64_t from = 0;
   std::int64_t end = 0;
@@ -50,8 +50,8 @@ inline double inside_share(const Problem& problem) noexcept {
 /// order of the taps.
 struct Taps {
   std::int64_t count = 0;
-  std::int64_t offset = 0;  ///< bytes from the columns' origin to the first one
-  std::int64_t step = 0;    ///< bytes from each to the next one
+  std::int64_t offset = 0;  ///< bytes from the columns' origin to the first element
+  std::int64_t step = 0;    ///< bytes from each element to the next
 };
 
 /// Finds the taps that point at a coordinate: solves coordinate = b * stride + q * dilation - pad_begin for (b, q). Finding the
@@ -103,10 +103,10 @@ class TapSolver {
   }
 
   Window window_{};
-  std::int64_t divisor_ = 1;        // of stride and dilation; other coordinates than its multiples have no taps
+  std::int64_t divisor_ = 1;        // gcd of stride and dilation, which divides coordinate + pad_begin if the coordinate has taps
   std::int64_t tap_step_ = 1;       // from one tap of a coordinate to the next
-  std::int64_t position_step_ = 1;  // positions that a tap_step_ goes back
-  std::int64_t inverse_ = 0;        // of position_step_ modulo tap_step_
+  std::int64_t position_step_ = 1;  // positions by which each such step goes back
+  std::int64_t inverse_ = 0;        // inverse of position_step_ modulo tap_step_
 };
 
 /// Narrows a window to the coordinates [from, from + extent) and to the positions with a tap that points at one of them. Returns

@@ -79,8 +79,8 @@ HWY_INLINE T* row_of(const BlendRows& b, std::int64_t r) {
   return reinterpret_cast<T*>(b.dst + r * b.pitch);
 }
 
-/// Calls block(j, number) for each group of `number` vectors of a row: vectors_of_block, or 1, both as constants. The last group
-/// overlaps elements that have been made before. A row has `lanes` elements or more.
+/// Calls block(j, number) for groups of `number` vectors that cover a row, where j is the first element of a group and `number` is
+/// a constant: vectors_of_block or 1. The last group may overlap the group before it. A row has at least `lanes` elements.
 template <class Block>
 HWY_INLINE void each_block(std::int64_t count, std::int64_t lanes, const Block& block) {
   std::int64_t j = 0;
@@ -102,7 +102,7 @@ HWY_INLINE void fetch(const T* elements, const BlendTerm& term, std::int64_t byt
     hwy::Prefetch(reinterpret_cast<const std::byte*>(elements) + i + term.ahead);
 }
 
-/// Makes sums of float64, as elements of type From or as float64.
+/// Makes weighted sums in float64, and stores them as elements of type To: From or double.
 template <class From, class To>
 struct Weighted {
   using D = hn::ScalableTag<double>;
@@ -114,7 +114,7 @@ struct Weighted {
   using Out = typename Elements<To, D>::Raw;
   static constexpr std::int64_t lanes = hn::MaxLanes(D());
 
-  /// Writes elements from column j of row r on to dst.
+  /// Writes `vectors` vectors of row r to dst, beginning with element j.
   template <int vectors, bool past_cache>
   static HWY_INLINE void block(const BlendRows& b, Out* dst, std::int64_t r, std::int64_t j, bool keep_equal) {
     const D d;
@@ -146,7 +146,7 @@ struct Weighted {
     for (std::int64_t i = 1; i < b.terms_count; ++i) add(b.terms[i], std::false_type());
     PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
       V sum = sums[v];
-      // The order of operands, chosen by the compiler, decides the sign and the payload of a computed NaN.
+      // The compiler chooses the order of operands, which decides sign and payload of a computed NaN; the quiet NaN replaces it.
       if constexpr (Type::is_float)
         sum = hn::IfThenElse(hn::Eq(sum, sum), sum, hn::Set(d, std::numeric_limits<double>::quiet_NaN()));
       if constexpr (std::is_same_v<From, To>) {
@@ -283,8 +283,8 @@ struct Means8 {
     };
     add(b.terms[0], std::true_type());
     for (std::int64_t i = 1; i < b.terms_count; ++i) add(b.terms[i], std::false_type());
-    // A product of a scale, a weight and an element has passed four roundings, and the sum of m products passes m - 1 more. The
-    // weights of an element add up to 1. So a sum differs by less than (m + 4) * 2^-24 * 2^8 from the sum in float64.
+    // A product of a scale, a weight and an element is rounded four times, and the sum of m products m - 1 times more. The weights
+    // of an element add up to 1. So a sum differs by less than (m + 4) * 2^-24 * 2^8 from the sum in float64.
     const auto limit = hn::Set(d, 0.5F - static_cast<float>(b.terms_count + 4) * 0x1p-16F);
     Raw* dst = row_of<Raw>(b, r) + j;
     // The sum of `magic` and a number below 2^22 has the nearest whole number in its low bits.
@@ -321,7 +321,7 @@ struct Means8 {
   }
 };
 
-/// Makes sums in float64 and stores them as float32: float64 holds the sums exactly, so only one step rounds.
+/// Makes sums in float64 and stores them as float32.
 template <class From>
 void rows_to_float(const BlendRows& b, bool keep_equal) {
   using D = hn::ScalableTag<double>;

@@ -13,8 +13,8 @@
 
 namespace patchfold::kernels {
 
-/// Rows of elements of one tile, side by side. Element j of row r has the weight scale * scales[r] * weights[j], multiplied
-/// in this order, or scale * weights[j] without scales; `weights` begins weights_pitch later for each row.
+/// Rows of one tile; the elements of a row lie side by side. Element j of row r has the weight scale * scales[r] * w, multiplied in
+/// this order, or scale * w without scales, where w is weights[r * weights_pitch + j].
 struct BlendTerm {
   const std::byte* elements = nullptr;
   const double* weights = nullptr;
@@ -42,8 +42,8 @@ struct BlendRows {
   std::int64_t low_pitch = 0;    ///< numbers from row to row of `low`
 };
 
-/// A function that reduces the terms' elements j of row r to element j of row r of dst, in the order of the terms; there is at
-/// least one term.
+/// A function that makes each element of dst from the elements of all terms in the same row and column, in the order of the terms.
+/// There is at least one term.
 using Blend = void (*)(const BlendRows& rows);
 
 /// Returns the kernel that adds weight * element in float64 and rounds once, to nearest even. Integers and types without infinity
@@ -57,19 +57,19 @@ Blend weighted_rows(DType from, DType to, bool keep_equal) noexcept;
 Blend weighted_lines(DType dtype, bool keep_equal) noexcept;
 
 /// The steps of a mean whose terms come in several calls. Between two calls the elements of dst hold the upper halves of the
-/// float64 sums, and BlendRows::low holds the lower halves, so a sum needs no memory but the output and as much again.
+/// float64 sums, and BlendRows::low holds the lower halves. So a sum needs no memory but the output and as much again.
 enum class Fold : std::uint8_t {
   begin,   ///< terms to sums
   add,     ///< sums and terms to sums
   finish,  ///< sums and terms to elements
   whole,   ///< terms to elements
 };
-/// Returns the kernel for one step of a mean of float32. The elements of a term may be those of dst. If the weights of all
-/// steps' terms add up to 1, except for the rounding of float64, the elements have the bits of weighted_rows(float32,
-/// float32, true) with all terms at once.
+/// Returns the kernel for one step of a mean of float32. The elements of a term may be those of dst. If the weights of all terms of
+/// all steps add up to 1, but for the rounding of float64, the elements have the bits of weighted_rows(float32, float32, true) for
+/// all terms at once.
 Blend folding_rows(Fold step) noexcept;
 
-/// Weights that are to be divided by the sum over all terms: some rows of `count` numbers each.
+/// Weights that are to be divided by their sum over all terms. Each term has the same number of rows of `count` weights.
 struct RawWeights {
   struct Term {
     const double* from = nullptr;
@@ -79,11 +79,12 @@ struct RawWeights {
   std::int64_t terms_count = 1;
   std::int64_t rows = 1;
   std::int64_t count = 0;
-  double* to = nullptr;         ///< rows of the first term, side by side
+  double* to = nullptr;         ///< rows of the first term, without gaps
   std::int64_t term_pitch = 0;  ///< numbers from term to term
 };
 
-/// Replaces each weight by weight * (1 / sum), with the sum of all terms in their order. If the sum is 0, weights remain 0.
+/// Replaces each weight by weight * (1 / sum), where the sum adds the weights of all terms in their order. Where the sum is 0,
+/// weights remain 0.
 void normalise(const RawWeights& weights) noexcept;
 
 enum class Integers64 : std::uint8_t { mean, sum };

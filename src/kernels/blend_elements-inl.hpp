@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of elements as numbers, for blend.cpp: widens each type to float64 (8-bit types to float32 too), and narrows
-// sums, rounded once.
+// Converts vectors of elements for blend.cpp: elements to float64 (8-bit types to float32 too), and sums to elements, rounded once.
 #include <hwy/highway.h>
 
 #include <concepts>
@@ -24,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-/// Returns the bits of lanes as 64 bits.
+/// Returns the bits of each lane as a 64-bit integer.
 template <class D, class V>
 HWY_INLINE auto widen_bits(D d, V bits) {
   using U = hn::TFromV<V>;
@@ -37,7 +36,7 @@ HWY_INLINE auto widen_bits(D d, V bits) {
     return hn::PromoteTo(d, hn::PromoteTo(words, bits));
 }
 
-/// Elements of a C++ type. The lanes of D are float64, or float32 for 8-bit types.
+/// The conversions between elements of type T and lanes of D, which are float64, or float32 for 8-bit types.
 template <class T, class D>
 struct Elements {
   using Raw = T;
@@ -46,7 +45,7 @@ struct Elements {
   static constexpr DType dtype = *patchfold::detail::dtype_of_type<T>();
   using Words = hn::Rebind<std::int32_t, D>;
 
-  /// Returns the exact numbers.
+  /// Returns the elements as numbers, exactly.
   template <class RawV>
   static HWY_INLINE V widen(RawV v) {
     const D d;
@@ -64,7 +63,7 @@ struct Elements {
       return hn::PromoteTo(d, hn::PromoteTo(Words(), v));
     }
   }
-  /// Returns numbers rounded to nearest even; integers saturate.
+  /// Returns the numbers as elements, rounded to nearest even; integers saturate.
   static HWY_INLINE auto narrow(V v) {
     const D d;
     const hn::Rebind<T, D> raw;
@@ -88,7 +87,7 @@ struct Elements {
   }
 };
 
-/// Booleans: any byte but 0 is 1.
+/// The conversions of booleans: any byte other than 0 counts as 1.
 template <class D>
 struct Elements<Boolean, D> {
   using Raw = std::uint8_t;
@@ -110,7 +109,8 @@ HWY_INLINE hn::Vec<D> round_to_bits(D d, hn::Vec<D> v, int mantissa_bits, double
   const auto magnitude = hn::Abs(v);
   const hn::RebindToUnsigned<D> bits;
   const auto power = hn::BitCast(d, hn::And(hn::BitCast(bits, magnitude), hn::Set(bits, 0x7ff0000000000000u)));
-  // The unit of the last place is never smaller than for the smallest normal number. Numbers beyond 2^200 become infinity later.
+  // The unit of the last place is never smaller than that of the smallest normal number. Numbers beyond 2^200 become infinity
+  // later.
   const auto bounded = hn::Min(hn::Max(power, hn::Set(d, smallest)), hn::Set(d, 0x1p200));
   const auto centre = hn::Mul(bounded, hn::Set(d, static_cast<double>(std::uint64_t{1} << (52 - mantissa_bits))));
   return hn::CopySign(hn::Sub(hn::Add(magnitude, centre), centre), v);
@@ -153,7 +153,7 @@ struct Elements<Float16, D> {
       const auto bits = hn::PromoteTo(words, v);
       const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(words, 0x8000)));
       const auto moved = hn::ShiftLeft<13>(hn::And(bits, hn::Set(words, 0x7fff)));
-      // Read as float32, the moved bits are 2^112 times too small a number, unless they are infinity or NaN.
+      // Read as float32, the shifted bits are the number times 2^-112, unless the number is infinity or NaN.
       const auto finite = hn::Mul(hn::BitCast(floats, moved), hn::Set(floats, 0x1p112F));
       const auto special = hn::BitCast(floats, hn::Or(moved, hn::Set(words, 0x7f800000)));
       const auto is_special = hn::Ge(hn::BitCast(floats, moved), hn::Set(floats, 0x1p-96F));

@@ -59,7 +59,7 @@ void weighted(const BlendRows& b, bool keep_equal) {
       const double product = Number<From>::widen(element) * (scale * term.weights[r * term.weights_pitch + j]);
       sum = i == 0 ? product : sum + product;
     }
-    // The order of operands, chosen by the compiler, decides the sign and the payload of a computed NaN.
+    // The compiler chooses the order of operands, which decides sign and payload of a computed NaN; the quiet NaN replaces it.
     if (std::isnan(sum)) sum = std::numeric_limits<double>::quiet_NaN();
     if constexpr (std::is_same_v<From, To>)
       save(dst, j, equal ? first : Number<From>::narrow(sum));
@@ -75,7 +75,7 @@ std::uint64_t kept_nan(float element) noexcept {
   return static_cast<std::uint64_t>(bits >> 31) << 63 | std::uint64_t{0x7ff} << 52 |
          static_cast<std::uint64_t>(bits & 0x7fffff) << 29;
 }
-/// Returns the NaN that kept_nan() keeps.
+/// Returns the NaN of float32 that kept_nan() made into this NaN.
 std::uint32_t element_of_nan(std::uint64_t kept) noexcept {
   return static_cast<std::uint32_t>(kept >> 63 << 31 | 0x7f800000 | (kept >> 29 & 0x7fffff));
 }
@@ -115,7 +115,7 @@ void extreme(const BlendRows& b, bool largest) {
 
 template <class T>
 void integers64(const BlendRows& b, bool mean) {
-  // Most elements have two, four or eight tiles, and a shift takes much less time than a quotient of 128 bits.
+  // Most elements are made from two, four or eight tiles, and a shift takes much less time than a division in 128 bits.
   const int shift = std::has_single_bit(static_cast<std::uint64_t>(b.terms_count))
                         ? std::countr_zero(static_cast<std::uint64_t>(b.terms_count))
                         : -1;
@@ -142,7 +142,7 @@ void fold_one(Fold step, const BlendRows& b, std::int64_t r, std::int64_t j) noe
   std::uint64_t bits = 0;
   if (has_sums) bits = static_cast<std::uint64_t>(load<std::uint32_t>(dst, j)) << 32 | b.low[r * b.low_pitch + j];
   double sum = std::bit_cast<double>(bits);
-  // A sum that is NaN has the bits of its elements for as long as all of them are equal.
+  // A sum that is NaN holds the bits of its elements as long as all elements so far are equal.
   std::uint64_t nan = has_sums && std::isnan(sum) ? bits : kept_nan(has_sums ? 0 : element_of(0));
   for (std::int64_t i = 0; i < b.terms_count; ++i) {
     const BlendTerm& term = b.terms[i];

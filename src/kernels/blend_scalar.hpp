@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blends by loops over single elements, for types without vectors in blend.cpp, rows shorter than a vector, and processors without
-// vectors.
+// Blends in loops over single elements: for types that blend.cpp has no vectors for, for rows shorter than a vector, and for
+// processors without vectors.
 #pragma once
 
 #include "kernels/blend.hpp"

@@ -20,7 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Returns the element after +0 is added to it (Finish); float32 and float64 may be the parts of a complex number.
+/// Returns the sum of an element and +0 (see Finish). The element is one number of type Float, or two, as in complex numbers.
 template <class Float, class T>
 HWY_INLINE T plus_zero(T value) {
   Float parts[sizeof(T) / sizeof(Float)];
@@ -30,7 +30,7 @@ HWY_INLINE T plus_zero(T value) {
   return value;
 }
 
-/// Returns a 16-bit float after +0 is added to it; `quiet` and `infinity` are bits of its type.
+/// Returns the sum of a 16-bit float and +0; `quiet` and `infinity` are bit patterns of its type.
 template <std::uint16_t quiet, std::uint16_t infinity>
 std::uint16_t half_plus_zero(std::uint16_t value) {
   if (value == 0x8000) return 0;
@@ -84,7 +84,7 @@ HWY_INLINE void add_zero(D d, V (&v)[number]) {
 
 template <std::uint16_t quiet, std::uint16_t infinity, class D, class V = hn::Vec<D>, std::size_t number>
 HWY_INLINE void add_zero_to_halves(D d, V (&v)[number]) {
-  const hn::RebindToSigned<D> less;  // both are below 2^15
+  const hn::RebindToSigned<D> less;  // both sides are below 2^15
   for (V& each : v) {
     const V magnitude = hn::And(each, hn::Set(d, 0x7fff));
     const V zero = hn::IfThenElseZero(hn::Ne(magnitude, hn::Zero(d)), each);
@@ -111,21 +111,21 @@ HWY_INLINE void finish_all(D d, V (&v)[number], Finish finish) {
 }
 
 /// Loads `ways` vectors from one side, regroups them and stores them on the other side. The kinds of store and finish are tested
-/// once per group: the branch is always predicted, and avoids a copy of the code for each kind.
+/// once for each group: the processor predicts the branch, and the code need not be compiled for each kind.
 template <class T, int ways, bool joins, class Tag = hn::ScalableTag<T> >
 struct Group {
   using D = Tag;
   static constexpr std::int64_t lanes = hn::MaxLanes(D());
   static constexpr std::int64_t bytes = lanes * static_cast<std::int64_t>(sizeof(T));
 
-  /// Moves a group. Each call of `together` returns the address of the next vector on the side where elements lie together.
+  /// Moves a group. Each call of `together` returns the offset of the next vector on the side where elements lie together.
   template <class Together>
   static HWY_INLINE void run(std::byte* dst, const std::byte* src, const Streams& s, bool past_cache, Finish finish,
                              Together&& together) {
     const D d;
     hn::Vec<D> v[ways];
     if constexpr (ways == 3) {
-      // Highway's three-way kernels take one contiguous range.
+      // Highway's functions for three streams take one contiguous range.
       const std::int64_t at = together();
       if constexpr (joins) {
         PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) v[i] = hn::LoadU(d, reinterpret_cast<const T*>(src + i * s.pitch));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regroups small elements within registers.
 //
-// Split distributes a row to `ways` streams in turn: r g b r g b .. becomes r r .. g g .. b b ... Join is the inverse. Split and
-// join load whole vectors, move lanes between them, and store whole vectors. The strategy "streams" of the engine calls split and
-// join for operators that move single elements, such as space_to_depth or patches with stride = kernel.
+// Split distributes the elements of a row to `ways` streams in turn: r g b r g b .. becomes r r .. g g .. b b ... Join is the
+// inverse. Split and join load whole vectors, move lanes between them, and store whole vectors. The strategy "streams" of the
+// engine calls split and join for operators that move single elements, such as space_to_depth or patches with stride = kernel.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace patchfold::kernels {
 
-/// Returns whether split and join are made for `ways` streams of elements of `unit` bytes.
+/// Returns whether split and join have code for `ways` streams of elements of `unit` bytes.
 bool has_vectors(std::int64_t unit, std::int64_t ways) noexcept;
 
 /// The work of one split or join: `rows` rows, each of `count` groups of `ways` elements.
@@ -24,7 +24,7 @@ struct Streams {
   std::int64_t count = 0;  ///< elements of a stream in a row
   std::int64_t rows = 1;
   std::int64_t row_pitch = 0;         ///< bytes from row to row on the side where elements lie together
-  std::int64_t stream_row_pitch = 0;  ///< bytes from row to row of a stream; count * unit if its rows follow each other
+  std::int64_t stream_row_pitch = 0;  ///< bytes from row to row of a stream; count * unit if the rows have no gaps
   std::int64_t prefetch = 0;          ///< bytes that reads are prefetched ahead; 0: none
 };
 
@@ -32,7 +32,7 @@ struct Streams {
 /// 2, 4 or 8, ways 2, 3, 4, 8 or 16.
 void split(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store) noexcept;
 
-/// Returns the bytes of the vectors of split and join, which are fast only for rows that fill a vector.
+/// Returns the size in bytes of the vectors that split and join use; they are fast only for rows that fill a vector.
 std::int64_t vector_bytes() noexcept;
 
 /// Returns whether rows are whole vectors, so that split and join can write whole lines.
@@ -42,7 +42,7 @@ bool streams_whole(std::int64_t unit, const Streams& streams) noexcept;
 /// become 0 or 1.
 enum class Finish : std::uint8_t { none, float32, float64, float16, bfloat16, boolean };
 Finish finish_of(DType dtype) noexcept;
-/// Adds +0 to elements side by side.
+/// Adds +0 to each of some elements that lie side by side.
 void finish_elements(std::byte* elements, std::int64_t bytes, Finish finish) noexcept;
 
 /// Copies dst[row * row_pitch + (i * ways + way) * unit] = src[way * pitch + row * stream_row_pitch + i * unit], for the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds one element of each summable type: widened to its accumulator, added, rounded once. sum.cpp loops over these functions, and
-// sum_map.cpp does so in builds without vectors; lanes-inl.hpp has the vectors.
+// Adds single elements of each summable type: an element is widened to its accumulator and added, and the sum is rounded once.
+// sum.cpp loops over these functions, and sum_map.cpp does so in builds without vectors; lanes-inl.hpp has the vectors.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ consteval auto summed_as() {
     return std::type_identity<void>();
 }
 
-/// The type for which the sums of elements of type T are compiled: integers of one size share their code, and complex numbers are
-/// pairs of real numbers. void for types that cannot be added.
+/// The type for which sums of T are compiled: the unsigned type of T's size for integers, and the real type for complex numbers,
+/// which are summed by parts. void for types that cannot be added.
 template <class T>
 using SummedAs = typename decltype(summed_as<T>())::type;
 

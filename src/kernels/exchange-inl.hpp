@@ -22,7 +22,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-/// Calls f for blocks of `size` from 0 to `end`; the last block begins early enough to be whole.
+/// Calls f(begin) for blocks of `size` that cover [0, end); the last block begins early enough to be whole.
 template <class F>
 HWY_INLINE void for_blocks(std::int64_t end, std::int64_t size, F&& f) {
   for (std::int64_t i = 0;; i = std::min(i + size, end - size)) {
@@ -37,8 +37,8 @@ HWY_INLINE void fetch_soon(const void* to) {
   __builtin_prefetch(static_cast<const std::byte*>(to) + 128, 1);
 }
 
-/// Exchanges rows with columns in blocks of as many rows as columns. A column of a block is one load and a row is one store, so
-/// only whole vectors, halves or quarters are moved, and overhead is small. In the source, rows lie one unit or two units apart.
+/// Exchanges rows with columns in blocks of as many rows as columns. A column of a block is one load and a row is one store, each
+/// of a whole vector, a half or a quarter. In the source, rows lie one unit or two units apart.
 template <class T>
 struct Exchange {
   static constexpr std::int64_t unit = sizeof(T);
@@ -50,8 +50,8 @@ struct Exchange {
   /// hold two units.
   static constexpr int largest = lanes == 2 && has_32_bytes ? 4 : lanes;
 
-  /// Exchanges vectors with lanes in each 16 bytes: every round moves one bit from the index of the lane to the index of the
-  /// vector. As long as at most the first half of a vector's lanes is `valid`, two vectors fit into one.
+  /// Exchanges the indices of vectors and of lanes: every round moves one bit from the lane's index to the vector's index. The
+  /// first `valid` lanes hold units; as long as they are at most half of the lanes, two vectors are packed into one.
   template <int vectors, int valid, int rest>
   static HWY_INLINE void exchange_lanes(V* v) {
     const D d;
@@ -69,7 +69,7 @@ struct Exchange {
     }
   }
 
-  /// An integer of half or a quarter of a vector of 16 bytes.
+  /// An integer as large as a half or a quarter of a vector of 16 bytes.
   template <std::int64_t bytes>
   using Piece = std::conditional_t<bytes == 8, std::uint64_t, std::uint32_t>;
 
@@ -141,7 +141,7 @@ struct Exchange {
     }
   }
 
-  // The loops read local variables, because the compiler must assume that a store of bytes changes the plane.
+  // The loops below read local variables, because the compiler must assume that a store of bytes changes the plane.
 
   template <int size, int step>
   static void exchange_blocks(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {

@@ -31,7 +31,7 @@ class Columns {
     at_ -= begin_;
   }
 
-  /// Returns the address of the next `bytes` bytes, at most `most`; the caller may also write a vector beyond them.
+  /// Returns the address for the next `bytes` bytes, at most `most`; the caller may write one vector beyond them.
   HWY_INLINE std::byte* next(std::int64_t bytes) {
     if (is_past_) return buffer_ + held_;
     return end_ - at_ >= bytes + line_bytes ? at_ : buffer_;
@@ -194,7 +194,8 @@ struct ExtractMapOf {
   }
 
 #if HWY_TARGET != HWY_SCALAR
-  /// Copies rows that fit into a part of a vector, the lower half or quarter: shorter stores cross lines less often.
+  /// Copies rows that fit into the lower half or quarter of a vector, by stores of this size: shorter stores cross lines less
+  /// often.
   template <class Part, bool is_masked>
   static HWY_NOINLINE void copy_narrow(const ExtractStep& step, const std::byte* at, const std::uint8_t* masks,
                                        hn::Vec<Part> fill, Columns& columns) {
@@ -284,7 +285,7 @@ struct ExtractMapOf {
   static constexpr ExtractMapKernel kernel{lanes, sizeof(T), mask_bytes, extract};
 };
 
-/// Returns whether this build holds elements of the size of T, or of two T.
+/// Returns whether this build holds elements as large as one T, or as two T.
 template <class T>
 consteval bool holds_lanes() {
   constexpr std::size_t size = sizeof(T);

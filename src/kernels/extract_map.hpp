@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes columns of small images by a program that was written beforehand: the counterpart of kernels/sum_map.hpp.
 //
-// All maps of a problem read the same coordinates in the same order. So one program lists the vectors of a map in the order of its
-// columns, for all maps. Vectors go across the ends of rows; lanes outside of the image are masked and filled.
+// A map is the image of one channel. All maps of a problem are read at the same coordinates in the same order, so one program
+// serves all maps. The program lists the vectors of a map in the order of its columns. Vectors go across the ends of rows; lanes
+// outside of the image are masked and filled.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +15,14 @@
 
 namespace patchfold::kernels {
 
-/// Rows of the map that follow one another in the columns.
+/// A step of a program: copies rows of the map that follow one another in the columns.
 struct ExtractStep {
   std::int64_t offset = 0;  ///< bytes from the map to the first row
   std::int64_t pitch = 0;   ///< bytes from row to row of the map
   std::int64_t rows = 1;
   std::int64_t row_bytes = 0;  ///< bytes of a row in the columns
-  /// The offset in ExtractProgram::masks: for each vector of a row the lanes inside the image, a bit each. `all`: a row has all
-  /// lanes; `none`: the row is filled.
+  /// The offset in ExtractProgram::masks, where each vector of a row has a bit for each lane, set if the lane is inside the image.
+  /// `all`: all lanes are inside; `none`: no lane is inside, so the row is filled.
   std::int64_t masks = all;
   static constexpr std::int64_t all = -1, none = -2;
 };
@@ -48,8 +49,8 @@ struct ExtractMaps {
 
 /// The kernel for elements of one size on one instruction set; it lives as long as the process.
 struct ExtractMapKernel {
-  std::int64_t lanes = 1;      ///< in a vector
-  std::int64_t lane_size = 1;  ///< bytes
+  std::int64_t lanes = 1;      ///< number of lanes of a vector
+  std::int64_t lane_size = 1;  ///< bytes of a lane
   std::int64_t mask_bytes = 1;
   void (*extract)(const ExtractProgram& program, const ExtractMaps& maps) = nullptr;
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only list of the fast paths of each instruction set.
 //
-// Highway compiles a kernel once for each numbered target; on x86 a target with a lower number is a newer instruction set, which
+// Highway compiles a kernel once for each numbered target. On x86 a target with a lower number is a newer instruction set, which
 // has all features of sets with higher numbers. So a fact about AVX3 is true for AVX3_DL and for every later set. A kernel that
-// compared HWY_TARGET with today's sets would silently lose its fast path on later sets; tests/unit/kernels_test.cpp checks
-// that no kernel does.
+// compared HWY_TARGET with today's sets would silently lose its fast path on later sets; tests/unit/kernels_test.cpp checks that no
+// kernel does.
 #pragma once
 
 #include <hwy/detect_targets.h>

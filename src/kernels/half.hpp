@@ -8,7 +8,7 @@
 
 namespace patchfold::kernels {
 
-/// Returns the exact value.
+/// Returns the value of a bfloat16, exactly.
 inline float bfloat16_to_float(std::uint16_t bits) noexcept {
   return std::bit_cast<float>(std::uint32_t{bits} << 16);
 }
@@ -20,7 +20,7 @@ inline std::uint16_t float_to_bfloat16(float value) noexcept {
   return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
-/// Returns the exact value.
+/// Returns the value of a float16, exactly.
 inline float float16_to_float(std::uint16_t half) noexcept {
   const std::uint32_t sign = std::uint32_t{half} << 16 & 0x80000000u;
   const std::uint32_t magnitude = half & 0x7fffu;

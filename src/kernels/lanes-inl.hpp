@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of elements that are added, for every summable type: each type is widened to its accumulator and rounded once, as in
-// kernels/elements.hpp for one element.
+// Adds vectors of elements of every summable type, as kernels/elements.hpp adds single elements: widened to the accumulator, and
+// rounded once.
 #include <hwy/highway.h>
 
 #include <cstdint>
@@ -61,7 +61,7 @@ struct Halves {
   }
 };
 
-/// Returns the lower halves of lanes whose upper halves are zero.
+/// Returns the lower halves of the lanes; the upper halves are zero.
 template <class D, class U>
 HWY_INLINE auto lower_halves(D, U bits) {
   const hn::Rebind<std::uint16_t, D> narrow;
@@ -121,7 +121,7 @@ struct Lanes<Float16, Tag> : Halves<Lanes<Float16, Tag>, Tag> {
   }
   static HWY_INLINE auto narrow(V sum) {
     if constexpr (has_float16_conversions(HWY_TARGET)) {
-      const hn::Rebind<hwy::float16_t, D> halves;  // to nearest even in every environment
+      const hn::Rebind<hwy::float16_t, D> halves;  // rounds to nearest even, whatever the environment's rounding mode
       return hn::BitCast(hn::Rebind<std::uint16_t, D>(), hn::DemoteTo(halves, sum));
     } else {
       const Wide d;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and means of rows, compiled once for each instruction set. Contiguous rows use vectors, other rows use a scalar loop.
+// Sums and means of rows, compiled once for each instruction set. Contiguous rows use vectors, other rows a scalar loop.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/mean.cpp"
 #include "kernels/mean.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Means: sums in a type so wide that the mean of equal elements is the element, divided once and rounded once.
+// Computes means. Elements are added in a type so wide that the mean of equal elements is the element; the sum is divided once and
+// rounded once.
 //
 //   elements                                     accumulator
 //   integers of 32 bits and less, booleans,      float64
@@ -10,8 +11,9 @@
 // Sums begin as -0, since -0 plus an element is the element; apart from that, sums are computed as in kernels/elements.hpp. For up
 // to `most_met` elements an integer sum in float64 is exact, and n equal floats add up to n times their value.
 //
-// careful_mean() makes the means that do not follow from a sum: means of elements that are not finite, whose bits it compares, and
-// of finite elements whose sum overflows. A boolean byte above 1 is added as NaN, so that careful_mean() makes its mean too.
+// careful_mean() makes the means that do not follow from a sum. These are means of elements that are not finite, whose bits it
+// compares, and of finite elements whose sum overflows. A boolean byte above 1 is added as NaN, so that careful_mean() makes its
+// mean too.
 #pragma once
 
 #include <array>
@@ -37,7 +39,7 @@ struct MeanRow {
   const FillLine* fill = nullptr;
 };
 
-/// A SumKernel with divisions.
+/// The functions for means of one type; SumKernel has those for sums.
 struct MeanKernel {
   std::int64_t accumulator_size;
   void (*clear)(std::byte* accumulators, std::int64_t count) noexcept;
@@ -55,14 +57,14 @@ const MeanKernel& mean_kernel(DType dtype) noexcept;
 /// Returns whether a stored element may differ from the mean, so that careful_mean() must make it.
 bool needs_care(DType dtype, const std::byte* element) noexcept;
 
-/// Elements in equal steps.
+/// Elements of a mean that lie in equal steps.
 struct MetTaps {
   std::int64_t count = 0;
-  std::int64_t step = 0;  ///< bytes
+  std::int64_t step = 0;  ///< bytes from element to element
 };
 
-/// Writes a mean to dst; `fill` if it has no elements. The elements are at src + i0 * step0 + i1 * step1 + .., where each of `taps`
-/// gives a step and a number of steps.
+/// Writes a mean to dst; `fill` if it has no elements. The elements are at src + i0 * step0 + i1 * step1 + .., where taps[k] gives
+/// step k and the count of index k.
 void careful_mean(DType dtype, std::byte* dst, const std::byte* src, std::span<const MetTaps> taps,
                   const FillLine& fill) noexcept;
 

@@ -18,7 +18,7 @@ T load(const std::byte* from) {
   return value;
 }
 
-/// Calls f(element) for each element, in order. There is at least one.
+/// Calls f(element) for each element of a mean, in order. There is at least one.
 template <class F>
 void each_met(const std::byte* src, std::span<const MetTaps> taps, const F& f) {
   std::array<std::int64_t, max_rank> index{};
@@ -56,7 +56,7 @@ struct Kinds {
   }
 };
 
-/// Returns the mean of one part, whose bits are not equal in all elements.
+/// Returns the mean of one part (real or imaginary), whose bits differ between elements.
 template <class T>
 T mean_of(const std::byte* src, std::span<const MetTaps> taps) {
   T mean{};

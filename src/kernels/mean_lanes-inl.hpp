@@ -25,7 +25,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-/// Sums in float64, of `lanes` elements.
+/// A vector of sums in float64, one for each of `lanes` elements.
 template <class T>
 struct MeanLanes {
   using D = hn::ScalableTag<double>;
@@ -69,7 +69,7 @@ struct MeanLanes {
   }
 };
 
-/// Pairs of float64.
+/// Sums of float64 as pairs of float64 (mean_scalar.hpp).
 template <>
 struct MeanLanes<double> {
   using D = hn::ScalableTag<double>;
@@ -168,7 +168,7 @@ struct LongLanes {
   using V = hn::Vec<D>;
   using Raw = T;
   struct Sums {
-    HWY_INLINE Sums() {}  // as above
+    HWY_INLINE Sums() {}  // as in MeanLanes<double>
     HWY_INLINE Sums(V low_sums, V high_sums) : low(low_sums), high(high_sums) {}
     V low, high;
   };
@@ -179,7 +179,7 @@ struct LongLanes {
   static HWY_INLINE Sums add(Sums sums, V value) {
     const D d;
     const V low = hn::Add(sums.low, value);
-    // A mask is -1 if a sum has wrapped.
+    // A lane of the mask is -1 if its sum has wrapped, so subtracting the mask adds the carry.
     V high = hn::Sub(sums.high, hn::VecFromMask(d, hn::Lt(low, value)));
     if constexpr (std::is_signed_v<T>)
       high = hn::Add(high, hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(hn::RebindToSigned<D>(), value))));

@@ -17,7 +17,7 @@ namespace patchfold::kernels {
 __extension__ using Integer128 = __int128;
 __extension__ using UnsignedInteger128 = unsigned __int128;
 
-/// Returns the quotient rounded to nearest even; count >= 1.
+/// Returns sum / count, rounded to nearest even; count is at least 1.
 template <class Integer>
 Integer rounded_quotient_of(Integer sum, std::int64_t count) noexcept {
   Integer quotient = sum / count;
@@ -35,7 +35,7 @@ inline Integer128 rounded_quotient(Integer128 sum, std::int64_t count) noexcept 
   return low == sum ? rounded_quotient_of(low, count) : rounded_quotient_of(sum, count);
 }
 
-/// An unevaluated sum of two numbers.
+/// A number as the sum of two float64, which together hold more bits than one.
 struct Pair {
   double high = -0.0;
   double low = 0;
@@ -51,11 +51,11 @@ struct Pair {
     high = sum.high;
     low += sum.low;
   }
-  /// Returns the quotient by a whole number up to 2^26, rounded once.
+  /// Returns the quotient by `count`, a whole number of at most 2^26, rounded once.
   double over(double count) const noexcept {
     const Pair whole = low == 0 ? Pair{high, 0} : sum_of(high, low);
     const double quotient = whole.high / count;
-    // Products of half a mantissa and the count are exact, so the remainder is exact too.
+    // `upper` and quotient - upper have half a mantissa each, so their products with the count are exact, and `rest` is too.
     const double upper = std::bit_cast<double>(std::bit_cast<std::uint64_t>(quotient) & ~std::uint64_t{0x7ffffff});
     const double rest = (whole.high - upper * count) - (quotient - upper) * count + whole.low;
     const double correction = rest / count;
@@ -113,7 +113,8 @@ requires(sizeof(T) == 8) struct MeanOf<T> {
   }
 };
 
-/// The real type in which means of T are computed, `parts` numbers to an element; void for types that cannot be added.
+/// Returns the element type that the mean kernels see: the real type of a complex T (two numbers an element), T itself otherwise;
+/// void for types that cannot be added.
 template <class T>
 consteval auto averaged_as() {
   if constexpr (ComplexNumber<T>)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies and fills rows of units of any number of bytes. Pointers need no alignment. Strides are in bytes and may be negative;
-// strides of the source may be 0. Bits are copied unchanged.
+// Copies and fills rows of units. A unit has any number of bytes, which are copied unchanged. Pointers need no alignment. Strides
+// are in bytes and may be negative; strides of the source may be 0.
 #pragma once
 
 #include <cstddef>

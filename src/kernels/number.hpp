@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of every real type as float64, one at a time.
+// Converts single elements of every real type to float64 and back.
 #pragma once
 
 #include <cmath>

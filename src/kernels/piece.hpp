@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies a few bytes without a function call: two overlapping halves of a constant size each.
+// Copies a few bytes without a function call, as two halves of a constant size that may overlap.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace patchfold::kernels {
 
-/// Copies `half` to 2 * `half` bytes.
+/// Copies `bytes` bytes; there are at least `half` and at most 2 * `half`.
 template <std::size_t half>
 inline void copy_overlapping(std::byte* dst, const std::byte* src, std::size_t bytes) noexcept {
   std::byte front[half], back[half];

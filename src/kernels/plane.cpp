@@ -23,7 +23,7 @@ HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Copies `half` to 2 * `half` bytes, in two halves that may overlap.
+/// Copies `bytes` bytes, at least `half` and at most 2 * `half`, in two halves that may overlap.
 template <std::int64_t half>
 HWY_INLINE void copy_halves(std::byte* dst, const std::byte* src, std::int64_t bytes) {
 #if HWY_TARGET != HWY_SCALAR
@@ -53,7 +53,8 @@ HWY_INLINE void copy_vectors(std::byte* dst, const std::byte* src, std::int64_t 
 #endif
 }
 
-/// Copies a unit. A constant size turns memcpy into a load and a store. -n stands for units of n to 2 n bytes, 0 for larger units.
+/// Copies a unit. `constant` is the size, which turns memcpy into a load and a store; -n stands for any size from n to 2 * n bytes,
+/// 0 for larger sizes.
 template <std::int64_t constant>
 HWY_INLINE void move_unit(std::byte* dst, const std::byte* src, std::int64_t unit) {
   if constexpr (constant > 0)
@@ -156,7 +157,7 @@ struct Planes {
     const bool is_backwards = p.src_columns.stride < 0, rows_are = p.src_rows.stride < 0;
     std::int64_t rows[ways];
     for (int i = 0; i < ways; ++i) rows[i] = p.dst_rows.offsets[rows_are ? ways - 1 - i : i];
-    if (rows_are) src -= (ways - 1) * unit;  // the row that comes first in memory
+    if (rows_are) src -= (ways - 1) * unit;  // to the row that comes first in memory
     for_blocks(p.columns, side, [=](std::int64_t column) {
       const std::byte* from = src + (is_backwards ? -(column + side - 1) : column) * ways * unit;
       V v[ways];
@@ -307,7 +308,7 @@ PlaneVectors vectors_if_held() {
     return {};
 }
 
-/// Copies units one by one if no element type of this build has their size.
+/// Returns the kernel for units of the size of T; it copies units one by one if this build has no elements that fit such units.
 template <class T>
 MovePlane mover_if_held(std::int64_t unit, const Plane& plane) {
   if constexpr (holds_unit(sizeof(T)))

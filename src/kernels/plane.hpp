@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planes: copies of units along two axes with any strides.
 //
-// Columns run along the axis with the smallest stride in the destination. If another axis (rows) has the smallest stride in the
-// source, rows and columns are exchanged in registers. Columns in reverse order, or two units apart, are put in order in registers.
-// Rows and columns may each run along several dims, one after the other, so that short dims fill a register too. The strategy
-// "strided" (engine/copies/strided.cpp) cuts every copy into planes that stay in the cache.
+// Columns run along the axis with the smallest stride in the destination. If another axis has the smallest stride in the source,
+// rows run along that axis, and rows and columns are exchanged in registers. Columns in reverse order, or two units apart, are put
+// in order in registers. Rows and columns may each run along several dims, one after the other, so that short dims fill a register
+// too. The strategy "strided" (engine/copies/strided.cpp) cuts every copy into planes that stay in the cache.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,11 @@
 
 namespace patchfold::kernels {
 
-/// One side of an axis: the offsets of its units. Strides are in bytes and may have any sign.
+/// The places of the units along one axis of a plane, in the source or in the destination. Strides are in bytes and may have any
+/// sign.
 struct PlaneSide {
-  const std::int64_t* offsets = nullptr;  ///< of every unit, from the first
-  std::int64_t stride = 0;                ///< if the units lie in equal steps, otherwise 0
+  const std::int64_t* offsets = nullptr;  ///< bytes from the first unit to each unit
+  std::int64_t stride = 0;                ///< bytes from unit to unit if they lie in equal steps, otherwise 0
 };
 
 /// A copy of units: dst[dst_rows[r] + dst_columns[c]] = src[src_rows[r] + src_columns[c]].
@@ -39,7 +40,7 @@ using MovePlane = void (*)(std::byte* dst, const std::byte* src, std::int64_t un
 /// Returns the kernel for planes like `plane`, with units of `unit` bytes, on the instruction set in use.
 MovePlane plane_kernel(std::int64_t unit, const Plane& plane) noexcept;
 
-/// The abilities of registers for units of some size.
+/// The abilities of the instruction set's registers, for units of one size.
 struct PlaneVectors {
   std::int64_t lanes = 1;  ///< units in a register; 1: units are moved one by one
   bool spreads = false;    ///< units can be stored at every second place
@@ -55,7 +56,7 @@ enum class PlaneWay : std::uint8_t {
   join,        ///< a few columns become neighbours in a row
   split,       ///< the inverse of join
   exchange,    ///< rows become columns, in blocks
-  straighten,  ///< puts columns in order that lie backwards, or at every second place of the source
+  straighten,  ///< columns that lie backwards, or at every second place of the source, are put in order
   spread,      ///< columns go to every second place of the destination
   repeat,      ///< columns are the same unit
 };
@@ -63,7 +64,7 @@ enum class PlaneWay : std::uint8_t {
 /// The steps of a plane from unit to unit, in bytes. A step of 0 means that the steps along this axis differ.
 struct PlaneSteps {
   std::int64_t dst_rows = 0, dst_columns = 0, src_rows = 0, src_columns = 0;
-  bool repeats = false;  ///< as in the plane
+  bool repeats = false;  ///< Plane::repeats
 };
 constexpr PlaneWay plane_way(std::int64_t unit, PlaneVectors vectors, std::int64_t rows, std::int64_t columns,
                              const PlaneSteps& steps) noexcept {
@@ -97,15 +98,15 @@ constexpr std::int64_t lines_near(std::int64_t step) noexcept {
   return ways * sets / std::gcd(step != 0 && step % line == 0 ? step / line : 1, sets);
 }
 
-/// The blocks in which rows are exchanged with columns: `side` rows and columns. 1: units are exchanged one by one, since there are
-/// too few rows or columns, or since 16 bytes hold only one unit of rows that lie two units apart.
+/// The blocks in which rows are exchanged with columns: `side` rows and columns. With a side of 1 units are exchanged one by one:
+/// if there are too few rows or columns, or if 16 bytes hold only one unit of rows that lie two units apart.
 struct Blocks {
   std::int64_t side = 1;
   double cycles = 0;  ///< a rough estimate for the plane
 };
 
 /// Returns the cheapest blocks for rows that lie `step` units apart in the source. The last block overlaps the block before it if
-/// it does not fit.
+/// blocks do not fit evenly.
 constexpr Blocks blocks_of(PlaneVectors vectors, std::int64_t rows, std::int64_t columns, std::int64_t step) noexcept {
   const auto parts = [](std::int64_t length, std::int64_t side) { return (length + side - 1) / side; };
   Blocks best{1, 0.9 * static_cast<double>(rows * columns)};

@@ -26,8 +26,8 @@ namespace {
 
 #if HWY_ARCH_X86
 
-/// Bits of the processor's answers to CPUID, named as in <cpuid.h>, and of the register for the vectors that the operating
-/// system saves.
+/// Bits of the processor's answers to CPUID, named as in <cpuid.h>, and of the register XCR0, which tells the vectors that the
+/// operating system saves.
 struct Features {
   std::uint32_t leaf1_ecx = 0;
   std::uint32_t leaf7_ebx = 0;
@@ -97,7 +97,7 @@ std::int64_t beyond_static() noexcept {
 #endif
 
 /// Returns the sets that are built in and that this processor can run. The result always has the compiler's baseline set and plain
-/// loops: without this rule NEON would be missing on processors without AES, which Highway requires and no kernel uses.
+/// loops. Without this rule NEON would be missing on processors without AES: Highway requires AES, but no kernel uses it.
 std::int64_t available() noexcept {
   static constinit std::atomic<std::int64_t> known{0};
   if (known.load(std::memory_order_relaxed) == 0)

@@ -121,7 +121,7 @@ void copy_some_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src
   const auto mask = hn::FirstN(d, static_cast<std::size_t>(tail));
   for (; rows > 0; --rows, dst += dst_pitch, src += src_pitch) {
     std::int64_t i = 0;
-    if constexpr (whole < 0)  // copied one by one, vectors of 16 bytes take 1.6 times as long
+    if constexpr (whole < 0)  // a loop over single vectors of 16 bytes takes 1.6 times as long
       for (; i + 4 * step <= body; i += 4 * step) {
         V v[4];
         for (std::int64_t k = 0; k < 4; ++k) v[k] = get(src + i + k * step);
@@ -141,7 +141,7 @@ void copy_some_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src
 
 using CopySomeRows = void (*)(std::byte*, std::int64_t, const std::byte*, std::int64_t, std::int64_t, std::int64_t);
 
-/// Returns a copy loop for rows of the given size; a constant number of vectors saves the loop over them.
+/// Returns a copy loop for rows of the given size; a number of vectors that is known to the compiler needs no loop.
 CopySomeRows copy_some_rows_of(std::int64_t row_bytes) {
   switch (row_bytes / step) {
     case 0: return copy_some_rows<0>;
@@ -230,18 +230,19 @@ void copy_rows_whole(std::byte* dst, const std::byte* src, std::int64_t bytes, A
 
 #endif
 
-/// Pieces are put together in a small buffer and written as whole lines, a few at a time. So stores to memory overlap with the work
-/// on the next pieces.
+/// The bytes of pieces that are put together in a buffer before its whole lines are written. They are few, so that stores to memory
+/// overlap with the work on the next pieces.
 constexpr std::int64_t flush_bytes = 2048;
-constexpr std::int64_t part_bytes = 2048;  ///< of one piece at most
+constexpr std::int64_t part_bytes = 2048;  ///< a larger piece goes into the buffer in parts of this size
 
-/// The position of the next piece.
+/// The place of the next piece: piece i of row `way`.
 struct Cursor {
   std::int64_t i = 0;
   std::int64_t way = 0;
 };
 
-/// Calls copy(dst, src) for `pieces` pieces. All changing values are local variables, since stores of bytes cannot alias them.
+/// Calls copy(dst, src) for `pieces` pieces. All changing values are in local variables, since the compiler knows that stores of
+/// bytes do not change these.
 template <class Copy>
 HWY_INLINE void for_pieces(std::byte* dst, const Sources& s, Cursor& at, std::int64_t pieces, std::int64_t unit,
                            Copy&& copy) {
@@ -317,7 +318,7 @@ Gatherers gatherers_of(std::int64_t unit) {
   return {gather_exactly<0>};
 }
 
-/// Returns the number of groups of pieces, from the first on, behind which a vector can be read.
+/// Returns how many groups of pieces, one piece of each way, can be read with a whole vector for each piece.
 std::int64_t readable_groups(const Sources& s, std::int64_t vector, std::int64_t count) {
   for (std::int64_t way = 0; way < s.ways; ++way) {
     const std::int64_t room = s.end - s.rows[way] - vector;
@@ -367,7 +368,7 @@ void Gather(std::byte* dst, const Sources& sources, std::int64_t count, Store st
     return;
   }
 #endif
-  // Bytes have their final offset within a line already in the buffer; the rest of the last line waits for more bytes.
+  // Bytes lie in the buffer at their final offset within a line. A last line that is not full waits in the buffer for more bytes.
   constexpr std::int64_t room = flush_bytes + part_bytes + 2 * line_bytes;
   alignas(line_bytes) std::byte assembly[room];
   auto held = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst) % line_bytes);

@@ -25,7 +25,7 @@ struct Ahead {
   std::int64_t rate = 0;    ///< lines to prefetch for 256 lines of progress
   std::int64_t row = 0;     ///< next row of the group
   std::int64_t line = 0;    ///< next line of the row
-  std::int64_t credit = 0;  ///< 256ths of a line
+  std::int64_t credit = 0;  ///< lines that are due, in 256ths
 
   /// Prefetches the lines that are due after `lines` lines of progress.
   void advance(std::int64_t lines) noexcept {
@@ -54,7 +54,8 @@ struct Ahead {
 };
 
 /// Copies `rows` rows of `row_bytes` bytes. Pointers and pitches need no alignment. With Store::past_cache, lines of the
-/// destination are written whole wherever rows lie side by side (dst_pitch == row_bytes). Ends with no store pending.
+/// destination are written whole wherever rows lie side by side (dst_pitch == row_bytes). Call finish_stores() before other threads
+/// read the destination.
 void copy_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch, std::int64_t row_bytes,
                std::int64_t rows, Store store, Ahead& ahead) noexcept;
 

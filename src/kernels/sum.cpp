@@ -114,7 +114,7 @@ struct Sum {
   }
 
   static Accumulator ones(std::int64_t count) {
-    // From 2^digits on, adding 1 changes nothing.
+    // Adding 1 to a float of 2^digits or more changes nothing, so more ones than this add up to 2^digits.
     if constexpr (std::is_floating_point_v<Accumulator>)
       return static_cast<Accumulator>(std::min(count, std::int64_t{1} << std::numeric_limits<Accumulator>::digits));
     else if constexpr (std::is_same_v<T, Boolean>)

@@ -16,7 +16,7 @@ struct SumKernel {
   std::int64_t accumulator_size;
   /// Adds accumulator[i] += src[i * src_stride].
   void (*add)(std::byte* accumulators, const std::byte* src, std::int64_t src_stride, std::int64_t count) noexcept;
-  /// Sets accumulator[i] = the sum of counts[i] * factor ones; a product is at least 0 and below 2^63.
+  /// Sets accumulator[i] to the sum of counts[i] * factor ones; this product is at least 0 and below 2^63.
   void (*count)(std::byte* accumulators, const std::int64_t* counts, std::int64_t factor, std::int64_t count) noexcept;
   /// Writes dst[i * dst_stride] = accumulator[i], rounded to nearest even if the element is narrower.
   void (*store)(std::byte* dst, std::int64_t dst_stride, const std::byte* accumulators, std::int64_t count) noexcept;

@@ -25,8 +25,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
 
-/// Runs programs in plain loops. `Type` has a Sum, begun as nothing(), add(sum, at) and finish(sum, lane, program, map,
-/// to).
+/// Runs programs in plain loops. `Type` has a type Sum; nothing(), which begins a sum; add(sum, at); and finish(sum, lane, program,
+/// map, to), which stores an element.
 template <class Type>
 struct SumMapOf {
   using Sum = typename Type::Sum;
@@ -82,8 +82,8 @@ struct SumMapOf {
   static constexpr std::int64_t most_vectors = 4;
   static constexpr std::int64_t mask_bytes = lanes < 8 ? 1 : lanes / 8;
 
-  /// Finishes sums in one loop over memory, if finishing takes many instructions: unrolled for each kernel, they would be most of
-  /// the code.
+  /// Finishes sums in one loop over memory, if finishing takes many instructions: unrolled in each kernel, these instructions would
+  /// be most of the code.
   static HWY_NOINLINE void finish_all(const std::byte* sums, std::int64_t lane, std::int64_t vectors,
                                       const SumProgram& program, const SumMap& map) {
     std::byte* to = map.to + lane * size;
@@ -152,8 +152,8 @@ struct SumMapOf {
     }
   }
 
-  /// Adds `terms` terms of a step, from term `first` on, a few vectors at a time: with fewer instructions per line the processor
-  /// prefetches more of the following lines.
+  /// Adds `terms` terms of a step, from term `first` on, a few vectors at a time. The fewer instructions a line takes, the more of
+  /// the following lines the processor prefetches.
   template <int terms>
   static HWY_NOINLINE void add_terms(const SumStep& step, const SumProgram& program, std::int64_t first, bool begins,
                                      std::byte* all, const SumMap& map) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums overlapping columns by a program that was written beforehand.
 //
-// All maps of a problem (say, the images of channels) add the same taps in the same places. So a program is written once: for each
-// run of a few vectors of the map, the terms to add, and for each vector of a term its lanes. The kernel runs the program for one
-// map after another. A program has no borders, rows or strides: vectors go across the ends of rows, and lanes without the term are
-// masked.
+// All maps of a problem (say, the images of channels) add the same taps in the same places. So a program is written once. It lists
+// the terms to add to each run of a few vectors of the map, and the lanes of each vector of a term. The kernel runs the program for
+// one map after another. A program knows no borders, rows or strides: vectors go across the ends of rows, and lanes to which a term
+// adds nothing are masked.
 //
-// Accumulators begin as +0 and terms are added in the given order, as in kernels/sum.hpp, so both give equal bits.
-// The engine writes programs in engine/sums/sum_program.hpp.
+// Accumulators begin as +0 and terms are added in the given order, as in kernels/sum.hpp, so both give equal bits. The functions of
+// engine/sums/sum_program.hpp write programs.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ inline constexpr std::int64_t most_step_terms = 8;
 /// A term of a run: vectors that lie side by side in the columns of a map and are added to the vectors of the run.
 struct SumTerm {
   std::int64_t offset = 0;  ///< bytes from the map's columns to its first vector
-  std::int64_t masks = 0;   ///< bytes into SumProgram::masks: for each vector of the run its lanes, a bit each
+  std::int64_t masks = 0;   ///< offset in SumProgram::masks: for each vector of the run a bit for each lane that gets the term
 };
 
 /// Vectors that lie side by side in the map, and their terms.
@@ -58,16 +58,16 @@ struct SumProgram {
   std::span<const SumRun> runs{};
   const SumTerm* terms = nullptr;
   const std::uint8_t* masks = nullptr;  ///< with 8 bytes to spare at its end
-  std::int64_t lanes = 0;               ///< of the map
+  std::int64_t lanes = 0;               ///< number of lanes of the map
   /// For means: the number of terms of each lane, 1 for a lane without terms; two vectors of counts follow behind the last lane.
   const double* counts = nullptr;
 };
 
 /// A map, with the memory for its sums.
 struct SumMap {
-  const std::byte* src = nullptr;  ///< its columns
-  std::byte* to = nullptr;         ///< elements, rounded; a vector beyond the last one is written, too
-  std::byte* sums = nullptr;       ///< accumulators for steps, where they are no elements; with a vector beyond the last one
+  const std::byte* src = nullptr;  ///< the map's columns
+  std::byte* to = nullptr;         ///< elements, rounded; one vector beyond the last element is written, too
+  std::byte* sums = nullptr;       ///< accumulators of steps if `to` cannot hold them; room for one vector more
   const std::byte* begin = nullptr;
   const std::byte* end = nullptr;    ///< nothing outside of [begin, end) is read
   const std::byte* ahead = nullptr;  ///< prefetched while runs are summed: [ahead, ahead_end)
@@ -77,10 +77,10 @@ struct SumMap {
 
 /// The kernel of one element type on one instruction set; it lives as long as the process.
 struct SumMapKernel {
-  std::int64_t lanes = 1;       ///< of a vector of accumulators
+  std::int64_t lanes = 1;       ///< number of lanes of a vector of accumulators
   std::int64_t lane_size = 1;   ///< bytes of a lane in memory: an element, or half a complex number
   std::int64_t sum_size = 1;    ///< bytes of a lane of accumulators
-  std::int64_t mask_bytes = 1;  ///< of one vector
+  std::int64_t mask_bytes = 1;  ///< bytes of the mask of one vector
   std::int64_t most_vectors = 1;
   void (*sum)(const SumProgram& program, const SumMap& map) = nullptr;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests. Each function returns the instruction set on which the kernels of one file run now. The returned set differs from the
-// chosen set if the file was compiled without the chosen set.
+// Serves tests. Each function returns the instruction set on which the kernels of one file run now. The returned set differs from
+// the chosen set if the file was compiled without the chosen set.
 #pragma once
 
 namespace patchfold::kernels {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of patches along the spatial axes: number of axes, padding rules, and positions.
+// The arithmetic of patches along the spatial axes: the number of axes, the padding rules, and the positions.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +28,15 @@ SpatialArgument deciding_argument(std::string_view op, std::initializer_list<Spa
 /// A tensor whose spatial axes are counted.
 struct CountedTensor {
   const Dims& shape;
-  std::string_view needs;  ///< the rule about its axes
+  std::string_view needs;  ///< the rule about its axes, for errors
   const Axes& kernel;      ///< the argument that may be a single number
 };
 
-/// The rule in errors about single numbers, if the rank does not tell the number of spatial axes.
+/// The rule of errors about single numbers for a rank that does not tell the number of spatial axes.
 inline constexpr std::string_view one_number_is_ambiguous = "a single number says how many axes are spatial in rank 4 only";
 
 /// Returns the number of spatial axes: the length of a list if one is given. A single number stands for the two spatial axes of a
-/// tensor of rank 4; in other ranks it is ambiguous, which is Error(rank).
+/// tensor of rank 4. In other ranks it is ambiguous: throws Error(rank).
 int spatial_rank(const ArgumentNames& names, const SpatialArgument& decides, const CountedTensor& tensor);
 
 /// Returns the value of one axis.
@@ -57,20 +57,21 @@ struct Sliding {
   const Padding& padding;
 };
 
-/// Adds the spatial axes with their positions, and the numbers of taps and positions, but not the places of taps and positions in
-/// the columns. Throws Error(value, overflow) for kernels below 1, strides below 1, dilations below 0, and sizes that overflow.
+/// Adds the spatial axes to a geometry, with the numbers of taps and positions, but without the places of taps and positions in the
+/// columns. Throws Error(value, overflow) for kernels below 1, strides below 1, dilations below 0, and sizes that overflow.
 void add_axes(Geometry& geometry, const Dims& extents, const Sliding& sliding, const ArgumentNames& names);
 
-/// Throws Error(value) if an axis has no position, since a patch that does not fit is usually a mistake.
+/// Throws Error(value) if an axis has no position, since a patch that does not fit into the image is usually a mistake.
 void check_positions(const Geometry& geometry, const ArgumentNames& names);
 
 /// Return the extents and the positions of all spatial axes.
 Dims extents_of(const Geometry& geometry);
 Dims positions_of(const Geometry& geometry);
 
-/// Places the taps of all axes on one axis of the columns, row-major: the last tap moves `step` elements.
+/// Places the taps of all axes on one axis of the columns, row-major: the tap of the last spatial axis has the step `step`.
 void place_taps(Geometry& geometry, int axis, std::int64_t step);
-/// Places the positions of all axes on one axis of the columns, row-major: the last position moves `step` elements.
+/// Places the positions of all axes on one axis of the columns, row-major: the position of the last spatial axis has the step
+/// `step`.
 void place_positions(Geometry& geometry, int axis, std::int64_t step);
 
 }  // namespace patchfold::ops

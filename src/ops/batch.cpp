@@ -24,7 +24,7 @@ BlockedAxes blocked_axes(const Axes& block, SpatialArgument pads, Layout layout,
   return {layout == Layout::channels_first ? data.size() - rank : 1, rank};
 }
 
-/// Completes a geometry that has its spatial axes and the shapes of both tensors.
+/// Adds the places of all indices to a geometry that has its spatial axes and the shapes of both tensors.
 void place_blocks(Geometry& geometry, BlockedAxes blocked) {
   const Dims& image = geometry.image();
   for (int axis = 0; axis < image.size(); ++axis) {
@@ -89,7 +89,7 @@ Geometry geometry_of(const BatchToSpace& op, const Dims& batches, const Names& n
   if (batches[0] % geometry.taps != 0)
     fail(ErrorCode::divisible, names.op, names.data, "the batch must be a multiple of the product of the blocks", batches[0],
          ErrorValue("a multiple of ", geometry.taps));
-  // Crops may leave an empty axis, for which the formula gives no positions, but the columns still have positions along this axis.
+  // Crops may leave an empty axis. The formula gives no positions for it, but the columns still have some.
   geometry.positions = 1;
   geometry.output = batches;
   geometry.output[0] = batches[0] / geometry.taps;

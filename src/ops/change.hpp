@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of a call that was refused. A hint proposes only changes that lead to a plan.
+// Changes a call that was refused, for hints. A hint proposes only changes with which the call can be planned.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace patchfold::ops {
 
-/// Returns the neutral operator that an operator is for data of one shape. Throws Error.
+/// A function that returns the neutral operator that `op` is for data of one shape. Throws Error.
 template <class Op>
 using NeutralOf = Neutral (*)(const Op& op, const Dims& data, const Names& names);
 
@@ -21,13 +21,13 @@ Neutral neutral(const Op& op, const Dims&, const Names&) {
   return op;
 }
 
-/// Adds the parts of another value at the end.
+/// Appends the parts of another value.
 inline ErrorValue& operator+=(ErrorValue& value, const ErrorValue& more) {
   for (const ErrorValue::Part& part : more.parts()) std::visit([&](const auto& each) { value.append(each); }, part);
   return value;
 }
 
-/// A call with changes; `text` lists them as a caller types them.
+/// A call with changes; `text` lists the changes as a caller types them.
 template <class Op>
 struct Change {
   NeutralOf<Op> neutral;
@@ -58,7 +58,7 @@ struct Change {
       return false;
     }
   }
-  /// Returns a hint: the reason and the changes; nothing if the call leads to no plan.
+  /// Returns a hint, which is the reason and the changes; empty if the changed call cannot be planned.
   ErrorValue hint(ErrorValue reason) const { return plans() ? reason += text : ErrorValue(); }
 
  private:
@@ -69,8 +69,8 @@ struct Change {
   }
 };
 
-/// Returns the error of a refused call with working changes of the call, as its hint or as the expected value. Changes that
-/// still give an error are left out.
+/// Returns the error of a refused call with working changes of the call, as its hint or as the expected value. Changes with which
+/// the call is still refused are left out.
 Error with_hints(const Error& error, const Neutral& op, const Dims& data, const Names& names);
 
 }  // namespace patchfold::ops

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coverage is fold of columns of ones. The columns are not in memory: the engine counts the taps that point at each element.
+// Coverage is the fold of columns of ones. The columns are not in memory: the engine counts the taps that point at each element.
 #include "ops/axes.hpp"
 #include "ops/lowering.hpp"
 #include "ops/operands.hpp"

@@ -13,12 +13,12 @@ namespace {
 
 constexpr int most_channels = 4;  // if the last axis is at most this long, the image counts as a picture with channels last
 
-/// The arguments that a hint may change. null: the operator has no such argument.
+/// The arguments that a hint may change; null for an argument that the operator lacks.
 template <class Op>
 struct Changeable {
   Axes Op::*kernel = nullptr;
   Padding Op::*padding = nullptr;
-  Layout Op::*layout = nullptr;  ///< of an operator with an axis of channels
+  Layout Op::*layout = nullptr;  ///< null also if the operator has no axis of channels
 };
 template <class Op>
 constexpr Changeable<Op> changeable{};
@@ -57,7 +57,7 @@ void add_choice(ErrorValue& list, std::string_view separator, const ErrorValue& 
   list += choice;
 }
 
-/// Returns hints with the kernel as a list, for calls whose single numbers do not tell the number of spatial axes.
+/// Returns hints that give the kernel as a list, for calls whose single numbers do not tell the number of spatial axes.
 template <class Op>
 ErrorValue kernels(const Change<Op>& call) {
   ErrorValue list;
@@ -92,7 +92,7 @@ ErrorValue pads(const Change<Op>& call) {
   const ErrorValue reason(name, " has ", entries, " entries, so ", entries, " spatial axes; write ");
   const bool takes_pairs = call.names.op == Op::name;
   if (!is_uniform) {
-    // Systems order such entries differently, so they can be paired in two ways.
+    // Systems order such entries differently, so the entries can be paired in two ways.
     ErrorValue hint = reason;
     if (!takes_pairs) hint.append("one number for each axis, or for the neutral ", Op::name, " ");
     hint.append("a pair (begin, end) for each axis");
@@ -133,7 +133,7 @@ ErrorValue axes_of_columns(const Change<Fold>& call) {
   const auto grid = call.set(&Fold::positions, Positions::grid, Setting("positions", "grid"));
   if (call.op.positions != Positions::flat || axes < 2) return {};
   ErrorValue hint = grid.hint("columns with one axis for each spatial axis: ");
-  if (call.names.op == Fold::name && !hint.empty()) return hint;  // dialects have one form of columns
+  if (call.names.op == Fold::name && !hint.empty()) return hint;  // dialects do not have a grid of positions
   Dims swapped = call.data;
   std::swap(swapped[axes - 2], swapped[axes - 1]);
   return call.arranged(Rearrangement::Kind::swap_axes, swapped, {axes - 2, axes - 1}).hint("axes look swapped: ");

@@ -26,7 +26,7 @@ void check_distinct(std::string_view op, std::string_view name, const TensorView
   for (int axis = 0; axis < strides.size(); ++axis)
     if (view.shape[axis] > 1) axes[static_cast<std::size_t>(count++)] = {std::abs(strides[axis]), view.shape[axis]};
   std::sort(axes.begin(), axes.begin() + count);
-  auto reach = static_cast<std::int64_t>(view.element_size);  // the range of bytes, which is checked, bounds it
+  auto reach = static_cast<std::int64_t>(view.element_size);  // cannot overflow: the range of bytes is checked
   for (int i = 0; i < count; ++i) {
     const auto [stride, extent] = axes[static_cast<std::size_t>(i)];
     if (stride < reach)

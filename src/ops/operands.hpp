@@ -13,8 +13,8 @@ namespace patchfold::ops {
 /// Checks extents: none negative, all below 2^60, and fewer than 2^60 elements.
 void check_shape(std::string_view op, std::string_view argument, const Dims& shape);
 
-/// A source and a destination that have passed their checks, and the beginning of their problem. Strides of axes with at most one
-/// element are set to 0.
+/// The strides of a source and a destination that have passed their checks, and the beginning of their problem. Strides of axes
+/// with at most one element are set to 0.
 struct Operands {
   Dims src_strides{};
   Dims dst_strides{};
@@ -23,8 +23,8 @@ struct Operands {
 
 /// A view that has passed its checks.
 struct Sound {
-  Dims strides{};             ///< 0 for axes where they do not matter
-  engine::ByteRange range{};  ///< the bytes that it spans
+  Dims strides{};             ///< 0 for axes of at most one element, and in empty tensors
+  engine::ByteRange range{};  ///< the bytes that the view spans
 };
 
 /// Checks one view by itself. Throws Error(strides, dtype, overflow).

@@ -49,7 +49,7 @@ void place_patches(Geometry& geometry, const PatchLayout& layout, const Names& n
 
 namespace {
 
-/// Throws if a padding mode copies from the image, and the image is empty.
+/// Throws Error if the padding mode copies from the image, and the image has an empty axis.
 void check_padding_mode(const Unfold& op, const Geometry& geometry, const Names& names) {
   if (op.padding_mode == PaddingMode::constant || geometry.positions == 0) return;
   for (const SpatialAxis& axis : geometry.axes)
@@ -58,7 +58,7 @@ void check_padding_mode(const Unfold& op, const Geometry& geometry, const Names&
            extents_of(geometry));
 }
 
-/// Throws for an argument of the other reduction.
+/// Throws Error if an argument is set that belongs to the other reduction.
 void check_reduce(const Fold& op, const Names& names) {
   if (op.reduce == FoldReduce::mean && op.accumulate)
     fail(ErrorCode::value, names.op, "accumulate",

@@ -17,7 +17,7 @@ struct ChannelAxes {
 };
 ChannelAxes channel_axes(int rank, int others, Layout layout);
 
-/// The facts that determine the places of an image and its columns.
+/// The facts that determine the places of the axes of an image and its columns.
 struct PatchLayout {
   Dims batch{};
   std::int64_t channels = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of operators, found by the operators' members before anything is checked or translated.
+// Finds plans that a thread keeps by the operator's members, before anything is checked or translated.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace patchfold::ops {
 
-/// Adds all members of an operator to a key. An operator with more members than any before needs one more branch, or this
-/// does not compile.
+/// Adds all members of an operator to a key. An operator with more members than all others needs one more branch; without the
+/// branch this does not compile.
 template <class Op>
 void add_members(detail::PlanKey& key, const Op& op) noexcept {
   // An aggregate has at least as many members as it takes initialisers.
@@ -42,7 +42,7 @@ void add_members(detail::PlanKey& key, const Op& op) noexcept {
   }
 }
 
-/// Returns one of the last plans of this thread, or a new one. The texts of `names` stand in errors.
+/// Returns one of the last plans of this thread, or a new one. Errors show the texts of `names`.
 template <class Op>
 Plan plan(const Op& op, NeutralOf<Op> neutral, const Names& names, const ConstTensorView& data, const TensorView& output) {
   detail::PlanKey key(detail::PlanKey::Maker::library);

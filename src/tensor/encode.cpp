@@ -15,8 +15,8 @@
 namespace patchfold {
 namespace {
 
-// The functions of this file round with integers, since the caller may have set another rounding mode, or flush tiny numbers to
-// zero.
+// The functions of this file round by integer arithmetic, since the caller may have set another rounding mode, or may flush tiny
+// numbers to zero.
 
 bool is_zero(double value) {
   // Without volatile, clang 20 would compare numbers, not bits, and tiny numbers would count as zero if the caller flushes them.

@@ -11,10 +11,10 @@
 namespace patchfold {
 
 /// Returns the bytes of `scalar` as an element of type `dtype`, in the first size_of(dtype) bytes of the result. For opaque the
-/// number must be 0, which becomes zero bytes. Throws Error(value) if the type cannot hold the number: an integer out of range, a
-/// fraction or NaN for an integer type, an imaginary part for a real type, infinity for a float8 without one. Floating-point types
-/// round to nearest even, in every rounding mode. A number that rounds beyond the largest number becomes infinity; in a type
-/// without infinity it is an error.
+/// number must be 0, which becomes zero bytes. Throws Error(value) if the type cannot hold the number: an integer out of range, or
+/// a fraction or NaN for an integer type. The same error stands for an imaginary part for a real type, and for infinity in a float8
+/// without infinity. Floating-point types round to nearest even, in every rounding mode. A number that rounds beyond the largest
+/// number becomes infinity; in a type without infinity it is an error.
 std::array<std::byte, 16> encode(const Scalar& scalar, DType dtype, std::string_view op, std::string_view argument);
 
 }  // namespace patchfold

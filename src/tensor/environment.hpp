@@ -17,8 +17,8 @@ class EnvironmentVariable {
     const char* const text = std::getenv(name_);
     return text == nullptr || *text == 0 ? nullptr : text;
   }
-  /// Writes to standard error, at the first call only, that the value is not used, and the form that it must have. This message is
-  /// the only output of the library, since no call could return it to the person who set the variable.
+  /// Writes to standard error, at the first call only, that the value is not used, and which form it must have. This message is the
+  /// only output of the library, since no call could return it to the person who set the variable.
   void ignore(const char* expected) noexcept {
     const char* const text = value();
     if (text == nullptr || is_ignored_.exchange(true, std::memory_order_relaxed)) return;

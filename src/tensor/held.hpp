@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells which operators and element types this build holds, as chosen by CMake's options. For operators and types that the build
-// lacks, the table has only names, and the kernels have no code.
+// lacks, the operator table has only names, and the kernels have no code.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ consteval bool holds() {
   });
 }
 
-/// Returns whether this build has elements that may be moved in units of `bytes` bytes.
+/// Returns whether this build has an element type whose elements fill units of `bytes` bytes.
 constexpr bool holds_unit(std::size_t bytes) {
   return std::ranges::any_of(
       dtypes(), [=](DType dtype) { return holds(dtype) && (size_of(dtype) == 0 || bytes % size_of(dtype) == 0); });

@@ -17,7 +17,7 @@ union Lasting {
 };
 
 /// Returns the result of the first call of a lambda. Threads may call the lambda at the same time, and one result is kept. There is
-/// no lock, because a child that is forked during a call must not wait for a thread that it does not have.
+/// no lock, because a child that is forked during a call would wait for a thread that it does not have.
 template <class F>
 const auto& lasting(F make) {
   static_assert(std::is_class_v<F>, "a lambda: functions of one type would share what they make");

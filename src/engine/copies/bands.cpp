@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "bands": extracts whose windows overlap or leave the image, in any layout of either side. The image is cut
-// into bands of positions. The part of the image that a band reads is copied to scratch memory, the stage, in the order of
-// the destination and with the borders filled in. The columns are then copied from the stage, without borders. Other strategies
-// make all these copies, so both sides are read and written in whole lines, and elements are put in order once, not once per tap.
+// The strategy "bands": extracts whose windows overlap or reach beyond the image, in any layout of image and columns. The image is
+// cut into bands of positions. The part of the image that a band reads is copied to scratch memory, the stage, in the order of the
+// destination and with the borders filled in. The columns are then copied from the stage, without borders. Other strategies make
+// all these copies, so image and columns are read and written in whole lines, and elements are put in order once, not once for each
+// tap.
 #include "engine/copies/bands.hpp"
 
 #include <algorithm>
@@ -24,8 +25,8 @@ namespace {
 using Reach = BandLayout::Reach;
 
 /// A plan of the strategy: the copies of all bands; bands that reach equal ranges of the image share their copies. A row of work is
-/// one band of one group of tuples, with its stage in the piece's scratch memory. Stages that are filled row by row, while columns
-/// are written from them, were rejected: they took as long in all layouts.
+/// one band for one group of index tuples of the dims, with its stage in the piece's scratch memory. Stages that are filled row by
+/// row, while columns are written from them, were rejected: they were not faster in any layout.
 class Bands final : public Compiled {
  public:
   Bands(const Problem& problem, BandLayout layout) : Compiled(problem), plan_(std::move(layout)) {
@@ -73,7 +74,7 @@ class Bands final : public Compiled {
   }
 
  private:
-  /// A copy of a band, with the offsets of its first elements. All bands of one kind share the copy.
+  /// A copy of a band, with the offsets of its first elements. Bands that reach equal ranges share it.
   struct Copy {
     std::unique_ptr<Compiled> plan{};
     std::int64_t src = 0, dst = 0;
@@ -88,15 +89,15 @@ class Bands final : public Compiled {
   /// All copies of a band.
   struct Copies {
     std::vector<Copy> to_stage{}, from_stage{};
-    std::int64_t lines = 0;  ///< lines that are written
+    std::int64_t lines = 0;  ///< lines of the columns that are written
   };
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   static Key key_of(const Reach& band, std::int64_t length) noexcept {
     return {band.positions, band.from, band.end, length};
   }
 
-  /// Plans the copies of all bands. All bands inside the image are alike, so only one of them is planned, with the bands
-  /// before the first of them and behind the last.
+  /// Plans the copies of all bands. All bands inside the image are alike, so only one of them is planned, besides the bands in
+  /// front of and behind them.
   void add_all_copies() {
     const std::int64_t bands = ceil_div(plan_.windows[0].positions, plan_.band);
     for (const bool forwards : {true, false})
@@ -155,7 +156,8 @@ class Bands final : public Compiled {
     return ahead;
   }
 
-  /// Adds the copies from the image to the stage, for window `i` and all later windows; `axes` and `copy` hold the earlier windows.
+  /// Adds the copies from the image to the stage, for window `i` and all later windows; `axes` and `copy` describe the earlier
+  /// windows.
   void add_to_stage(Copies& copies, const Reach& band, int i, const std::vector<Dim>& axes, Copy copy) const {
     if (i == plan_.windows.size()) {
       copy.plan = plan_copy(problem_, axes, 0);
@@ -166,7 +168,8 @@ class Bands final : public Compiled {
     const BandLayout::Place& place = plan_.places[i];
     const Reach here = plan_.reach(i, band);
     const std::int64_t first = i == 0 ? 0 : here.first;
-    // The coordinates are a part of the first round of residues, whole rounds, and a part of the last round.
+    // A round is one coordinate of each residue. The coordinates are the end of a round, whole rounds, and the beginning of a
+    // round.
     for (std::int64_t c = here.from; c < here.end;) {
       const std::int64_t phases = std::min(place.phases - c % place.phases, here.end - c);
       const std::int64_t rounds = phases == place.phases ? (here.end - c) / phases : 1;
@@ -202,13 +205,13 @@ class Bands final : public Compiled {
   std::map<Key, Copies> copies_{};
   std::int64_t tuples_ = 1;
   bool fetches_ = false;
-  std::int64_t rest_at_ = 0;  // place in scratch memory, behind the stage
+  std::int64_t rest_at_ = 0;  // offset in scratch memory, behind the stage, of the copies' own scratch memory
 };
 
 }  // namespace
 
 bool bands_pay(const Problem& problem) {
-  constexpr double least = 4 << 10;  // bytes: below that, row by row is as fast
+  constexpr double least = 4 << 10;  // bytes: for less, the strategy "move" is as fast
   if (spanned_bytes(problem) < least) return false;
   // Columns without borders are a plain copy. With few borders, and windows that hardly overlap, most columns are a plain copy.
   const double share = inside_share(problem);

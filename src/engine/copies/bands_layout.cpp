@@ -50,7 +50,7 @@ class BandsPlanner {
   }
 
  private:
-  /// Returns the coordinates along a window in the stage, for `positions` positions.
+  /// Returns the number of coordinates along window i in the stage, for `positions` positions.
   std::int64_t length(int i, std::int64_t positions) const noexcept {
     return ceil_div(reached(plan_.windows[i], positions), plan_.places[i].phases) * plan_.places[i].phases;
   }
@@ -63,7 +63,7 @@ class BandsPlanner {
     return bytes;
   }
 
-  /// Chooses the dims that are staged together: dims whose neighbours share lines on either side, and others while the
+  /// Chooses the dims that are staged together: dims whose neighbours share lines on either side. Adds other dims as long as the
   /// stage is small and enough rows of work remain for many threads. Returns false if the stage would be too large.
   bool choose_group() {
     constexpr std::int64_t near_bytes = 256, little = 64 << 10;
@@ -114,7 +114,7 @@ class BandsPlanner {
         high = middle - 1;
     }
     if (each * bytes_for(low) > 2 * budget) return false;
-    // A band must have few positions so that enough rows of work remain, and many so that bands do not read most elements twice.
+    // A band has few enough positions that enough rows of work remain, and so many that bands do not read most elements twice.
     const auto parts = static_cast<std::int64_t>(moved_ * static_cast<double>(plan_.group) / most_moved);
     const std::int64_t shared = std::min(low, ceil_div(2 * reached(w, 1), w.stride));
     low = std::clamp(ceil_div(w.positions, std::max<std::int64_t>(1, parts)), shared, low);
@@ -123,7 +123,7 @@ class BandsPlanner {
   }
 
   /// Returns whether very many bands would be planned. All bands inside the image share a plan, but bands with borders are planned
-  /// one by one, and their number grows with a pad.
+  /// one by one, and the number of these bands grows with the padding.
   bool has_many_borders() const noexcept {
     constexpr std::int64_t most = 4096;
     const Window& w = plan_.windows[0];
@@ -133,7 +133,7 @@ class BandsPlanner {
 
   /// Places the axes of the stage in the order of the destination.
   void place_axes() {
-    /// An axis of the stage: its stride in the destination, its extent, and the place for its step in the stage.
+    /// An axis of the stage: its stride in the destination, its extent, and the variable for its step in the stage.
     struct Axis {
       std::int64_t near, extent;
       std::int64_t* step;
@@ -157,8 +157,8 @@ class BandsPlanner {
     for (std::size_t i = 0; i < axes.size(); ++i) {
       *axes[i].step = step;
       step *= axes[i].extent;
-      // With an odd number of lines between them, runs fall into different sets of a cache. If the next axis continues the runs, no
-      // line is added.
+      // With an odd number of lines from run to run, the runs fall into different sets of a cache. If the next axis continues the
+      // runs, no line is added.
       if (is_padded || step < 4 * kernels::line_bytes || (i + 1 < axes.size() && axes[i + 1].near == step)) continue;
       is_padded = true;
       const std::int64_t odd = (ceil_div(step, kernels::line_bytes) | 1) * kernels::line_bytes;
@@ -180,7 +180,7 @@ class BandsPlanner {
 
 bool sorts_coordinates(const Window& w, std::int64_t element) noexcept {
   constexpr std::int64_t least_row = 128, most_element = 8,
-                         most_stride = 64;  // shorter rows and larger elements gain nothing
+                         most_stride = 64;  // sorting shorter rows or larger elements gains nothing
   return w.position_stride == element && element <= most_element && w.positions * element >= least_row && w.stride > 1 &&
          w.stride <= most_stride && w.kernel >= 2 * w.stride;
 }

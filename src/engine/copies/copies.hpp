@@ -8,8 +8,8 @@
 
 namespace patchfold::engine {
 
-// Each make_ function returns the plan of a problem in normal form, or null if the strategy does not fit the problem. The
-// comments list the problems that fit. The pays functions are in the table (engine/table.cpp).
+// Each make_ function returns the plan of a problem in normal form, or null if the strategy does not fit the problem. The comments
+// list the problems that fit. The table (engine/table.cpp) asks the _pay functions whether a strategy is worth its planning.
 
 /// Problems without destination elements.
 std::unique_ptr<Compiled> make_nothing(const Problem& problem);
@@ -18,12 +18,11 @@ std::unique_ptr<Compiled> make_memcpy(const Problem& problem);
 
 // Copies without windows, such as those of the block operators.
 
-/// Copies of small elements that lie together on one side and form a few streams on the other side. If streams are joined, also
-/// sums of one term each, which differ from copies only for zeros and NaNs.
+/// Copies of small elements that lie together on one side and form a few streams on the other side. Also sums of one term each that
+/// join streams; such sums differ from copies only for zeros and NaNs.
 std::unique_ptr<Compiled> make_streams(const Problem& problem);
 bool streams_pay(const Problem& problem);
-/// Copies with any strides on both sides. This function also takes extracts whose windows overlap inside the image, and sums of one
-/// term each.
+/// Copies with any strides on both sides; also extracts whose windows overlap but lie inside the image, and sums of one term each.
 std::unique_ptr<Compiled> make_strided(const Problem& problem);
 
 // Other copies.
@@ -34,8 +33,8 @@ bool extract_maps_pay(const Problem& problem);
 /// Extracts through scratch memory, band by band, in the order of the destination and with the borders filled in.
 std::unique_ptr<Compiled> make_bands(const Problem& problem);
 bool bands_pay(const Problem& problem);
-/// Problems that consist of parts without windows: extracts whose windows mostly lie inside the image, and the inverses of
-/// block operators if the image takes only a part of the outermost blocks.
+/// Problems that consist of parts without windows: extracts whose windows mostly lie inside the image, and inverses of block
+/// operators whose outermost blocks lie only partly in the image.
 std::unique_ptr<Compiled> make_parts(const Problem& problem);
 bool parts_pay(const Problem& problem);
 /// Any extract or combine_copy, row by row.

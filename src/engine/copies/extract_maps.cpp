@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "extract maps": extracts of small images, map by map. A map is the image of one tuple of the dims. All maps
+// The strategy "extract maps": extracts of small images, map by map. A map is the image of one index tuple of the dims. All maps
 // are read in the same way, so one program, a list of vectors in the order of the columns, makes all columns
-// (engine/copies/extract_program.hpp). If the innermost window has a stride, or the image does not lie along it, a group of
-// maps is first sorted by phases in scratch memory.
+// (engine/copies/extract_program.hpp). If the innermost window has a stride, or its coordinates are not neighbours in memory, a
+// group of maps is first sorted in scratch memory. Maps are sorted by phase, the coordinate modulo the stride.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -19,10 +19,10 @@
 namespace patchfold::engine {
 namespace {
 
-/// The number of maps, and their offsets while columns are written.
+/// The maps of a problem: their windows, the layout in which they are read, and the dims that number them.
 struct MapLayout {
   std::vector<Window> windows{};  ///< windows of the map as it is read
-  int inner = 0;                  ///< window whose positions lie side by side
+  int inner = 0;                  ///< index of the window whose positions lie side by side
   std::int64_t phase_pitch = 0;   ///< bytes between phases of the inner window; 0: the image itself is read
   std::int64_t map_bytes = 0;     ///< bytes of the map as it is read
   std::int64_t columns = 0;       ///< bytes of columns per map
@@ -58,7 +58,7 @@ std::optional<MapLayout> lay_out_maps(const Problem& problem) {
   if (!are_dense(maps.windows, order, element)) return std::nullopt;
   maps.inner = order.back();
   maps.columns = element;
-  constexpr double most_columns = 16 << 20;  // bytes (arbitrary): limits the lists of a program, which grow with a pad
+  constexpr double most_columns = 16 << 20;  // bytes (arbitrary): limits the lists of a program, which grow with the padding
   double taps = 1, image = static_cast<double>(element), columns = image;
   for (const Window& w : maps.windows) {
     if (w.mode != PaddingMode::constant) return std::nullopt;
@@ -153,7 +153,8 @@ class ExtractMaps final : public Compiled {
     std::int64_t to = 0;
   };
 
-  /// Adds the copies that sort `count` maps: one for the whole strides of the inner window, and one for the remaining coordinates.
+  /// Adds the copies that sort `count` maps: one for the coordinates in whole strides of the inner window, and one for the
+  /// coordinates behind these.
   void add_sorts(std::vector<Sort>& sorts, std::int64_t count) {
     const Window& inner = problem_.windows[maps_.inner];
     const std::int64_t element = problem_.element_size, whole = inner.extent / inner.stride;
@@ -179,14 +180,14 @@ class ExtractMaps final : public Compiled {
   kernels::Store store_;
   kernels::FillLine fill_{};
   std::vector<Sort> sorts_{}, last_sorts_{};
-  std::int64_t rest_at_ = 0;  // place in scratch memory, behind the sorted maps
+  std::int64_t rest_at_ = 0;  // offset in scratch memory, behind the sorted maps
 };
 
 }  // namespace
 
 bool extract_maps_pay(const Problem& problem) {
-  // A program pays for short rows and for rows with phases, if patches overlap and taps are not many. In all other cases bands and
-  // bricks are as fast, since each tap reads the whole map.
+  // A program pays for short rows and for rows with phases, if patches overlap and taps are not many. In all other cases the
+  // strategies "bands" and "strided" are as fast, since a program reads the whole map for each tap.
   constexpr double least_times = 2;
   const double most_taps = problem.element_size <= 2 ? 128 : 49;
   constexpr std::int64_t few_bytes = 12;

@@ -61,7 +61,7 @@ class ExtractPlanWriter {
   }
 
  private:
-  /// Writes the rows of a tap. Rows in equal distances become one step.
+  /// Writes the rows of a tap. Rows at equal distances become one step.
   void write_tap(const MapWalk::Met& met) {
     const std::int64_t row_bytes = walk_.row() * kernel_.lane_size;
     const std::int64_t masks = row_masks(met);
@@ -78,7 +78,7 @@ class ExtractPlanWriter {
     } while (advance(row, rows));
   }
 
-  /// Joins the step to the previous step if possible; returns whether the steps were joined.
+  /// Joins the step to the previous step if possible, and returns whether that was possible.
   bool continues(const kernels::ExtractStep& step) {
     if (plan_.steps.empty()) return false;
     kernels::ExtractStep& before = plan_.steps.back();

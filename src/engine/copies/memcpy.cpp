@@ -13,7 +13,7 @@
 namespace patchfold::engine {
 namespace {
 
-/// A plan of the strategy. Source and destination each are one unit, without gaps.
+/// A plan of the strategy. The source is one unit without gaps, and so is the destination.
 class Memcpy final : public Compiled {
  public:
   explicit Memcpy(Problem problem) : Compiled(problem), store_(store_of(problem)) {

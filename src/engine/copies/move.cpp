@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "move": copies any extract or combine_copy, row by row. A row lies along one axis: a dim, or the positions
-// or the taps of a window. Along a row the coordinate advances in equal steps, so the row is a few runs (padding.hpp), each of
-// which reads the image in equal steps or reads nothing. All other windows have one coordinate for the whole row. Extract writes
+// The strategy "move": copies any extract or combine_copy, row by row. A row lies along one axis: a dim, or the positions or the
+// taps of a window. Along a row the coordinate advances in equal steps, so the row is a few runs (padding.hpp), each of which reads
+// the image in equal steps or reads nothing. Every window but that of the row has one coordinate for the whole row. Extract writes
 // every column element, copied or filled. combine_copy exchanges source and destination and skips coordinates outside the image.
 #include "kernels/move.hpp"
 
@@ -17,8 +17,8 @@
 namespace patchfold::engine {
 namespace {
 
-/// The most elements of a row with a stride: few enough that the cache lines of the row stay in the cache while the inner axes are
-/// copied.
+/// The most elements of a row that does not run along the innermost axis. They are few enough that their cache lines stay in the
+/// cache while the axes inside the row are copied.
 constexpr std::int64_t strided_chunk = 256;
 
 /// A plan of the strategy. The plan has no tables, so it fits every copy, with every stride and padding mode: runs of coordinates
@@ -49,8 +49,8 @@ class Move final : public Compiled {
   }
 
  private:
-  /// Returns an axis of the walk. The image's stride times the step may overflow if the step leaves the image, so the axis stores
-  /// only the size of the product, which decides the order of the axes.
+  /// Returns an axis of the walk. The image's stride times the step may overflow if the step leaves the image, so the axis stores a
+  /// saturated product, which only decides the order of the axes.
   Axis axis_of(Axis::Kind kind, int window, std::int64_t extent, std::int64_t step, std::int64_t column_stride) const {
     const std::int64_t image_stride = problem_.windows[window].image_stride;
     const std::int64_t image = saturating_mul(step, image_stride);
@@ -110,7 +110,7 @@ class Move final : public Compiled {
     }
   }
 
-  /// Returns the image's stride of a row along a dim.
+  /// Returns the image's stride along the row, for a row along a dim.
   std::int64_t row_image_stride() const noexcept { return extracts_ ? plan_.row.src_stride : plan_.row.dst_stride; }
 
   void emit(const std::byte* src, std::byte* dst, std::int64_t src_at, std::int64_t dst_at, std::int64_t image_stride,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strategy "parts": cuts problems whose windows are whole except at the edges into parts without windows.
 //
-// An extract has one part with the positions whose windows lie inside the image. For the few other positions, the parts are the
-// taps inside the image; all other elements are filled. If blocks do not fill the image, or the image crops blocks, the parts are
-// the whole blocks and at most one cut block at either end of an axis. In sums and means, elements behind the last block are
-// another part, zero or filled.
+// An extract has one part with the positions whose windows lie inside the image. Each of the few other positions has a part with
+// its taps inside the image, and parts with the taps outside, which are filled. If blocks do not fill the image, or the image crops
+// blocks, the parts are the whole blocks and at most one cut block at either end of an axis. In sums and means, elements behind the
+// last block are another part, zero or filled.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -21,8 +21,8 @@
 namespace patchfold::engine {
 namespace {
 
-/// A plan of the strategy: the plans of the parts. The rows of all parts are numbered one after the other. Parts write different
-/// elements, so their rows may run in any order.
+/// A plan of the strategy: the plans of the parts. Its rows are the rows of the first part, then those of the next part, and so on.
+/// Parts write different elements, so their rows may run in any order.
 class Parts final : public Compiled {
  public:
   explicit Parts(const Problem& problem) : Compiled(problem) {}
@@ -52,7 +52,7 @@ class Parts final : public Compiled {
 /// Positions [position, position + positions) of a window with its taps [tap, tap + taps).
 struct Section {
   std::int64_t position = 0, positions = 0, tap = 0, taps = 0;
-  bool is_inside = true;  ///< the taps lie inside the image
+  bool is_inside = true;  ///< all these taps lie inside the image
 };
 
 bool extracts(const Problem& problem) noexcept {
@@ -70,7 +70,7 @@ Problem with_section(Problem problem, const Section& section) {
   return problem;
 }
 
-/// Returns the problem with a section of its first window, inside the image, as two dims.
+/// Returns the problem with its first window replaced by two dims: the positions and taps of a section inside the image.
 Problem opened(const Problem& problem, const Section& section) {
   Problem rest = with_section(problem, section);
   const Window w = rest.windows[0];
@@ -82,7 +82,8 @@ Problem opened(const Problem& problem, const Section& section) {
   return rest;
 }
 
-/// The most positions with taps outside the image that are cut into taps one by one; if there are more, they are copied row by row.
+/// The most border positions whose taps are cut into sections, position by position; more positions stay one section, which is
+/// copied row by row.
 constexpr std::int64_t most_cut = 3;
 
 std::vector<Section> sections_of_extract(const Window& w) {
@@ -94,7 +95,7 @@ std::vector<Section> sections_of_extract(const Window& w) {
   const auto add_border = [&](std::int64_t from, std::int64_t end) {
     if (end - from > most_cut) return add({from, end - from, 0, w.kernel, false});
     for (std::int64_t position = from; position < end; ++position) {
-      const std::int64_t before = w.pad_begin - position * w.stride;  // number of coordinates before the image
+      const std::int64_t before = w.pad_begin - position * w.stride;  // coordinates by which the position begins before the image
       const std::int64_t first = std::clamp<std::int64_t>(ceil_div(before, w.dilation), 0, w.kernel);
       const std::int64_t last = std::clamp<std::int64_t>(floor_div(w.extent - 1 + before, w.dilation) + 1, first, w.kernel);
       add({position, 1, 0, first, false});
@@ -109,7 +110,7 @@ std::vector<Section> sections_of_extract(const Window& w) {
 }
 
 std::vector<Section> sections_of_blocks(const Window& w) {
-  // The end of the elements that lie inside the image.
+  // The end of the elements inside the image, counted like the elements of all blocks, from the first pad.
   const std::int64_t end = std::min(w.extent + w.pad_begin, w.positions * w.stride);
   const std::int64_t whole_from = ceil_div(w.pad_begin, w.stride), whole_to = end / w.stride;
   if (whole_from > whole_to)  // all within one block
@@ -126,7 +127,7 @@ std::vector<Section> sections_of_blocks(const Window& w) {
 void add_parts(Parts& parts, const Problem& problem) {
   if (problem.windows.empty()) {
     Problem part = problem;
-    if (is_mean(problem)) part.verb = Verb::combine_copy;  // each mean is of one element
+    if (is_mean(problem)) part.verb = Verb::combine_copy;  // a mean of one element is a copy
     return parts.add(plan_normal(merge_dims(drop_single(part))));
   }
   const Window& w = problem.windows[0];
@@ -149,7 +150,7 @@ bool are_blocks(const Window& w, bool sums) noexcept {
 }  // namespace
 
 bool parts_pay(const Problem& problem) {
-  constexpr double least = 64 << 10;  // bytes: planning the parts of an extract takes as long as moving twice as many
+  constexpr double least = 64 << 10;  // bytes: planning the parts of an extract takes as long as moving twice this number
   return !extracts(problem) || spanned_bytes(problem) >= least;
 }
 

@@ -13,9 +13,9 @@
 namespace patchfold::engine {
 namespace {
 
-constexpr std::int64_t most_offsets = 4096;  // offsets along an axis of planes whose steps are equal on one side
-constexpr std::int64_t most_rows = 256;      // rows whose places are irregular
-constexpr double per_miss = 5;               // cycles per missed line
+constexpr std::int64_t most_offsets = 4096;  // limit of the offsets along an axis of planes whose steps are equal on one side
+constexpr std::int64_t most_rows = 256;      // limit of the rows that lie at irregular places
+constexpr double per_miss = 5;               // cycles for a line that the first-level cache lacks
 
 }  // namespace
 
@@ -24,7 +24,7 @@ Planes::Planes(std::int64_t unit, const BrickAxes& axes) : unit_(unit), axes_(ax
   vectors_ = kernels::plane_vectors(unit_);
   cycles_ = -1;
   consider({});
-  for (int i = axes_.size() - 1; i >= 0; --i) {  // the axis nearest in the destination first
+  for (int i = axes_.size() - 1; i >= 0; --i) {  // the axis with the smallest stride in the destination first
     if (axes_[i].length == 1) continue;
     Choice choice;
     choice.columns.push_back(i);
@@ -58,7 +58,7 @@ void Planes::take_unit() {
   }
 }
 
-/// Considers all choices with these columns.
+/// Compares the prices of all choices with these columns.
 void Planes::consider_rows(const Choice& choice) {
   for (const bool to : {true, false}) {
     Choice filled = choice;
@@ -67,7 +67,7 @@ void Planes::consider_rows(const Choice& choice) {
   }
 }
 
-/// Considers the choices that exchange these columns with rows along which the vectors of the source run.
+/// Compares the prices of the choices that load vectors along rows and exchange them with these columns.
 void Planes::consider_exchanges(int columns) {
   for (int i = 0; i < axes_.size(); ++i) {
     const std::int64_t from = std::abs(axes_[i].from);
@@ -76,7 +76,7 @@ void Planes::consider_exchanges(int columns) {
     choice.rows.push_back(i);
     choice.columns.push_back(columns);
     consider(choice);
-    // A dim that continues rows and columns extends the axis whose vectors it fills better.
+    // A dim may continue the rows or the columns; the cheaper choice wins.
     Choice rows_first = choice, columns_first = choice;
     extend(rows_first.rows, rows_first.columns, Side::from);
     extend(rows_first.columns, rows_first.rows, Side::to);
@@ -87,7 +87,7 @@ void Planes::consider_exchanges(int columns) {
   }
 }
 
-/// Adds to `list` the axes that continue it on one side, or on both sides, unless they are in `other`.
+/// Adds to `list` the axes that continue it on the given side, or on both sides, unless they are in `other`.
 void Planes::extend(List& list, const List& other, Side side) const {
   constexpr std::int64_t enough = 128;
   const auto continues = [&](int i, const BrickAxis& before) {
@@ -109,7 +109,7 @@ void Planes::extend(List& list, const List& other, Side side) const {
   }
 }
 
-/// Adds axes to the rows until the list is full, the axes with the smallest strides of one side first.
+/// Adds axes to the rows until there are enough rows; the axis with the smallest stride on one side comes first.
 void Planes::fill_rows(Choice& choice, bool to) const {
   const auto step = [&](int i) { return std::abs(to ? axes_[i].to : axes_[i].from); };
   std::int64_t product = 1;
@@ -211,11 +211,11 @@ double Planes::price(const Choice& choice) const noexcept {
   const double piece = std::max(unit_ <= 4 || unit_ % 8 == 0 ? 0.9 : 1.5, count(unit_) / 24);
   const double lookup = from_columns != 0 && to_columns != 0 ? 0 : 1;
   double fetched = per_miss * (misses(choice, true) + misses(choice, false));
-  if (std::abs(to_columns) >= kernels::line_bytes) fetched += 0.5;  // lines in sequence are fetched early
+  if (std::abs(to_columns) >= kernels::line_bytes) fetched += 0.5;  // the processor prefetches neighbouring lines
   return of_planes(count(rows) * (6 + count(columns) * (piece + lookup + fetched)));
 }
 
-/// Lists the offsets of the units along an axis of planes, in the destination and in the source.
+/// Stores the offsets of the units along rows or columns, in the destination and in the source.
 void Planes::list_offsets(const List& list, std::size_t at) {
   for (std::size_t side = 0; side < 2; ++side) {
     auto& offsets = offsets_[at + side];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves a brick plane by plane, and chooses the axes that become the rows and the columns of planes (kernels/plane.hpp).
+// Moves a brick (a part of a copy that fits into the cache, strided.cpp) plane by plane, and chooses the axes that become the rows
+// and the columns of planes (kernels/plane.hpp).
 //
 // The choices are: rows exchanged with columns in registers, columns put in order or spread in registers, and units one by one. The
 // price of a choice is in cycles, and the cheapest choice is used.
@@ -17,7 +18,7 @@
 
 namespace patchfold::engine {
 
-/// The most bytes of a unit in planes; longer units are runs (arbitrary).
+/// The most bytes of a unit in planes (arbitrary); longer units are copied directly, as runs of bytes.
 inline constexpr std::int64_t longest_plane_unit = 1024;
 
 /// An axis of a brick.
@@ -39,9 +40,9 @@ inline bool has(const AxisOrder& order, int axis) {
   return std::ranges::find(order, axis) != order.end();
 }
 
-/// Moves bricks of one shape. The constructor chooses rows and columns once, for a whole brick; bricks at the edges of the
-/// index space move fewer units in the same way. Rows and columns are lists of offsets, not two strides: if an axis is too
-/// short to fill a register, the next dim of its side continues it.
+/// Moves bricks of one shape. The constructor chooses rows and columns once, for a whole brick; bricks at the edges of the index
+/// space move fewer units in the same way. Rows and columns are lists of offsets, not two strides. If an axis is too short to fill
+/// a register, the dim with the next stride of that side continues it.
 class Planes {
  public:
   Planes() = default;
@@ -88,9 +89,9 @@ class Planes {
   double cycles_ = 0;
   Choice best_{};
   List others_{};
-  std::array<std::vector<std::int64_t>, 4> offsets_{};  // rows, then columns: in the destination, in the source
+  std::array<std::vector<std::int64_t>, 4> offsets_{};  // of rows and of columns, each in the destination and in the source
   std::array<std::int64_t, 4> steps_{};
-  bool repeats_ = false;  // all columns of a row are one unit
+  bool repeats_ = false;  // all columns of a row are the same unit of the source
 };
 
 }  // namespace patchfold::engine

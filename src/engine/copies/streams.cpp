@@ -20,12 +20,12 @@ namespace {
 using kernels::line_bytes;
 using kernels::Store;
 
-/// The dims of a kernel's call. A row is on the side where elements lie together; the dim `rows` continues the streams.
+/// The dims of a kernel's call. A row is on the side where elements lie together; along the dim `rows` the streams go on.
 struct StreamDims {
   bool joins = false;
   std::int64_t unit = 1;
   Dim ways{}, along{}, rows{};
-  DimList outside{}, inside{};  ///< the other dims; dims `inside` step within a row
+  DimList outside{}, inside{};  ///< the other dims; those in `inside` step within a row
   std::int64_t stream_bytes() const noexcept { return along.extent * unit; }  ///< bytes of a stream in a row
   std::int64_t row_bytes() const noexcept { return ways.extent * stream_bytes(); }
   std::int64_t together(const Dim& dim) const noexcept { return joins ? dim.dst_stride : dim.src_stride; }
@@ -39,7 +39,7 @@ std::optional<StreamDims> find_streams(const Problem& problem, bool joins) {
   dims.joins = joins;
   const std::int64_t unit = dims.unit = take_unit(rest);
   if (problem.verb == Verb::combine_sum && unit != problem.element_size) {
-    // Several elements at a time, in one unit, can be finished only by Finish::none, float32 and float64.
+    // A unit of several elements can be finished only by Finish::none, float32 and float64.
     using kernels::Finish;
     const Finish finish = kernels::finish_of(problem.dtype);
     if (finish != Finish::none && finish != Finish::float32 && finish != Finish::float64) return std::nullopt;
@@ -63,8 +63,8 @@ std::optional<StreamDims> find_streams(const Problem& problem, bool joins) {
 
 /// Returns whether streams are faster than bricks (strategy "strided").
 ///   rows              must be long, or follow one another
-///   2 to 4 streams    are faster if a row fills a vector, except when 3 are split past the cache. Within the cache a split
-///                     is as fast as bricks, but bricks take longer to plan
+///   2 to 4 streams    are faster if a row fills a vector, except when 3 are split past the cache. Within the cache a split is not
+///                     faster than bricks, but bricks take longer to plan
 ///   all others        are faster past the cache only, if a row has a few lines: 256 bytes, or one line for two or three
 ///                     streams of elements of 1 or 2 bytes
 bool pay(const Problem& problem, const StreamDims& dims) {
@@ -140,7 +140,7 @@ class StreamCopy final : public Compiled {
   }
 
  private:
-  static constexpr std::int64_t most_stream_bytes = 4096;     ///< per write; partial lines at its ends are read first
+  static constexpr std::int64_t most_stream_bytes = 4096;     ///< of one write; lines that it fills in part are read first
   static constexpr std::int64_t most_block_bytes = 16 << 10;  ///< written at a time, so that they stay in the first cache
   static constexpr std::int64_t most_call_bytes = 64 << 10;   ///< joined in one call within the cache
   static constexpr std::int64_t split_ahead = 8192;           ///< bytes of rows that are prefetched by a split
@@ -191,8 +191,8 @@ class StreamCopy final : public Compiled {
   StreamDims dims_;
   kernels::Finish finish_ = kernels::Finish::none;
   Store store_;
-  DimList counted_{}, together_{};  // dims that count groups, and dims that step within a block
-  std::int64_t block_bytes_ = 0;    // bytes from a row to the next one of the same streams
+  DimList counted_{}, together_{};  // dims that number groups, and dims that step within a block
+  std::int64_t block_bytes_ = 0;    // bytes from a row to the next row of the same streams
   std::int64_t group_ = 1, groups_ = 1, inside_ = 1;
   std::int64_t pitch_ = 0;  // bytes between streams in scratch memory
 };

@@ -4,8 +4,8 @@
 // The index space is cut into bricks. A brick is long along the axes with the smallest strides in the destination and in the
 // source, so it covers whole lines of both sides. A brick fits into the cache, and is copied as planes of two axes
 // (engine/copies/planes.hpp). If the destination exceeds the cache, or if elements are sums of one term, a brick is put together in
-// scratch memory, in the order of the destination, and written in long runs. Other bricks pass through scratch memory too if two
-// easy copies are cheaper than one hard copy. Long units need no planes: they are copied directly.
+// scratch memory in the order of the destination. It is then written in long runs. Other bricks pass through scratch memory too if
+// two easy copies are cheaper than one hard copy. Long units need no planes: they are copied directly.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -48,19 +48,19 @@ struct Place {
 };
 
 /// A plan of the strategy. A row of work is one brick, which writes destination elements of its own. plan_route() chooses by price,
-/// once, whether bricks pass through scratch memory. Two sizes of buffers for gathered lines were rejected: with 256 bytes the
-/// calls cost more time than they hide, and with more than 4 KB writing and gathering no longer overlap.
+/// once, whether bricks pass through scratch memory. Other sizes of the buffer for gathered lines were rejected. With 256 bytes the
+/// calls cost more time than they hide; with more than 4 KB writing and gathering do not overlap.
 class Strided final : public Compiled {
  public:
   explicit Strided(const Problem& given) : Compiled(turned(given)), store_(store_of(given)) {
     if (problem_.verb == Verb::combine_sum) finish_ = kernels::finish_of(problem_.dtype);
     Problem rest = problem_;
     unit_ = take_unit(rest);
-    dims_ = rest.dims;  // in the order of merge_dims: the last dim has the smallest stride in the destination
+    dims_ = rest.dims;  // as merge_dims() orders them: the last dim has the smallest stride in the destination
     bytes_ = 2.0 * static_cast<double>(unit_) * static_cast<double>(count_tuples(dims_));
     if (dims_.empty()) dims_.push_back({1, unit_, unit_});
     is_direct_ = is_direct();
-    // Small sources, such as stages of bands, are in the cache already.
+    // Small sources, such as the stages of the strategy "bands", are in the cache already.
     fetches_ = store_ == Store::past_cache && problem_.src_range.end - problem_.src_range.begin > caches().l2;
     plan_bricks();
     plan_store();
@@ -115,7 +115,7 @@ class Strided final : public Compiled {
   }
 
  private:
-  /// A brick: the offset of its first unit on both sides, and its units along each dim, fewer at the end of a dim.
+  /// A brick: the offset of its first unit on both sides, and its units along each dim, which are fewer at the end of a dim.
   struct Brick {
     std::int64_t src = 0;
     std::int64_t dst = 0;
@@ -220,8 +220,8 @@ class Strided final : public Compiled {
     if (run_bytes_ < least_run) store_ = Store::plain;
   }
 
-  /// Chooses the cheapest way: directly, or through scratch memory. The order in scratch memory is the order of the destination, or
-  /// the dims with the smallest strides of one side first and those of the other side next.
+  /// Chooses the cheapest way: directly, or through scratch memory. In scratch memory, dims have the order of the destination, or
+  /// the dims with the smallest strides of one side come first and those of the other side next.
   void plan_route() {
     if (is_direct_) {
       run_dims_ = 0;
@@ -328,8 +328,8 @@ class Strided final : public Compiled {
     if (finish_ != kernels::Finish::none) kernels::finish_elements(at, scratch_per_piece_ - last_place_, finish_);
   }
 
-  /// Returns the lines of the source that a brick reads, as runs in two more axes. These lines are prefetched while the previous
-  /// brick is written.
+  /// Returns the lines of the source that a brick reads, as runs along at most two axes. These lines are prefetched while the
+  /// previous brick is written.
   kernels::Ahead lines_of(const std::byte* src, const Extents& extents) const noexcept {
     kernels::Ahead ahead;
     std::int64_t run = unit_, volume = unit_, at = 0, count = dims_.size();
@@ -358,7 +358,7 @@ class Strided final : public Compiled {
     return ahead;
   }
 
-  /// Writes the runs of a brick from scratch memory, or its units from the source.
+  /// Writes the runs of a brick from scratch memory, or its units directly from the source.
   void write(std::byte* dst, const std::byte* from, const Extents& extents, const std::byte* from_end,
              kernels::Ahead& ahead) const noexcept {
     constexpr std::int64_t most_ways = 32;
@@ -401,12 +401,12 @@ class Strided final : public Compiled {
   bool fetches_ = false;                            // the lines of the next brick are prefetched
   FixedList<std::int64_t, 2 * max_rank> brick_{};   // units along each dim
   FixedList<std::int64_t, 2 * max_rank> bricks_{};  // number of bricks along each dim
-  int run_dims_ = 0;                                // number of dims that a run of the destination takes
+  int run_dims_ = 0;                                // number of dims that a run of the destination consists of
   std::int64_t run_bytes_ = 0;
   FixedList<Planes, 3> hops_{};
   bool writes_runs_ = false;     // runs are written from scratch memory
-  std::int64_t last_place_ = 0;  // place in scratch memory of a brick on its last move to the destination
-  Extents last_stride_{};        // its strides there
+  std::int64_t last_place_ = 0;  // offset in scratch memory of the units that the last move reads
+  Extents last_stride_{};        // their strides there
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "counts", for coverage. Coverage is a sum of ones, but nothing is added: the result of an image element is
-// the product, over all windows, of the number of taps that point at its coordinate. For the window along the row, the taps are
-// counted once for all rows that begin at one coordinate.
+// The strategy "counts", for coverage. Coverage is a sum of ones, but nothing is added. The result of an image element is the
+// product, over all windows, of the number of taps that point at its coordinate. For the window along the row, the taps are counted
+// once for all rows that begin at one coordinate.
 #include <algorithm>
 
 #include "engine/rows.hpp"
@@ -12,7 +12,7 @@
 namespace patchfold::engine {
 namespace {
 
-/// The most elements of a row (arbitrary: their numbers fit into a common L1 cache).
+/// The most elements of a row (arbitrary: their counts of taps fit into a common L1 cache).
 constexpr std::int64_t chunk_elements = 1024;
 
 /// A plan of the strategy. The time of a run does not depend on the number of taps and positions that point at an element.
@@ -67,8 +67,8 @@ class Counts final : public Compiled {
 std::unique_ptr<Compiled> make_counts(const Problem& problem) {
   if (problem.verb != Verb::combine_sum || problem.own_source == nullptr) return nullptr;
   RowPlan plan = plan_rows(image_axes(problem), problem.element_size, chunk_elements, chunk_elements);
-  // The chunk axis becomes the outermost axis, so that rows that begin at one coordinate follow one another and share their
-  // numbers.
+  // The chunk axis becomes the outermost axis, so that rows that begin at one coordinate follow one another and share their counts
+  // of taps.
   std::rotate(plan.counted.begin(), plan.counted.begin() + plan.chunk_axis, plan.counted.begin() + plan.chunk_axis + 1);
   plan.chunk_axis = 0;
   return std::make_unique<Counts>(problem, plan);

@@ -33,8 +33,8 @@ inline std::int64_t parts_of(DType dtype) noexcept {
   return visit(dtype, []<class T>(std::type_identity<T>) { return ComplexNumber<T> ? 2 : 1; });
 }
 
-/// Returns whether the kernels for rows and programs can make every mean of a problem. If a mean has so many elements that their
-/// sum is not exact any more, careful_mean() makes every mean.
+/// Returns whether the kernels of mean.hpp and sum_map.hpp can make every mean of a problem. If a mean has so many elements that
+/// their sum is not exact any more, careful_mean() makes every mean.
 inline bool few_meet(const Problem& problem) noexcept {
   std::int64_t most = 1;
   for (const Window& w : problem.windows) {
@@ -52,7 +52,7 @@ struct BoxAxis {
   std::int64_t begin = 0;  ///< first coordinate
   std::int64_t step = 1;   ///< coordinates from element to element
   std::int64_t src_stride = 0;
-  std::int64_t dst_stride = 0;  ///< bytes of a step of the dim, or from coordinate to coordinate of the window
+  std::int64_t dst_stride = 0;  ///< bytes from element to element of the dim, or from coordinate to coordinate of the window
 };
 using Box = FixedList<BoxAxis, 2 * max_axes + 1>;
 

@@ -16,17 +16,18 @@
 namespace patchfold::engine {
 namespace {
 
-/// The cut of the image: coordinates of one window into bands, and dims into tuples whose columns are copied together.
+/// The cut of the image: coordinates of one window into bands, and the dims into groups of index tuples whose columns are copied
+/// together.
 struct BandCut {
   int banded = 0;         ///< number of the window
   std::int64_t rows = 1;  ///< coordinates of a band
-  DimList inner{};        ///< dims copied together, with `group` of `grouped`
+  DimList inner{};        ///< dims that are copied together, with `group` elements of `grouped`
   Dim grouped{};
   std::int64_t group = 1;
   DimList outer{};
 };
 
-/// Returns the bytes of the columns that point at `rows` coordinates of the banded window, for one tuple of the dims.
+/// Returns the bytes of the columns that point at `rows` coordinates of the banded window, for one index tuple of the dims.
 double columns_of(const Problem& problem, int banded, std::int64_t rows) noexcept {
   auto bytes = static_cast<double>(problem.element_size);
   for (int i = 0; i < problem.windows.size(); ++i) {
@@ -47,8 +48,8 @@ std::optional<BandCut> cut_bands(const Problem& problem) {
     if (std::abs(problem.windows[i].image_stride) > std::abs(problem.windows[cut.banded].image_stride)) cut.banded = i;
   const Window& banded = problem.windows[cut.banded];
   const auto budget = static_cast<double>(std::clamp<std::int64_t>(caches().l2 / 2, 128 << 10, 1 << 20));
-  // Columns that two bands share are copied for each band, so a band is several times as high as its shared part, if scratch memory
-  // is large enough.
+  // Columns that two bands share are copied for each of the two. So a band is several times as high as its shared part, if scratch
+  // memory is large enough.
   const std::int64_t halo = (banded.kernel - 1) * banded.dilation;
   const std::int64_t low = std::min(banded.extent, ceil_div(std::max(banded.stride, halo), banded.stride) * banded.stride);
   const double bytes = columns_of(problem, cut.banded, low);
@@ -73,7 +74,7 @@ std::optional<BandCut> cut_bands(const Problem& problem) {
     return static_cast<double>(cut.group) * columns_of(problem, cut.banded, rows);
   };
   while (most > low && columns(most) > budget) most = std::max(low, (most + 1) / 2);
-  // For small images, as many tuples are copied together as fit into scratch memory.
+  // For small images, as many index tuples are copied together as fit into scratch memory.
   double room = most == banded.extent ? budget / columns_of(problem, cut.banded, most) : 0;
   while (true) {
     cut.group = limited(room, cut.group);
@@ -113,7 +114,8 @@ SumBand plan_band(const Problem& problem, const BandCut& cut, const Window& wind
     stride = bytes;
     bytes *= extent;
   };
-  // The order is: channels that are neighbours in the image, positions in the image's order, taps, other dims.
+  // The order in scratch memory, fastest first: channels that are neighbours in the image, positions in the image's order, taps,
+  // other dims.
   const int channels = find(sum.dims, [&](const Dim& dim) { return dim.dst_stride == problem.element_size; });
   if (channels >= 0) place(sum.dims[channels].extent, sum.dims[channels].src_stride);
   std::vector<Window*> windows;
@@ -127,13 +129,13 @@ SumBand plan_band(const Problem& problem, const BandCut& cut, const Window& wind
   band.bytes = bytes;
   if (window.positions > 0) band.pack = plan_copy(problem, pack, 0);
   sum = merge_dims(drop_single(sum));
-  // Merged dims may hide the channels; such bands must not be cut again.
+  // If merged dims hide the channels, plan_normal() would cut the band into bands again.
   band.sum = has_neighbours(sum) ? plan_normal(sum) : make_sum_rows(sum);
   return band;
 }
 
 /// A plan of the strategy: the copies and sums of all bands; bands with the same windows share a copy and a sum. A row of work is
-/// one band of one group of tuples.
+/// one band for one group of index tuples of the dims.
 class SumBands final : public Compiled {
  public:
   SumBands(const Problem& problem, const BandCut& cut) : Compiled(problem), cut_(cut) {
@@ -195,14 +197,14 @@ class SumBands final : public Compiled {
 
   BandCut cut_;
   std::int64_t groups_ = 1;
-  std::int64_t rest_at_ = 0;  // place in scratch memory, behind the columns
+  std::int64_t rest_at_ = 0;  // offset in scratch memory, behind the columns
   std::map<Key, SumBand> bands_{};
 };
 
 }  // namespace
 
 bool sum_bands_pay(const Problem& problem) {
-  constexpr double least = 32 << 10;  // bytes: below this size, making the plans takes longer than they save
+  constexpr double least = 32 << 10;  // bytes: for less, making the plans takes more time than they save
   return spanned_bytes(problem) >= least;
 }
 

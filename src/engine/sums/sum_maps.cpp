@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "sum maps": sums map by map. A map is the image of one tuple of the dims, or a band of it if it is large.
-// All maps add the same taps in the same places, so one program, a list of vectors and of their terms, makes all maps
+// The strategy "sum maps": sums map by map. A map is the image of one index tuple of the dims, or a band of a large image. All maps
+// add the same taps in the same places, so one program, a list of vectors and of their terms, makes all maps
 // (engine/sums/sum_program.hpp). A group of maps is summed in scratch memory that stays in the first-level cache, and other
 // strategies copy it to the image.
 #include <algorithm>
@@ -31,7 +31,7 @@ struct MapCut {
   std::int64_t last_group = 1;
 };
 
-/// The windows of a band, and the bytes from the map's columns to the band's columns.
+/// The windows of a band, and the bytes from the columns of the map to those of the band.
 struct MapBand {
   std::vector<Window> windows{};
   std::int64_t src = 0;
@@ -47,7 +47,7 @@ struct MapCopy {
 /// A plan that puts the phases of the innermost axes in order, in scratch memory.
 struct PhaseJoin {
   int axes = 0;                ///< 0: phases are not joined
-  kernels::Streams streams{};  ///< for one axis: of all maps together, if `rows` is multiplied by their number
+  kernels::Streams streams{};  ///< for one axis: of one map; of several maps if `rows` is multiplied by their number
   std::int64_t blocks = 1;     ///< for two axes: calls for each map
   std::int64_t outer = 1;      ///< for two axes: phases of the outer one, whose rows alternate
 };
@@ -86,7 +86,7 @@ int rows_of(const Problem& problem) {
   return -1;
 }
 
-/// Turns a dim into a window of one tap, so that the map gets its elements as an axis.
+/// Turns dim i into a window of one tap, so that the elements of the dim become an axis of the map.
 void take_into_map(Problem& problem, int i) {
   if (i < 0) return;
   const Dim dim = take(problem.dims, i);
@@ -97,7 +97,7 @@ void take_into_map(Problem& problem, int i) {
   problem.windows.push_back(w);
 }
 
-/// Returns the problem with channels and short rows as parts of the map.
+/// Returns the problem with channels and short rows (channels_of, rows_of) as axes of the map.
 Problem with_larger_maps(Problem problem) {
   if (problem.windows.empty()) return problem;
   take_into_map(problem, channels_of(problem));
@@ -106,7 +106,7 @@ Problem with_larger_maps(Problem problem) {
 }
 
 bool has_maps(const Problem& problem) {
-  constexpr int most_windows = 5;  // arbitrary: with strides each window doubles the copies to the image
+  constexpr int most_windows = 5;  // arbitrary: each window with a stride adds copies to the image
   if (!adds(problem) || problem.own_source != nullptr) return false;
   if (problem.windows.empty() || problem.windows.size() > most_windows || !are_near(problem)) return false;
   constexpr double most_taps = 4096;  // arbitrary: a program lists each tap
@@ -122,7 +122,7 @@ std::optional<MapCut> cut_maps(const Problem& problem) {
     if (std::abs(problem.windows[i].image_stride) > std::abs(problem.windows[cut.banded].image_stride)) cut.banded = i;
   const Window& banded = problem.windows[cut.banded];
   const std::int64_t strides = ceil_div(banded.extent, banded.stride);
-  // The bytes of the sums for one stride of the banded window.
+  // The bytes of the sums for as many coordinates of the banded window as its stride.
   std::int64_t row = accumulator_size(problem);
   for (int i = 0; i < problem.windows.size(); ++i) {
     const Window& w = problem.windows[i];
@@ -162,7 +162,7 @@ std::vector<MapBand> bands_of(const Problem& problem, const MapCut& cut) {
 
 /// Returns the plan to join the phases with vectors; a plan of 0 axes if that is impossible.
 PhaseJoin plan_join(const std::vector<Window>& windows, const SumPlan& plan, std::int64_t element) {
-  constexpr std::int64_t least_row = 32;  // bytes of a phase that are worth a call for each row (measured)
+  constexpr std::int64_t least_row = 32;  // the fewest bytes of a phase for which a call for each row pays (measured)
   const Window& inner = windows[static_cast<std::size_t>(plan.order.back())];
   const std::int64_t phases = phase_count(inner), length = phase_length(inner);
   if (phases == 1 || phases < inner.stride || !kernels::has_vectors(element, phases)) return {};
@@ -183,8 +183,8 @@ PhaseJoin plan_join(const std::vector<Window>& windows, const SumPlan& plan, std
   return join;
 }
 
-/// Returns the copies of `maps` maps to the image: one copy for the whole strides of all windows, and for each window one copy for
-/// the remaining coordinates.
+/// Returns the copies of `maps` maps to the image: one for the coordinates in whole strides of all windows, and for each window one
+/// for the coordinates behind these.
 std::vector<MapCopy> copies_of(const Problem& problem, const MapCut& cut, const MapPart& part, std::int64_t maps) {
   /// A box of the sorted map that one copy covers, with its offsets in scratch memory and in the image.
   struct Region {
@@ -230,11 +230,11 @@ std::vector<MapCopy> copies_of(const Problem& problem, const MapCut& cut, const 
 std::optional<std::vector<MapPart>> parts_of_maps(const Problem& problem, const MapCut& cut,
                                                   const std::vector<MapBand>& bands, const kernels::SumMapKernel& kernel) {
   constexpr std::size_t most_parts = 8;  // arbitrary
-  constexpr double long_run = 16 << 10;  // bytes of columns from which on any number is prefetched well (measured)
+  constexpr double long_run = 16 << 10;  // bytes of columns: runs of this length or more are prefetched well (measured)
   std::vector<MapPart> parts;
   double run = static_cast<double>(problem.element_size);
   for (const Window& w : problem.windows) run *= static_cast<double>(w.positions);
-  // If a map has channels, the columns of a tap lie in pieces, one for each position.
+  // If channels are part of the map, the columns of a tap lie in pieces, one for each position.
   const bool has_channels = std::ranges::any_of(
       problem.windows, [&](const Window& w) { return w.position_stride == problem.element_size && w.kernel == 1; });
   const bool in_order =
@@ -279,7 +279,7 @@ class SumMaps final : public Compiled {
     scratch_per_piece_ = rest_at_ + copies;
     rows_ = count_tuples(cut.outer) * cut.groups * std::ssize(bands_);
     bytes_ = spanned_bytes(problem);
-    if (bands_.size() > 1 || bytes_ <= static_cast<double>(caches().l2) / 2) return;  // the processor prefetches by itself
+    if (bands_.size() > 1 || bytes_ <= static_cast<double>(caches().l2) / 2) return;  // the processor prefetches these by itself
     constexpr std::int64_t least_ahead = 8 << 10;
     columns_bytes_ = std::abs(cut.grouped.src_stride);
     ahead_ = columns_bytes_ == 0 ? 0 : ceil_div(least_ahead, columns_bytes_);
@@ -378,9 +378,9 @@ class SumMaps final : public Compiled {
   MapCut cut_;
   std::vector<MapPart> parts_;
   std::vector<Band> bands_{};
-  std::int64_t elements_at_ = 0;  // place in scratch memory, behind the sums of one map
-  std::int64_t joined_at_ = 0;    // place behind the elements of a group
-  std::int64_t rest_at_ = 0;      // place for the copies' scratch memory
+  std::int64_t elements_at_ = 0;  // offset in scratch memory, behind the sums of one map
+  std::int64_t joined_at_ = 0;    // offset behind the elements of a group
+  std::int64_t rest_at_ = 0;      // offset of the copies' own scratch memory
   std::int64_t ahead_ = 0;        // number of maps that are prefetched ahead
   std::int64_t columns_bytes_ = 0;
 };

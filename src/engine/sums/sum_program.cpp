@@ -11,7 +11,7 @@ namespace patchfold::engine {
 namespace {
 
 constexpr std::size_t most_listed_terms = 1 << 16;  ///< terms of a program (arbitrary: 2 MB)
-/// The bytes of a row that are worth a step for each tap (measured).
+/// The fewest bytes of a row for which a step for each tap pays (measured).
 constexpr std::int64_t worth_a_step = 256;
 
 /// Returns the axes of a walk that ties the elements of a phase to the positions of each tap.
@@ -34,7 +34,7 @@ std::vector<WalkAxis> sum_axes(const std::vector<Window>& windows) {
   return axes;
 }
 
-/// Writes one SumPlan, run by run (write_runs) or tap by tap (write_steps); `Reads` says which suits the columns.
+/// Writes one SumPlan, run by run (write_runs) or tap by tap (write_steps); `Reads` says which of the two suits the columns.
 class SumPlanWriter {
  public:
   SumPlanWriter(const std::vector<Window>& windows, const kernels::SumMapKernel& kernel, std::int64_t element_size,
@@ -153,7 +153,7 @@ class SumPlanWriter {
   bool write_steps() {
     const std::int64_t together = reads_ == Reads::in_order ? 1 : kernels::most_step_terms;
     std::vector<std::vector<Met>> groups(static_cast<std::size_t>(plan_.elements / block_));
-    // Vectors reach beyond the end of a phase, so every vector must begin before the next phase begins.
+    // The last vectors of a phase reach into the next phase, so the sums of all phases begin before anything is added.
     if (groups.size() > 1) {
       kernels::SumStep clear;
       clear.begins = true;
@@ -178,8 +178,8 @@ class SumPlanWriter {
   }
 
   bool write_group(const std::vector<Met>& group, std::int64_t phase) {
-    // A step covers the part of a row to which some of the taps point, from a whole vector on; the step that begins the sums covers
-    // the whole row.
+    // A step covers the part of a row to which its taps point, from the beginning of a vector on; the step that begins the sums
+    // covers the whole row.
     std::int64_t from = walk_.row(), to = 0;
     for (const Met& met : group) {
       from = std::min(from, walk_.row_tap(met).from * walk_.row_step());
@@ -224,7 +224,7 @@ class SumPlanWriter {
   const kernels::SumMapKernel& kernel_;
   MapWalk walk_;
   Reads reads_;
-  std::int64_t block_ = 1;  // elements of a phase
+  std::int64_t block_ = 1;  // number of elements of a phase
   double columns_ = 1;      // bytes of columns
   bool has_begun_ = false;  // a step that begins the sums has been written
   SumPlan plan_{};

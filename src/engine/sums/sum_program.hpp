@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the programs of kernels/sum_map.hpp.
 //
-// A program makes a sorted map: one phase of all windows after another, each phase a box of elements in the order of the positions.
-// If all strides are 1, the sorted map is the map itself.
+// A program makes a sorted map, one phase after another. A phase holds the elements whose coordinates have the same residues modulo
+// the strides, in the order of the positions. If all strides are 1, the sorted map is the map itself.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace patchfold::engine {
 
 /// The order in which the columns of a map are read.
 ///   in_order  for columns in memory, which is fastest to read from its first byte to its last: tap by tap
-///   together  for columns in a cache, or in pieces far from each other: a few taps at a time, so that sums are loaded less often
+///   together  for columns in a cache, or in pieces that lie far apart: a few taps at a time, so that sums are loaded less often
 enum class Reads : std::uint8_t { in_order, together };
 
 /// A program with its lists; it holds no pointers into tensors, since offsets count from the map's columns and from its sums.

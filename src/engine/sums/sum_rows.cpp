@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "sum rows": any sum, row by row of the image. A row of image elements is summed in scratch memory and
-// written once. For each tap, in ascending order, the column elements that point into the row are added. Along the window of the
-// row's own axis a tap points at every stride-th element, so accumulators are sorted by residue, and the accumulators to which one
-// tap adds are neighbours.
+// The strategy "sum rows": any sum, row by row of the image. A row of image elements is summed in scratch memory and written once.
+// For each tap, in ascending order, the column elements that point into the row are added. Along the window of the row's own axis a
+// tap points at every stride-th element. So accumulators are sorted by residue modulo the stride, which makes the accumulators to
+// which one tap adds neighbours.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -18,9 +18,9 @@ namespace {
 
 /// The most accumulators of a row (arbitrary: 32 KiB of float32; a common L1 cache has 32 to 48 KiB).
 constexpr std::int64_t row_elements = 4096;
-/// The most elements of a row with a stride.
+/// The most elements of a row that does not run along the innermost axis.
 constexpr std::int64_t strided_chunk = 256;
-/// If a tap points at fewer than 1 / sparse of the elements of a row, each element becomes a row of its own.
+/// If a tap points at less than 1 / `sparse` of the elements of a row, each element becomes a row of its own.
 constexpr std::int64_t sparse = 8;
 
 RowPlan plan_sum(const Problem& problem) {
@@ -64,7 +64,7 @@ class SumRows final : public Compiled {
 
   void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                 std::byte* scratch) const noexcept override {
-    std::int64_t counted = -1;  // the beginning of the row whose counts are in scratch memory
+    std::int64_t counted = -1;  // the first coordinate of the row whose counts are in scratch memory
     Odometer odometer(plan_.counted, first);
     for (std::int64_t row = first; row < last; ++row, odometer.next()) run_row(src, dst, odometer, scratch, counted);
   }
@@ -177,7 +177,7 @@ class SumRows final : public Compiled {
     return {{std::max<std::int64_t>(0, high - low + 1), 0, 0}, low};
   }
 
-  /// Adds the tuples of taps of all windows, the taps of the last window fastest, in the order of the sum.
+  /// Adds the columns of all tuples of taps, the taps of the last window fastest, which is the order of the sum.
   void add_taps(Add add, const std::byte* src, std::int64_t src_at, std::int64_t begin, std::int64_t count,
                 const Slots& slots, const Loops& loops, std::byte* scratch) const noexcept {
     const int windows = problem_.windows.size();
@@ -216,7 +216,7 @@ class SumRows final : public Compiled {
   };
   Met meet(std::int64_t tap, std::int64_t begin, std::int64_t count, const Slots& slots) const noexcept {
     const Window& w = problem_.windows[plan_.row.window];
-    const std::int64_t origin = tap * w.dilation - w.pad_begin - begin;  // element of the row at position 0
+    const std::int64_t origin = tap * w.dilation - w.pad_begin - begin;  // element to which the tap points at position 0
     const std::int64_t low = std::max<std::int64_t>(0, ceil_div(-origin, w.stride));
     const std::int64_t high = std::min(w.positions, ceil_div(count - origin, w.stride));
     if (low >= high) return {};
@@ -239,7 +239,7 @@ class SumRows final : public Compiled {
   std::array<TapSolver, max_axes> solvers_{};
   Means means_;
   std::int64_t accumulator_size_ = 1;
-  std::int64_t counts_at_ = 0;  // place in scratch memory, behind the accumulators
+  std::int64_t counts_at_ = 0;  // offset in scratch memory, behind the accumulators
   bool is_careful_ = false;     // careful_mean() makes every mean
 };
 
