@@ -35,7 +35,7 @@ class Generator {
   std::uint64_t state_;
 };
 
-/// The operators to draw from; an operator is as likely as it is often listed.
+/// The operators to draw from; one that is listed more often is more likely.
 constexpr const char* operators_drawn[] = {"unfold",         "unfold",         "unfold",         "fold",          "fold",
                                            "space_to_depth", "depth_to_space", "space_to_batch", "batch_to_space"};
 constexpr DType types[] = {DType::float32, DType::float32,  DType::float32, DType::float32,   DType::uint8,     DType::uint8,

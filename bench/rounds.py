@@ -22,7 +22,7 @@ ENVIRONMENT = {
     # With these, systems that allocate each result reuse the memory of the last one, without new pages from the kernel.
     # malloc must not keep small pieces in its own lists, since then each result would move to a new place.
     "GLIBC_TUNABLES": f"glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold={1 << 40}:glibc.malloc.tcache_count=0",
-    # All systems then get small pages, as `patchfold bench` does.
+    # All systems then get pages of one size, that of `patchfold bench`.
     "NUMPY_MADVISE_HUGEPAGE": "0",
 }
 

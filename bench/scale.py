@@ -113,7 +113,7 @@ def idle(fn):
 
 
 class Killer:
-    """Kills a worker whenever one of `counts` chunks has been written, and counts the tiles that the killed workers held."""
+    """Kills a worker when the number of written chunks reaches an entry of `counts`; counts the tiles that it held."""
 
     def __init__(self, cluster, client, counts):
         self.cluster, self.client, self.counts, self.held = cluster, client, set(counts), 0

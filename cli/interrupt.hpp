@@ -19,7 +19,7 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  /// Returns the default executor, stopped by a signal: it then starts no more pieces.
+  /// Returns the default executor, changed to start no more pieces after a signal.
   Executor& executor() noexcept { return executor_; }
   bool interrupted() const noexcept;
   /// Throws after a signal. Nobody sees the error, since the process ends when this object is destroyed.

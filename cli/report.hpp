@@ -39,7 +39,7 @@ void print(std::string_view text);
 void note(std::string_view text) noexcept;
 /// Writes "patchfold: MESSAGE [CODE]" to standard error, as one line whatever the message holds; with `json` a JSON object.
 void print_error(const Error& error, int exit_code, bool json) noexcept;
-/// Writes a message in the same form; without [CODE] if `code` is empty.
+/// Writes a message as "patchfold: MESSAGE [CODE]", without [CODE] if `code` is empty; with `json` a JSON object.
 void print_error(std::string_view message, std::string_view code, int exit_code, bool json) noexcept;
 
 /// How a command reports that its work is done.
@@ -47,8 +47,8 @@ struct Reporting {
   bool quiet = false;
   bool json = false;
 
-  /// Reports a command that wrote `output`: a line on standard error, or JSON on standard output. If the data went to standard
-  /// output, the JSON goes to standard error too.
+  /// Reports a command that wrote `output`: a line on standard error, or JSON on standard output. If standard output got the data,
+  /// the JSON goes to standard error.
   void report(std::string_view output, const std::string& line, const JsonObject& object) const;
   /// Prints the result of --dry-run on standard output; on standard error if the data would go to standard output.
   void forecast(std::string_view output, const std::string& line, const JsonObject& object) const;

@@ -48,7 +48,8 @@ void run_timed(const Op& op, const ConstTensorView& src, const TensorView& dst) 
               to_string(dst.shape).c_str(), best * 1e3, bytes / best * 1e-9);
 }
 
-/// Returns the padding of an axis with which there are ceil(extent / step) patches; an odd element goes to the end.
+/// Returns the padding of an axis with which there are ceil(extent / step) patches. If the number of padded elements is odd, the
+/// end gets one more.
 Pads same_upper(std::int64_t extent) {
   const std::int64_t positions = (extent + step - 1) / step;
   const std::int64_t total = std::max<std::int64_t>(0, (positions - 1) * step + side - extent);

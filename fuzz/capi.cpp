@@ -145,7 +145,7 @@ void run(std::span<const std::uint8_t> bytes) {
   const bool is_spoiled = random.chance(30);
   ProblemText text = draw_problem(random).problem.text;
   if (find_operator(text.op).data_input.empty())
-    text.op = "unfold";  // coverage takes no data in C++; here it becomes unfold
+    text.op = "unfold";  // coverage takes no data in C++, so it becomes unfold
   for (auto& argument : text.arguments) {
     if (argument.name.find('\0') != std::string::npos) argument.name = "x";  // a text of C ends at a NUL
     if (std::holds_alternative<IndexTensor>(argument.value)) argument.value = std::get<IndexTensor>(argument.value).values;

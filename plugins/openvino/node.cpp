@@ -124,7 +124,7 @@ ov::PartialShape Node::output_shape(const ov::PartialShape& shape) const {
     if (passes) output[0] = shape[0];
     return output;
   }
-  // The number of entries of an input or attribute with one entry for each spatial axis is the number of spatial axes.
+  // The length of an input or attribute with one entry for each spatial axis gives the number of spatial axes.
   const int axes = static_cast<int>(shape.rank().get_length());
   int spatial = attributes_.empty() ? 0 : static_cast<int>(attributes_[0].integers.size());
   if (get_input_size() > 1) {

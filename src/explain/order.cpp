@@ -43,7 +43,7 @@ void write_steps(Text& text, const std::vector<Step>& steps, const Dims& shape) 
   };
   std::size_t lines = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    std::size_t end = i;  // steps [i, end) and step `end` all go on
+    std::size_t end = i;  // steps i to end, both included, go on in one direction
     while (end + 1 < steps.size() && goes_on(steps, end, shape) && goes_on(steps, end + 1, shape)) ++end;
     if (lines >= most_lines && i + 2 < steps.size()) {
       text.line("    ..");

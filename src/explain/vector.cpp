@@ -109,7 +109,7 @@ class Nested {
 /// Returns loops that do the same in a normal form: without loops of one step, so that equal orders have equal loops.
 std::vector<Nested::Loop> without_ones(std::vector<Nested::Loop> loops) {
   std::erase_if(loops, [](const Nested::Loop& loop) { return loop.extent == 1; });
-  // Joins two neighbouring loops of taps where the outer one steps by the whole inner one.
+  // Joins two neighbouring loops of taps where one step of the outer loop is as long as the whole inner loop.
   for (std::size_t i = 0; i + 1 < loops.size();)
     if (loops[i].step != 0 && loops[i + 1].step != 0 && loops[i].step == loops[i + 1].step * loops[i + 1].extent) {
       loops[i] = {loops[i].extent * loops[i + 1].extent, loops[i + 1].step};

@@ -39,7 +39,7 @@ struct PatchVector {
   std::int64_t channels = 1;
   std::int64_t taps = 1;
   int columns_axis = 0;  ///< the axis of the columns on which the taps lie
-  int image_axis = -1;   ///< the image's axis of channels; -1: no channels lie on that axis
+  int image_axis = -1;   ///< the image's axis of channels; -1: columns_axis has only taps
   std::vector<PatchOrder> orders{};
   std::int64_t elements() const { return channels * taps; }
 };

@@ -86,7 +86,8 @@ ProductWeights product_weights(const CellPlan& plan, AxisWeights& weights) {
   const int rank = plan.segments.size();
   const int last = rank - 1;
   ProductWeights products;
-  products.is_late = rows.run >= 0 && rows.run < last && rank > 2;  // the order of two factors does not matter
+  // With two axes there are only two factors, whose order does not matter.
+  products.is_late = rows.run >= 0 && rows.run < last && rank > 2;
   if (!products.is_late && !rows.outer.empty() && rows.outer.back().tiled == (rows.run == last ? last - 1 : last))
     products.factor = rows.outer.back().tiled;
 

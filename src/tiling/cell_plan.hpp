@@ -65,7 +65,7 @@ struct CellRows {
   /// The step from an element of a row to the next one, in one source.
   struct Step {
     std::int64_t bytes = 0;
-    std::int64_t weights = 0;  ///< step in the tile's own weights, in numbers, to the next of `repeat` elements
+    std::int64_t weights = 0;  ///< in the tile's own weights, in numbers, between elements with one coordinate along `run`
   };
 
   std::vector<Axis> outer{};     ///< the axes from row to row, each of two elements or more; the last one runs fastest
@@ -96,7 +96,7 @@ struct ProductWeights {
   std::vector<Row> rows{};             ///< for each source
   std::vector<const double*> along{};  ///< for each source and each tiled axis but `run`: a weight for each coordinate
   int factor = -1;       ///< the tiled axis that advances from row to row, if its weight is multiplied last; else -1
-  bool is_late = false;  ///< weights of axes after `run` are multiplied in that order, so that every layout gives the same bits
+  bool is_late = false;  ///< weights along `run` are multiplied by those of later axes, for equal bits in every layout
 };
 /// The plan of a cell whose weights come from one array for each source: the window's array, or, if the window is ones, the tile's
 /// own array.

@@ -21,8 +21,8 @@ struct Sizes {
 };
 
 /// The tiles of a cell that are merged together when one of them arrives: its contributors [begin, end), in ascending order.
-/// Contributors before `begin` are in the output already: as elements if there is one, else as sums. The lower halves of the sums
-/// take as many bytes as a copy of one tile's elements.
+/// Contributors before `begin` are in the output already: a single one as its elements, several as their sums. The lower halves of
+/// the sums take as many bytes as a copy of one tile's elements.
 struct Step {
   Cell cell{};
   std::int64_t begin = 0;

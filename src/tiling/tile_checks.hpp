@@ -23,7 +23,7 @@ CheckedOutput check_output(const Rules& rules, std::string_view sources, const T
 
 /// The words by which errors name the array of a tile.
 struct TileWords {
-  std::string_view tile;        ///< before the tile's index and position
+  std::string_view tile;        ///< stands before index and position: "tile" in "tile 17 at position [2, 5]"
   std::string_view index;       ///< the argument that holds the index
   std::string_view index_rule;  ///< the rule that a wrong index breaks
   std::string_view view;        ///< names the array in errors of strides; empty: as `tile`

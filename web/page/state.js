@@ -195,7 +195,7 @@ export function toHash(state) {
   return Object.keys(shown).length ? `#${encodeURIComponent(JSON.stringify(shown))}` : "#";
 }
 
-/** Returns {state, faults} for that part of a link. */
+/** Returns {state, faults} for the part of a link that toHash() makes. */
 export function fromHash(hash) {
   const carried = hash.replace(/^#/, "");
   if (!carried) return complete({});
@@ -209,7 +209,7 @@ export function fromHash(hash) {
   return complete(value);
 }
 
-/** Returns the layout that counts: that of the state, unless the dialect fixes it. */
+/** Returns the layout in effect: that of the state, unless the dialect fixes it. */
 export function layoutOf({ dialect, operator, layout }) {
   if (dialect === "patchfold") return layout;
   if (dialect === "tensorflow") return operator === "space_to_depth" || operator === "depth_to_space" ? layout : "channels_last";
@@ -217,7 +217,7 @@ export function layoutOf({ dialect, operator, layout }) {
   return "channels_first";
 }
 
-/** Returns the padding that counts: [[begin, end], ..] or a rule, "valid", "same_upper" or "same_lower". */
+/** Returns the padding in effect: [[begin, end], ..] or a rule, "valid", "same_upper" or "same_lower". */
 export function paddingOf(state) {
   const none = state.kernel.map(() => [0, 0]);
   if (state.operator === "space_to_depth" || state.operator === "depth_to_space") return none;
@@ -226,7 +226,7 @@ export function paddingOf(state) {
   return state.padding_rule === "explicit" ? state.padding : none;
 }
 
-/** Returns the mode of a block operator that counts: that of the state, unless the dialect fixes it. */
+/** Returns the mode of a block operator in effect: that of the state, unless the dialect fixes it. */
 export function modeOf({ dialect, operator, mode }) {
   if (dialect === "torch") return "depth_first";
   if (dialect === "tensorflow" || (dialect === "onnx" && operator === "space_to_depth")) return "blocks_first";
