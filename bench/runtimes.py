@@ -99,7 +99,7 @@ def exported(name: str) -> tuple[onnx.ModelProto, tuple[int, ...]]:
     module, x = NETWORKS[name]()
     file = io.BytesIO()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # the exporter without a warning has no fold
+        warnings.simplefilter("ignore", DeprecationWarning)  # torch's newer exporter has no fold
         torch.onnx.export(
             module, (x,), file, dynamo=False, opset_version=18, input_names=["x"], output_names=["y"], verbose=False
         )

@@ -28,9 +28,9 @@ struct OptionInfo {
 
 /// A command line: its options and words, each with the variable that receives its value, and its help text.
 ///
-/// A user adds the options and words, then calls parse() once. The variables must live until parse() returns; those without a value
-/// on the command line do not change. CLI11 reads the words. Only command.cpp includes CLI11, because its headers take longer to
-/// compile than the rest of a command.
+/// The code of a command adds the options and words, then calls parse() once. The variables must live until parse() returns; those
+/// without a value on the command line do not change. CLI11 reads the words. Only command.cpp includes CLI11, because its headers
+/// take longer to compile than the rest of a command.
 class Command {
  public:
   /// An option or word of this command, by its number.

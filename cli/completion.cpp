@@ -117,7 +117,8 @@ std::vector<OptionInfo> options_of(std::string_view command, std::string_view op
   }
 }
 
-/// Returns the names of operators that `command` takes: each with its version, and without it where this means the same operator.
+/// Returns the names of operators that `command` takes: each with its version, and also without it if the short name means the same
+/// operator.
 std::string operator_lines(std::string_view command) {
   std::string lines;
   for (const OperatorSpec& op : operators()) {

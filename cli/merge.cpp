@@ -62,7 +62,7 @@ class FileSink final : public RowSink {
   explicit FileSink(formats::RowWriter& writer) : writer_(writer) {}
   void write(Span, const ConstTensorView& band) override {
     ConstTensorView rows = band;
-    if (rows.shape.size() < writer_.shape().size()) {  // a picture of one channel
+    if (rows.shape.size() < writer_.shape().size()) {  // of a picture with one channel, rows have no channel axis
       rows.shape.push_back(1);
       rows.strides.push_back(static_cast<std::int64_t>(rows.element_size));
     }
@@ -248,7 +248,7 @@ class Merge {
   formats::ElementType type_;
   bool by_rows_;
   std::int64_t tiles_ahead_;   ///< how many tiles are read at the same time
-  std::int64_t memory_bytes_;  ///< the most bytes of memory
+  std::int64_t memory_bytes_;  ///< the most bytes of memory that the merge needs
 };
 
 }  // namespace

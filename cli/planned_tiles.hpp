@@ -14,8 +14,8 @@ namespace patchfold::cli {
 /// Error(value).
 Tiling tiling_of(const MergeRequest& request, const formats::TilePlan& plan);
 
-/// The tiles of a plan in their files. On opening, all files exist, and the first one is checked. Errors name the tile and its
-/// file.
+/// The tiles of a plan in their files. open_tiles() has found all files, and has checked the first one. Errors name the tile and
+/// its file.
 class PlannedTiles {
  public:
   virtual ~PlannedTiles() = default;

@@ -33,7 +33,7 @@ std::string tile_name(const Tiling& tiling, std::int64_t index, TileNames names,
 bool is_tile_name(const std::string& name) {
   if (!name.starts_with(name_prefix)) return false;
   auto rest = std::string_view(name).substr(name_prefix.size());
-  // Numbers, with dashes between them.
+  // Reads numbers with dashes between them.
   while (true) {
     const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
     if (digits == 0) return false;

@@ -27,7 +27,7 @@ void TileSource::lay_out(const Tiling& tiling) {
     whole_ = formats::read_npy(path_);
   }
   if (!reader_) return;
-  // All bands but the last are as long as the first.
+  // Only the last band may be longer than the first.
   for (const std::int64_t row : {std::int64_t{0}, tiling.grid()[0] - 1})
     rows_held_ = std::max(rows_held_, band_of(row).rows.size());
 }

@@ -16,7 +16,7 @@ namespace patchfold::formats {
 namespace {
 
 /// The most pixels that a byte of a file can hold. Without arithmetic coding, each block of 8 x 8 samples takes at least one bit,
-/// and even subsampled colours leave at least one sample to two pixels.
+/// and in every subsampling two pixels have at least one sample.
 constexpr std::int64_t most_pixels_per_byte = 2 * 8 * 64;
 /// The most scans of a picture. Real pictures have about ten scans; a picture of many empty scans would take very long to read.
 constexpr int most_scans = 500;

@@ -66,7 +66,7 @@ Expected ask(const ProblemText& text) {
   return expected;
 }
 
-/// Puts mistakes into a request that only C allows.
+/// Puts into a request mistakes that only C allows.
 void spoil(Random& random, std::vector<pf_attribute>& attributes, pf_tensor& input, pf_tensor& output) {
   if (!attributes.empty()) {
     pf_attribute& attribute =

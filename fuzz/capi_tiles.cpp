@@ -47,7 +47,7 @@ std::int32_t draw_count(Random& random) {
   return static_cast<std::int32_t>(random.chance(50) ? draw_number(random) : random.between(-1, 33));
 }
 
-/// Puts mistakes into a spec that only C allows. Where a count grows, its list becomes null, so that no code reads beyond the list.
+/// Puts into a spec mistakes that only C allows. Where a count grows, its list becomes null, so that no code reads beyond the list.
 void spoil(Random& random, pf_tiling_spec& spec) {
   const auto set = [&](std::int32_t& count, auto*& list) {
     const std::int32_t before = count;

@@ -131,7 +131,7 @@ def with_torch(call: Call, x: Array, out: Array) -> Work | None:
         shuffle = getattr(torch.nn.functional, call.op)
         source, block = torch.from_numpy(x), call.kernel[0]
         return Work(lambda: shuffle(source, block), lambda result: result.numpy())
-    more = 2 - (len(call.shape) - 2)  # the number of axes of one pixel that make two spatial axes
+    more = 2 - (len(call.shape) - 2)  # how many axes of one pixel must be added for two spatial axes
     if more < 0:
         return None
     given = ((1, call.kernel), (1, call.dilation), (0, call.padding), (1, call.stride))

@@ -232,7 +232,7 @@ def gather_call(choices: Choices) -> Call:
 
 
 def mean_call(choices: Choices) -> Call:
-    """Returns a call for the mean of unchanged columns, which is the image, and the fill value where no patch lies."""
+    """Returns a call for the mean of an image's columns: the image again, with the fill value where no patch lies."""
     rank = choices.between(1, 3)
     window, extents = _window(choices, rank), choices.several(rank, 2, 7)
     x = values.plain_array((2, 3, *extents), choices.pick([d for d in values.NUMBERS if d.kind in "iuf"]))

@@ -35,7 +35,7 @@ pf_tensor tensor_of(const Extents& shape, pf_dtype dtype, void* data = nullptr) 
 
 /// The arguments of a call in the form of the C ABI: the settings, and the integer inputs.
 struct Operation::Attributes {
-  std::vector<Extents> sorted;  // lists that the node holds in another order, as pairs
+  std::vector<Extents> sorted;  // the node's lists in another order, turned into pairs
   std::vector<pf_attribute> list;
 
   Attributes(const Operation& operation, const std::vector<Extents>& inputs) {

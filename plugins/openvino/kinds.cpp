@@ -8,7 +8,7 @@ namespace {
 
 ov::DiscreteTypeInfo type_of(const char* name) {
   ov::DiscreteTypeInfo type(name, "extension", &ov::op::Op::get_type_info_static());
-  type.hash();  // computed and kept here, so that no two threads do so at once later
+  type.hash();  // computes and keeps the hash, which two threads must not do at once later
   return type;
 }
 

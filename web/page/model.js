@@ -88,7 +88,7 @@ export function partOf({ geometry, input }, patches) {
   return input.values.map((value, i) => (positionNumber(geometry, placeInColumns(geometry, i).position) < patches ? value : 0));
 }
 
-/** Returns what state.js describes as the numbers of a state. */
+/** Returns the numbers of a state, as state.js describes them. */
 export function numbers(engine, state) {
   const model = look(engine, { ...state, step: null });
   if (model.error) return { error: model.error.message };
