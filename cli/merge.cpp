@@ -73,8 +73,8 @@ class FileSink final : public RowSink {
   formats::RowWriter& writer_;
 };
 
-/// Returns how many tiles of `tiles`, of `bytes` bytes each, are read at the same time: a few for each thread, so that no thread
-/// waits long for another thread's last tile.
+/// Returns how many of `tiles` tiles, of `bytes` bytes each, are read at the same time: a few for each thread, so that no thread
+/// waits long for another.
 std::int64_t tiles_ahead(std::int64_t tiles, std::int64_t bytes, int threads) {
   constexpr std::int64_t most = 256;
   return threads == 1 ? 1 : pieces_in_memory(bytes, std::min({most, tiles, 4 * std::int64_t{threads}}));

@@ -10,8 +10,8 @@
 
 namespace patchfold::cli {
 
-/// Returns how many pieces of `bytes` bytes may be in memory at the same time: one for each of `threads` threads, but at most 64 MB
-/// in all, and at least one piece.
+/// Returns how many pieces of `bytes` bytes may be in memory at the same time: one for each thread, but at most 64 MB in all, and
+/// at least one piece.
 std::int64_t pieces_in_memory(std::int64_t bytes, std::int64_t threads) noexcept;
 
 /// Calls f(index, worker) once for each index in [begin, end); calls begin in ascending order of the index. At most `workers`

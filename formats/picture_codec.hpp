@@ -50,8 +50,8 @@ void copy_picture_row(const ConstTensorView& rows, std::int64_t y, std::byte* ds
 void copy_bfloat16_row(const ConstTensorView& rows, std::int64_t y, std::byte* dst);
 
 /// Writes 1 + `bytes` bytes to `dst`: the number of a filter (PNG specification, section 9) and the row filtered by it. Chooses the
-/// filter with the smallest sum of absolute values of the bytes, as signed numbers, if this sum is a tenth below that of the
-/// unfiltered row; else no filter. `pixel` is the size of a pixel in bytes. `row` and `above`, the row above, have `pixel` zeros
+/// filter whose bytes, as signed numbers, have the smallest sum of absolute values. If this sum is not a tenth below that of the
+/// unfiltered row, chooses no filter. `pixel` is the size of a pixel in bytes. `row` and `above`, the row above, have `pixel` zeros
 /// before them; for the first row `above` is all zeros.
 void filter_png_row(const std::uint8_t* row, const std::uint8_t* above, std::size_t bytes, std::size_t pixel,
                     std::uint8_t* dst) noexcept;

@@ -25,8 +25,8 @@ enum class Ground { image, padding, cut };
 Ground ground_at(const Geometry& geometry, const SpatialAxis& axis, std::int64_t coordinate);
 /// Returns the tap with which the patch at a position touches the coordinate; -1 if none does.
 std::int64_t tap_at(const SpatialAxis& axis, std::int64_t position, std::int64_t coordinate);
-/// Returns the number of taps, over all positions along the axis, that read or write a coordinate of the image, directly or through
-/// padding. -1: counting would take too many steps.
+/// Returns the number of taps, over all positions along the axis, that read or write a coordinate, directly or through padding; -1
+/// if counting would take too many steps.
 std::int64_t uses_at(const Geometry& geometry, const SpatialAxis& axis, std::int64_t coordinate);
 /// Returns whether two axes have the same numbers (extent, kernel, stride, ..); their places in the tensors may differ.
 bool are_equal(const SpatialAxis& a, const SpatialAxis& b);

@@ -33,8 +33,8 @@ std::optional<TileCounts> tile_counts(const Tiling& tiling, int axis);
 
 /// Returns the reduction of a merge and its window in words: "mean, weighted by the window hann".
 std::string merge_words(const MergeSpec& merge);
-/// Returns the weights of a whole tile's result along an axis; nothing if the window has no weights along single axes, or if the
-/// tile is too long to examine each element.
+/// Returns the weights of a whole tile's result along an axis. The list is empty if the window has no weights along single axes, or
+/// if the tile is too long.
 std::vector<double> axis_weights(const Tiling& tiling, const MergeSpec& merge, int axis);
 
 /// What each of some tiles contributes to one element along an axis of the output.

@@ -30,9 +30,9 @@ class AxisWeights {
   const List& ones(std::int64_t count);
 
  private:
-  /// The facts that determine a list: the axis (-1 for weights of 1), the extent, the number of tiles, the offsets of the segment
-  /// in its first and in its last tile, and the repeat. Only the last tile of an axis may be shifted, so these two offsets
-  /// determine the offsets in all other tiles.
+  /// The facts that determine a list: axis (-1 for weights of 1), extent, number of tiles, offsets of the segment in its first and
+  /// its last tile, repeat. Only the last tile of an axis may be shifted, so these two offsets determine the offsets in all other
+  /// tiles.
   using Key = std::tuple<int, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   List made(int axis, const Segment& segment, std::int64_t repeat) const;
   List with_rough(std::vector<double> weights) const;

@@ -31,9 +31,9 @@ struct Cell {
 /// segments; a cell is one segment of each axis. For Reduce::center the output is also cut at the middles between neighbouring
 /// tiles, so that all elements of a cell have the same nearest tile. Cells never change.
 ///
-/// With cells, overlaps need no special code: where tiles cross, where the last tile is moved back, or where a mask leaves tiles
-/// out, only the list of a cell's tiles differs. A rejected alternative is an accumulator with an array of weights for the whole
-/// output: each element would be written several times, and rounding would depend on the order of the tiles.
+/// With cells, overlaps need no special code: only the list of a cell's tiles differs where tiles cross, where the last tile is
+/// moved back, or where a mask leaves tiles out. An accumulator with an array of weights for the whole output was rejected: each
+/// element would be written several times, and rounding would depend on the order of the tiles.
 ///
 /// The cells of a box are the cells of the whole output, cut to the box, since the value of an element depends only on its cell.
 /// Nothing is stored for tiles that do not touch the box, but all tiles keep their numbers in the tiling.

@@ -15,8 +15,8 @@ struct Sizes {
   std::int64_t tile_element = 0;    ///< of all channels at one place of a tile
   std::int64_t output_element = 0;  ///< of all channels at one place of the output; 0 if the merge holds no rows
   bool copy = false;                ///< a waiting tile is kept as copies of its parts, cell by cell; else the whole tile is kept
-  /// The bytes that the running sums of all channels at one place need besides the output: the lower halves of the sums, and, if
-  /// the window is an array, the inverse of the sum of weights. 0: there are no running sums.
+  /// The bytes that the running sums of all channels at one place need besides the output; 0: there are no running sums. They hold
+  /// the lower halves of the sums, and, if the window is an array, the inverse of the sum of weights.
   std::int64_t sums = 0;
 };
 
@@ -50,9 +50,9 @@ struct Arrival {
 /// added it up. A band waits from the first written cell of its slabs until its last slab is written to the sink; slabs are written
 /// in ascending order.
 ///
-/// For each tile the Merger calls three functions: preview, which changes nothing; accept, once the elements of the finished cells
-/// are made; and settle, which releases the tiles that no cell needs any more. Then it calls next_left() while next_is_finished().
-/// Only one thread at a time may use a Ledger.
+/// For each tile the Merger calls preview, which changes nothing. It calls accept once the elements of the finished cells are made,
+/// and then settle, which releases the tiles that no cell needs any more. Then it calls next_left() while next_is_finished(). Only
+/// one thread at a time may use a Ledger.
 class Ledger {
  public:
   Ledger(const Cells& cells, const Sizes& sizes);

@@ -27,9 +27,9 @@ struct TileFacts {
   std::vector<std::uint8_t> mask;
 };
 
-/// A MergeSpec that has been checked against its tiling, with the facts that both determine: the cells, the sampled window, the
-/// kernels for the element type, and the fill as bytes. Merger, BoxMerger, merge_memory and check_merge all begin by making Rules,
-/// so each mistake in a spec has one error. Rules never change.
+/// A MergeSpec that is checked against its tiling, with the facts that both determine: cells, sampled window, kernels for the
+/// element type, and the fill as bytes. Merger, BoxMerger, merge_memory and check_merge all begin by making Rules, so each mistake
+/// in a spec has one error. Rules never change.
 struct Rules {
   /// Checks the spec for a merge of the whole output. Throws Error(value, dtype, ..), also for elements without a contributing tile
   /// if there is no fill.

@@ -59,8 +59,8 @@ class ProductWriter final : public BlendWriter {
   }
 
  private:
-  /// Returns the most rows in one call. If rows differ in their index along a tiled axis, each row has its own factor, and the
-  /// kernel takes a list of factors only for the axis that is multiplied last.
+  /// Returns the most rows in one call. If rows differ in their index along a tiled axis, each row has its own factor. The kernel
+  /// takes a list of factors only for the axis that is multiplied last.
   static std::int64_t most_rows(const CellPlan& plan, const ProductWeights& products) {
     if (products.is_late) return 0;
     return !plan.rows.outer.empty() && plan.rows.outer.back().tiled >= 0 && products.factor < 0 ? 1 : any_rows;

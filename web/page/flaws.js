@@ -86,7 +86,7 @@ export function wanted(picture, name, strength) {
   return flaw(name, strength)(picture.values, { shape: [picture.channels, ...picture.size], index: 0 });
 }
 
-/** Returns the root of the mean squared difference of two pictures, without margins of `rows` and `columns`: at the
+/** Returns the root of the mean squared difference of two pictures, without margins of `rows` and `columns`. At the
  * picture's own border there is only one tile, and no merge helps. */
 export function difference(a, b, [height, width], [rows, columns]) {
   let sum = 0;

@@ -54,8 +54,8 @@ function inSpace(geometry, layout) {
   return { ...geometry, axes: geometry.axes.filter((axis) => !isChannel(axis)), shared: [...geometry.shared, ...channels] };
 }
 
-/** Returns {call, geometry, input, output, image, columns, trace, uses, ..}; {call, error} if the engine refuses the
- * call; or {call, geometry, large: true} if a tensor is too large to draw. */
+/** Returns {call, geometry, input, output, image, columns, trace, uses, ..}; {call, error} if the engine refuses
+ * it; or {call, geometry, large: true} if a tensor is too large to draw. */
 export function look(engine, state) {
   const call = callText(state);
   try {
