@@ -52,7 +52,8 @@ class Command {
   /// Adds a word by its position; the help shows `form` after its name.
   Option word(const std::string& name, std::string& value, std::string doc, std::string form = " ");
   Option words(const std::string& name, std::vector<std::string>& values, std::string doc);
-  /// Adds an option with a value; in the help `form` shows how to write the value. Options of one `group` stand together there.
+  /// Adds an option with a value; in the help `form` shows how to write the value. The help shows the options of one `group`
+  /// together.
   Option option(const std::string& name, std::string& value, std::string form, std::string doc, std::string group = "");
   /// Adds an option with `count` values, one word each.
   Option option(const std::string& name, std::vector<std::string>& values, int count, std::string form, std::string doc);

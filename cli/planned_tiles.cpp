@@ -206,8 +206,8 @@ class Files final : public PlannedTiles {
   }
   bool is_npy(std::int64_t index) const { return path(index).extension() == ".npy"; }
 
-  /// Throws the error for results that are k or 1/k times as large as their tiles, against the plan's scale. Other ratios mean that
-  /// results lack a border.
+  /// Throws the error for results that are k or 1/k times as large as their tiles, although the plan has another scale. Other
+  /// ratios mean that results lack a border.
   void refuse_scale(std::int64_t index, const Dims& given, const Dims& expected) const {
     const auto scale = tiling_.scale_of(index, given);
     if (!scale || (scale->num != 1 && scale->den != 1)) return;

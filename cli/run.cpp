@@ -157,9 +157,9 @@ formats::Metadata carried(const Work& work, const RunRequest& request, std::vect
 }
 
 Seconds run_to_picture(Work& work, const RunRequest& request, std::vector<std::string>& losses) {
-  as_picture(work.output, request);  // refuses an output that is not a picture before the operator runs
+  as_picture(work.output, request);  // before the operator runs, refuses an output that is not a picture
   const std::filesystem::path path = request.output;
-  const auto bytes = element_count(work.output.shape) * static_cast<std::int64_t>(work.type.size);  // prepare() checked it
+  const auto bytes = element_count(work.output.shape) * static_cast<std::int64_t>(work.type.size);  // prepare() checked this size
   const auto memory = formats::allocate(bytes, {"picture", path});
   InterruptGuard guard(request.output);
   const Seconds time = run_plan(work, memory.get(), request, guard);

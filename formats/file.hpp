@@ -28,8 +28,8 @@ struct Subject {
   [[noreturn]] void fail_system(ErrorCode code, std::string_view rule, int error_number) const;
 };
 
-/// Returns the open descriptor for which a path of the command line stands; -1 for other paths. Such paths are "-" (then it is
-/// `dash`: 0 for a file to read, 1 for a file to write), /dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N and /proc/self/fd/N.
+/// Returns the open descriptor for which a path of the command line stands; -1 for other paths. Such paths are "-" (its descriptor
+/// is `dash`: 0 for a file to read, 1 for a file to write), /dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N and /proc/self/fd/N.
 int standard_descriptor(std::string_view path, int dash) noexcept;
 /// Returns whether a path names a device that takes bytes of any format.
 bool is_device_name(std::string_view path) noexcept;

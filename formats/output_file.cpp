@@ -77,7 +77,7 @@ void OutputFile::unmap() noexcept {
 
 void OutputFile::create_temporary() {
   const Subject subject{writer_, path_};
-  // The dot hides the temporary file. The name is cut, since with its additions it may have at most 255 bytes.
+  // The dot hides the temporary file. The name is cut, since with dot and ending it may have at most 255 bytes.
   std::string stem = ".";
   stem.append(target_.filename().string(), 0, 200).append(".");
   std::random_device random;

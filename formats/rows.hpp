@@ -125,7 +125,7 @@ class RowWriter {
   void finish_values(const PixelRows& pixels);
 
  private:
-  virtual void write_rows(const ConstTensorView& rows) = 0;  ///< writes at least one row
+  virtual void write_rows(const ConstTensorView& rows) = 0;  ///< `rows` has at least one row
   virtual void finish() = 0;
   void check_usable() const;
 

@@ -14,8 +14,8 @@ void prepare_process() noexcept;
 std::vector<std::string> arguments(int argc, char** argv);
 
 /// While this object lives, the first request to end the process is only noted: SIGINT, SIGTERM or SIGHUP; Ctrl-C, Ctrl-Break or
-/// the end of the console. It ends the process when the object is destroyed. A second request ends the process at once. At most one
-/// object may exist.
+/// the end of the console. This request ends the process when the object is destroyed. A second request ends the process at once.
+/// At most one object may exist.
 class StopRequests {
  public:
   /// Begins to note requests. If `noted` is false, requests end the process as usual.

@@ -8,7 +8,7 @@ namespace {
 
 ov::DiscreteTypeInfo type_of(const char* name) {
   ov::DiscreteTypeInfo type(name, "extension", &ov::op::Op::get_type_info_static());
-  type.hash();  // computes and keeps the hash, which two threads must not do at once later
+  type.hash();  // computes the hash now; later, two threads could compute it at once
   return type;
 }
 

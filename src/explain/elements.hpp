@@ -36,7 +36,7 @@ Findings find(const Subject& subject);
 void write_coverage(Text& text, const Subject& subject, const Findings& findings);
 void write_order(Text& text, const Subject& subject, const Findings& findings);
 /// Writes the columns of a tiny problem. For an extraction, each place shows the number of the image element that is moved there.
-/// For a sum, it shows the number of the image element to which it is added.
+/// For a sum, each place shows the number of the image element to which the element there is added.
 void write_matrix(Text& text, const Subject& subject, const Findings& findings);
 
 }  // namespace patchfold::explaining

@@ -88,7 +88,7 @@ void BlendWriter::write(std::int64_t rows, std::int64_t begin, std::int64_t coun
   if (made_) {
     block.dst = made_.get();
     block.pitch = bytes;
-    if (low_ != nullptr)  // reads the upper halves of the sums, which the kernel goes on adding to
+    if (low_ != nullptr)  // the kernel continues sums, whose upper halves are in dst
       kernels::copy_row(made_.get(), rules.output_element, dst, plan_.rows.step, count, rules.output_element);
   } else if (rules.store == kernels::Store::past_cache) {
     for (std::int64_t r = rows; r < 2 * rows; ++r)

@@ -60,7 +60,7 @@ class CellWriter {
   Dims outer_{};  ///< extents of the plan's outer axes
   Dims at_{};     ///< index of the next row along the outer axes
   Dims tiled_at_{};
-  std::int64_t piece_;  ///< the piece of the next row with which it begins
+  std::int64_t piece_;  ///< the piece of the next row at which writing goes on
 };
 
 /// Returns the writer for the way of a plan; the writer begins with piece `piece`. Throws std::bad_alloc.

@@ -37,9 +37,9 @@ struct Held {
 /// all members: the functions of Merger lock it and call the functions of State, which lock nothing.
 ///
 /// An added tile finishes some cells, which are made at once, and waits until its other cells can be made. `add` first computes and
-/// allocates everything, then makes the elements, then lets the ledger accept the tile. If `add` fails earlier, nothing has changed
-/// but output elements that a later call writes again; running sums are the exception, which closes the merger. After the tile is
-/// accepted, a failure (of a sink, or of memory) closes the merger, which then takes no more tiles.
+/// allocates everything, then makes the elements, then lets the ledger accept the tile. If `add` fails before that, nothing has
+/// changed but output elements that a later call writes again; but a failure while running sums are continued closes the merger.
+/// After the tile is accepted, a failure (of a sink, or of memory) closes the merger, which then takes no more tiles.
 ///
 /// With a memory_limit the next tile in order is always accepted, unless its own weights need too much. Any other tile is accepted
 /// only if the limit covers the bytes that it may need until its turn, besides the most bytes that tiles in order need.

@@ -77,7 +77,7 @@ kernels::Blend blend_for(Reduce reduce, DType dtype, DType output, bool is_ones)
   return blend;
 }
 
-/// Returns the number of which the rows of each band that goes to a sink are a multiple.
+/// Returns the number at whose multiples the bands for a sink end; 1 without a sink.
 std::int64_t rows_of(const MergeSpec& spec, bool to_sink) {
   if (spec.sink_rows < 1) fail(ErrorCode::value, op_merge, "sink_rows", "must be at least 1", spec.sink_rows);
   return to_sink ? spec.sink_rows : 1;

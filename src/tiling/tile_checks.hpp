@@ -10,15 +10,15 @@
 
 namespace patchfold::tiling {
 
-/// The checked output of a merge. Into a sink, the output spans no bytes here, so no tile shares memory with it.
+/// The checked output of a merge. For a merge into a sink, `range` is empty, so no tile shares memory with the output.
 struct CheckedOutput {
   std::byte* data = nullptr;
   Dims strides{};             ///< in bytes; 0 along axes of one element or none
   engine::ByteRange range{};  ///< the bytes between its first and its last element
 };
 
-/// Returns an output that passes the checks of an operator's output; errors call its sources `sources`. Throws Error(shape, dtype,
-/// strides, null_data, ..).
+/// Returns the output, after it has passed the checks of an operator's output; errors call its sources `sources`. Throws
+/// Error(shape, dtype, strides, null_data, ..).
 CheckedOutput check_output(const Rules& rules, std::string_view sources, const TensorView& output, const Dims& shape);
 
 /// The words by which errors name the array of a tile.

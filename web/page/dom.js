@@ -38,7 +38,7 @@ function update(element, fresh) {
 }
 
 /** Replaces an element's children. A control stays the same element, and gets the values and listeners of the new
- * one. For leaving a field draws the page again, and the control that gets the focus or the click must still be there. */
+ * one. Leaving a field draws the page again, and the control that gets the focus or the click must still be there. */
 export function renew(parent, children) {
   let next = parent.firstChild;
   for (const child of children) {

@@ -66,7 +66,7 @@ export const FLAWS = {
   none: "none: it returns its tile",
 };
 
-/** Returns a function of one tile: (values, {shape: [c, h, w], index}) to values. strength: 0 to 1. */
+/** Returns a function that turns a tile's values, with {shape: [c, h, w], index}, into new values. strength: 0 to 1. */
 export function flaw(name, strength) {
   if (name === "brightness") return (values, { index }) => values.map((each) => each + strength * 0.5 * (((index * 7919) % 17) / 16 - 0.5));
   if (name === "blur") return (values, { shape }) => (strength === 0 ? values : blurred(values, shape, Math.max(1, Math.round((strength * Math.min(shape[1], shape[2])) / 8))));
