@@ -18,7 +18,7 @@ TIFFDataType type_of(GeoType type) {
   return type == GeoType::number ? TIFF_DOUBLE : type == GeoType::short_number ? TIFF_SHORT : TIFF_ASCII;
 }
 
-/// Returns the bytes of a field whose type has a 32-bit count in libtiff.
+/// Returns the bytes of a field whose length libtiff counts with 32 bits; nothing if the page lacks it.
 std::string bytes_field(TIFF* tiff, std::uint32_t tag) {
   std::uint32_t count = 0;
   const void* data = nullptr;

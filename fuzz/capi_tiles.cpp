@@ -87,7 +87,7 @@ void spoil(Random& random, pf_merge_spec& spec) {
   }
 }
 
-/// Calls the functions that read a tiling, with arbitrary numbers, and compares what C and C++ return.
+/// Calls the functions that read a tiling, with arbitrary numbers: C must refuse those that C++ refuses.
 void ask(Random& random, const pf_tiling* tiling, const Tiling& same) {
   const std::int64_t index = random.chance(50) ? draw_number(random) : random.between(0, 3);
   std::int64_t list[PF_MAX_RANK];

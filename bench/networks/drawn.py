@@ -123,7 +123,7 @@ def _windows(group: str, op: str, shape: list[int], call: dict[str, Any]) -> Cal
 def _as_is(group: str, call: dict[str, Any], rng: random.Random) -> Call:
     op, shape = call["op"], call["shape"]
     if op == "copy":
-        # A batch is several pictures that follow each other in memory without gaps.
+        # The batch axis steps over the whole memory of one picture, so that pictures follow one another without gaps.
         span = max(extent * stride for extent, stride in zip(shape, call["strides"], strict=True))
         return Call(group, op, "", (1, *shape), call["model"], strides=(span, *call["strides"]))
     if op.startswith("pixel"):

@@ -25,7 +25,7 @@ class Call:
     arguments: dict[str, Any]
     expected: Callable[[], Any]
     writes: bool = True
-    extra: tuple[str, ...] = field(default=())  # names of further arguments that the function would take
+    extra: tuple[str, ...] = field(default=())  # names of further arguments that the function takes too
     right: bool = True
 
 
