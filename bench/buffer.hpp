@@ -11,8 +11,8 @@
 
 namespace patchfold::bench {
 
-/// Memory on whole pages. The constructor writes every page, so that no page is fetched while the clock runs. The destructor gives
-/// the memory back to the system, so buffers made one after another need no more memory than the largest of them.
+/// Memory on whole pages. The constructor writes to every page, so that the system provides none of them while the clock runs. The
+/// destructor returns the memory to the system, so buffers that follow one another need no more memory than the largest of them.
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes) : used_((bytes / page + 1) * page) {

@@ -4,10 +4,10 @@
 
 usage: bench/calls.py [--rounds N] [--write]
 
-The calls are on small tensors, views in channels_last, crops, views, patches of pictures, and sums of tiles. Two calls
-take turns in every round, in one process with two threads. A time is the best of the rounds, and each call allocates its
-result. Results that should be equal are compared first. --write writes docs/performance-calls.md. Needs torch, einops
-and scikit-learn beside patchfold.
+The calls are on small tensors, views in channels_last, crops, views, patches of pictures, and sums of tiles. In each row,
+the call of patchfold and the other call take turns in every round, in one process with two threads. A time is the best of
+the rounds, and each call allocates its result. Results that should be equal are compared first. --write writes
+docs/performance-calls.md. Needs torch, einops and scikit-learn beside patchfold.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from sklearn.feature_extraction import image as sklearn_image
 
 PAGE = ROOT / "docs" / "performance-calls.md"
 Call = Callable[[], Any]
-PAUSE = 0.1  # Seconds: threads of torch look for work for a while before they sleep.
+PAUSE = 0.1  # Seconds before a timed call, in which torch's threads stop looking for work and go to sleep.
 RANDOM = np.random.default_rng(7)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A call of patchfold and a call of another system for the same purpose; `other` names this system."""
+    """A row of the table: a call of patchfold, and a call with the same purpose of another system, named `other`."""
 
     what: str
     ours: Call

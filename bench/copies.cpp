@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The copies of bench/roof.hpp for Python's ctypes: Python runs copies and other systems in the same rounds.
+// The copies of bench/roof.hpp for Python's ctypes, so that a Python program times them in the same rounds as other systems.
 #include <cstddef>
 
 #include "bench/roof.hpp"

@@ -26,14 +26,14 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Returns the median of the ratios of[i] / to[i], one ratio for each round.
+/// Returns the median of the ratios of[i] / to[i]; i counts the rounds.
 double median_ratio(const std::vector<double>& of, const std::vector<double>& to) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < of.size(); ++i) ratios.push_back(of[i] / to[i]);
   return median(std::move(ratios));
 }
 
-/// Returns the seconds of each piece of work by round, run in turn: a b c a b c ..
+/// Returns the seconds of each piece of work in each round; the pieces take turns: a b c a b c ..
 std::vector<std::vector<double>> race(const std::vector<std::function<void()>>& works, const Settings& settings) {
   std::vector<std::int64_t> times;
   for (const auto& work : works) {
@@ -44,7 +44,7 @@ std::vector<std::vector<double>> race(const std::vector<std::function<void()>>& 
   std::vector<std::vector<double>> seconds(works.size());
   for (int round = 0; round < settings.rounds; ++round)
     for (std::size_t i = 0; i < works.size(); ++i) {
-      if (times[i] > 1) works[i]();  // short work starts with its data in the cache, as in a loop of calls
+      if (times[i] > 1) works[i]();  // short work then begins with its data in the cache, as in a loop of calls
       seconds[i].push_back(seconds_of(works[i], times[i]));
     }
   return seconds;
@@ -56,7 +56,7 @@ Measurement measure_work(const std::function<void()>& work, const Traffic& traff
                          const Settings& settings) {
   const auto& [src, read, dst, written] = traffic;
   const std::size_t half = (read + written) / 2;
-  // Finds the three fastest ways to stream in a few rounds. Only these ways then run in turn with the work.
+  // Finds the three fastest ways to stream in a few rounds; only these take turns with the work afterwards.
   const std::vector<Streaming> ways = streamings(read);
   std::vector<std::function<void()>> trials;
   for (const Streaming& way : ways)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One problem measured against its roof, all in the same rounds.
+// A problem measured beside its roof, in the same rounds.
 #pragma once
 
 #include <functional>
@@ -9,17 +9,17 @@
 
 namespace patchfold::bench {
 
-/// A row of the result. Times and ratios are medians over the rounds; a ratio compares times of one round, since machines drift
-/// from round to round.
+/// A row of the result. Times are medians over the rounds. A ratio is computed in each round, and the median of these ratios is
+/// taken, since machines drift from round to round.
 struct Measurement {
   std::string problem{};
   int threads = 1;
   double seconds = 0;  ///< median time of the operator
-  double bytes = 0;    ///< read and written, including gaps that a layout skips
-  double of_roof = 0;  ///< time / the fastest way to move as many bytes, among mix and copies
-  double of_mix = 0;   ///< time / the fastest loop that reads as many bytes and writes as many bytes as the problem
-  double of_copy = 0;  ///< time / a non-temporal copy of half of all bytes
-  std::string roof{};  ///< name of the fastest way to move the bytes
+  double bytes = 0;    ///< read and written, with the gaps that a layout skips
+  double of_roof = 0;  ///< time / that of the fastest way of streaming as many bytes
+  double of_mix = 0;   ///< time / mix, the time of the fastest loop that reads and writes as many bytes as the problem
+  double of_copy = 0;  ///< time / that of a non-temporal copy of half of `bytes`
+  std::string roof{};  ///< name of the fastest way of streaming
   std::string strategy{};
 
   double gigabytes_per_second() const { return bytes / seconds / 1e9; }
@@ -27,10 +27,10 @@ struct Measurement {
 
 struct Settings {
   int rounds = 9;
-  double least_seconds = 0.002;  ///< work that is shorter is repeated within a round
+  double least_seconds = 0.002;  ///< shorter work is repeated within a round
 };
 
-/// The two buffers of a piece of work. Each buffer holds the larger of the numbers `read` and `written`.
+/// The two buffers of a piece of work, and how many bytes it reads and writes. Each buffer holds the larger of these two numbers.
 struct Traffic {
   const std::byte* src = nullptr;
   std::size_t read = 0;  ///< bytes
@@ -38,12 +38,13 @@ struct Traffic {
   std::size_t written = 0;
 };
 
-/// Measures work, run in turn with ways to stream as many bytes through the same buffers. Leaves problem and strategy empty.
+/// Returns the measurement of `work`, which takes turns with ways of streaming as many bytes through the same buffers. Leaves
+/// `problem` and `strategy` empty.
 Measurement measure_work(const std::function<void()>& work, const Traffic& traffic, int threads, Executor& executor,
                          const Settings& settings);
 
-/// Measures a problem on the library's own threads, and sets their number. Throws Error for a problem that cannot be planned or
-/// needs more memory than there is.
+/// Returns the measurement of a problem on the library's own threads, whose number it sets. Throws Error if the problem cannot be
+/// planned, or needs more memory than there is.
 Measurement measure(const PlacedProblem& placed, int threads, const Settings& settings);
 
 }  // namespace patchfold::bench

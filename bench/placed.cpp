@@ -19,7 +19,7 @@ int least_rank(MemoryLayout layout) {
   }
 }
 
-/// Returns the axes in the order of their strides in memory, the longest stride first.
+/// Returns the axes in the order in which they lie in memory, the one with the longest stride first.
 std::vector<int> memory_order(MemoryLayout layout, int rank) {
   std::vector<int> order(static_cast<std::size_t>(rank));
   std::iota(order.begin(), order.end(), 0);

@@ -18,9 +18,9 @@ enum class MemoryLayout : std::uint8_t {
   swapped,        ///< H and W are exchanged in memory
   flipped,        ///< the last row comes first in memory
   mirrored,       ///< the last element of each row comes first in memory
-  cropped,        ///< each row lies between one skipped element before it and two behind it
-  every_second,   ///< one element is skipped after each element
-  tokens,         ///< for columns: one patch after another, the elements of a patch side by side
+  cropped,        ///< before each row one element is skipped, behind it two
+  every_second,   ///< every second element is skipped
+  tokens,         ///< for columns: one patch after another, each with its elements side by side
 };
 
 }  // namespace patchfold::bench
@@ -40,26 +40,27 @@ inline constexpr auto patchfold::words<patchfold::bench::MemoryLayout> = [] {
 
 namespace patchfold::bench {
 
-/// The place of a tensor's elements in memory.
+/// Where a tensor's elements lie in a piece of memory.
 struct Placement {
   Dims strides{};          ///< bytes
-  std::size_t offset = 0;  ///< bytes from the beginning of the memory to the element with index 0 on every axis
-  std::size_t bytes = 0;   ///< the size of the memory, with its gaps
+  std::size_t offset = 0;  ///< bytes from the beginning of the memory to the element with index 0 on all axes
+  std::size_t bytes = 0;   ///< size of the memory, gaps included
 };
 
-/// Returns the place of each element. Throws Error(usage) if the layout exchanges or reverses a missing axis, and Error(overflow).
+/// Returns where the elements lie. Throws Error(usage) if the layout exchanges or reverses an axis that the shape lacks, and
+/// Error(overflow).
 Placement place(MemoryLayout layout, const Dims& shape, std::size_t element_size);
 
-/// A problem and the layouts of both tensors. As text: a problem string, then src=LAYOUT and dst=LAYOUT for layouts that are not
-/// plain.
+/// A problem and the layout of each of its tensors. Its text is a problem string, then src=LAYOUT and dst=LAYOUT for layouts that
+/// are not plain.
 struct PlacedProblem {
   ProblemText problem{};
   MemoryLayout src = MemoryLayout::plain;
   MemoryLayout dst = MemoryLayout::plain;
 };
 
-/// Returns the problem of a text. Throws Error(usage) for text that is no problem, as parse_problem() does, and for unknown
-/// layouts.
+/// Returns the problem that a text means. Throws Error(usage) if it means none, as parse_problem() does, or names an unknown
+/// layout.
 PlacedProblem parse_placed(std::string_view text);
 std::string to_string(const PlacedProblem& placed);
 
@@ -69,7 +70,7 @@ struct PlacedPlan {
   Placement src{};
   Placement dst{};
 
-  /// Runs on memory that begins at `src_memory` and `dst_memory`. Throws Error if the run fails.
+  /// Runs the plan on memory that begins at `src_memory` and `dst_memory`. Throws Error if the run fails.
   void run(const std::byte* src_memory, std::byte* dst_memory, Executor& executor, std::string_view op) const {
     throw_if_failed(plan.run(src_memory + src.offset, dst_memory + dst.offset, executor), op);
   }

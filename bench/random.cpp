@@ -7,10 +7,10 @@
 namespace patchfold::bench {
 namespace {
 
-/// Bounds for the elements of both tensors together.
+/// The least and the most bytes of the elements of both tensors together.
 constexpr std::int64_t least_bytes = std::int64_t{1} << 17, most_bytes = std::int64_t{1} << 26;
 
-/// Random numbers by splitmix64: the distributions of the standard library differ between libraries.
+/// Random numbers by splitmix64, the same everywhere: distributions of the standard library differ between its versions.
 class Generator {
  public:
   explicit Generator(std::uint64_t seed) : state_(seed) {}
@@ -21,7 +21,7 @@ class Generator {
     mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
     return mixed ^ (mixed >> 31);
   }
-  /// Returns a number from `low` to `high`, both included.
+  /// Returns a number from `low` to `high`, inclusive.
   std::int64_t between(std::int64_t low, std::int64_t high) {
     return low + static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(high - low + 1));
   }
@@ -35,7 +35,7 @@ class Generator {
   std::uint64_t state_;
 };
 
-/// The operators to draw from; a more likely operator is listed more often.
+/// The operators to draw from; one that is listed more often is more likely.
 constexpr const char* operators_drawn[] = {"unfold",         "unfold",         "unfold",         "fold",          "fold",
                                            "space_to_depth", "depth_to_space", "space_to_batch", "batch_to_space"};
 constexpr DType types[] = {DType::float32, DType::float32,  DType::float32, DType::float32,   DType::uint8,     DType::uint8,
@@ -45,7 +45,7 @@ constexpr std::int64_t kernels[] = {1,  2,  3,  3,  3,  4,  5,  6,  7,  8,  9,  
                                     13, 14, 14, 15, 16, 16, 18, 20, 22, 24, 25, 28, 31, 32};
 constexpr std::int64_t channel_counts[] = {1, 1, 2, 3, 3, 3, 4, 8, 16, 32, 64, 96};
 constexpr std::int64_t batch_counts[] = {1, 1, 1, 2, 4, 8};
-/// The heights to draw from, in quarters of the width.
+/// The heights to draw from, in quarters of the width: 4 is a square.
 constexpr std::int64_t aspects[] = {4, 4, 4, 1, 2, 8, 16};
 constexpr MemoryLayout image_layouts[] = {MemoryLayout::plain,         MemoryLayout::plain,   MemoryLayout::plain,
                                           MemoryLayout::channels_last, MemoryLayout::swapped, MemoryLayout::flipped,
@@ -76,33 +76,34 @@ void add_pads(ProblemText& problem, const char* name, const Pair& begin, const P
     problem.arguments.push_back({name, PadsList{{begin.h, end.h}, {begin.w, end.w}}});
 }
 
-/// Returns extents whose product is about `area`.
+/// Returns a height and a width whose product is about `area`.
 Pair extents(Generator& random, double area) {
   const auto quarters = static_cast<double>(random.pick(aspects));
   const auto h = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::sqrt(area * quarters / 4)));
   return {h, std::max<std::int64_t>(1, static_cast<std::int64_t>(area / static_cast<double>(h)))};
 }
 
-/// The parts of a problem that all operators have.
+/// What the problems of all operators have.
 struct Draft {
   PlacedProblem placed{};
   std::int64_t batch = 1;
   std::int64_t channels = 1;
   Pair kernel{};
-  double wanted = 0;  ///< bytes
+  double wanted = 0;  ///< bytes of both tensors
 
-  /// Returns the bytes of one pixel in every image and channel.
+  /// Returns the bytes of one pixel in all images and channels of the batch.
   double bytes_of_pixel() const {
     return static_cast<double>(batch * channels) * static_cast<double>(placed.problem.element_size);
   }
 };
 
-/// Draws the extent of a kernel; rare extents are drawn too.
+/// Returns the random extent of a kernel: mostly a usual one, sometimes any from 1 to 32.
 std::int64_t draw_kernel(Generator& random) {
   return random.chance(75) ? random.pick(kernels) : random.between(1, 32);
 }
 
-/// Returns a number of bytes: every power of two is equally likely. Uses no function of <cmath>, whose rounding may vary.
+/// Returns a random number of bytes; every power of two is equally likely. No function of <cmath> is used, since its rounding may
+/// differ between machines.
 double draw_bytes(Generator& random) {
   const std::int64_t base = least_bytes << random.between(0, 8);
   return static_cast<double>(base + random.between(0, base - 1));
@@ -211,7 +212,7 @@ std::int64_t bytes_of(const ProblemText& problem) {
 }  // namespace
 
 PlacedProblem draw(std::uint64_t seed, std::int64_t index) {
-  // Hashes both numbers, so that neighbouring seeds and indices begin far apart.
+  // Hashes both numbers, so that neighbouring seeds and indices give unrelated problems.
   Generator random(Generator(Generator(seed).bits() + static_cast<std::uint64_t>(index)).bits());
   while (true) {
     Draft draft = draw_draft(random);

@@ -8,8 +8,8 @@
 
 namespace patchfold::bench {
 
-/// Returns problem `index` of the sequence of `seed`. The problem is equal on every machine, and independent of other draws.
-/// Operators, kernels of 1 to 32, strides, dilations, pads, element types, shapes of 128 KB to 64 MB and both layouts are random.
+/// Returns problem `index` of the sequence of `seed`: the same problem on every machine, whatever else is drawn. Operator, kernel
+/// (1 to 32), strides, dilations, pads, element type, shape (128 KB to 64 MB) and both layouts are random.
 PlacedProblem draw(std::uint64_t seed, std::int64_t index);
 
 }  // namespace patchfold::bench

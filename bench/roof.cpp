@@ -20,8 +20,8 @@ using V = hn::Vec<D>;
 
 constexpr std::size_t line = 64;
 
-/// Returns the sum of a range, so that the compiler keeps all loads. Reads whole lines. With 4 registers, additions do not wait for
-/// each other.
+/// Adds up the whole cache lines of a range and returns the sum, so that the compiler keeps all loads. Four sums at once: an
+/// addition need not wait for the one before it.
 template <bool prefetched>
 V read_range(const std::byte* at, std::size_t bytes, std::size_t ahead, V sum) {
   const D d;
@@ -57,7 +57,7 @@ void write_range(std::byte* at, std::size_t bytes) {
   }
 }
 
-/// Returns the offset where part `i` of `count` begins, rounded to a whole line.
+/// Returns the offset at which part `i` of `count` begins, at a whole cache line.
 std::size_t cut(std::size_t bytes, std::size_t i, std::size_t count) {
   return static_cast<std::size_t>(static_cast<unsigned __int128>(bytes / line) * i / count) * line;
 }
@@ -78,7 +78,7 @@ std::uint64_t stream_part(const Streaming& way, const std::byte* read, std::size
       write_range<past_cache>(written + s * out + write_from, write_to - write_from);
     }
   }
-  // Reads the bytes behind the last part.
+  // The bytes that are left after the last of the `streams` equal parts.
   sum = read_range<false>(read + streams * in, cut(read_bytes, 1, 1) - streams * in, 0, sum);
   write_range<past_cache>(written + streams * out, cut(write_bytes, 1, 1) - streams * out);
   if (past_cache) hwy::FlushStream();
@@ -127,7 +127,7 @@ void on_threads(int threads, Executor& executor, F&& part) {
   executor.run(threads, body, &part);
 }
 
-volatile std::uint64_t kept;  ///< holds the sums, so that the compiler keeps the loads
+volatile std::uint64_t kept;  ///< takes the sums, so that the compiler keeps the loads
 
 }  // namespace
 

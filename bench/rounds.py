@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that the benchmarks share: rounds in which pieces of work take turns, the machine, progress, threads."""
+"""What the benchmarks share: rounds in which pieces of work take turns, facts about the machine, progress, threads."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 SHORTEST = 0.002  # seconds; shorter work is repeated within a round
 WARM_UPS, FEW_PAGES = 20, 64
-PAUSE = 0.005  # seconds in which threads that wait for more work in a loop go to sleep
+PAUSE = 0.005  # seconds after which threads that look for more work in a loop have gone to sleep
 ENVIRONMENT = {
-    # Systems that allocate each result then reuse the memory of the last result, without new pages from the kernel. malloc
-    # must keep no small pieces there, since each result would then move to a new place.
+    # With these, systems that allocate each result reuse the memory of the last one, without new pages from the kernel.
+    # malloc must not keep small pieces in its own lists, since then each result would move to a new place.
     "GLIBC_TUNABLES": f"glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold={1 << 40}:glibc.malloc.tcache_count=0",
-    # All systems get pages of one size, the size that `patchfold bench` uses.
+    # All systems then get pages of one size, that of `patchfold bench`.
     "NUMPY_MADVISE_HUGEPAGE": "0",
 }
 
@@ -30,7 +30,7 @@ Data = dict[str, Any]
 
 
 def note(text: str, *, line: bool = False) -> None:
-    """Writes a line of progress, which the next call replaces, or with `line` a line that stays."""
+    """Writes `text` as a line of progress, which the next call replaces; with `line`, as a line that stays."""
     terminal = sys.stderr.isatty()
     if line:
         print("\r\033[K" * terminal + text, file=sys.stderr, flush=True)
@@ -46,12 +46,12 @@ def seconds_of(run: Callable[[], Any], times: int) -> float:
 
 
 def pages() -> int:
-    """Returns the number of pages that the kernel has given to this process."""
+    """Returns how many pages the kernel has given to this process so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 
 
 def warm_up(run: Callable[[], Any]) -> None:
-    """Runs the work until a run needs no new pages, or WARM_UPS times."""
+    """Runs the work until a run needs no new pages, at most WARM_UPS times."""
     for _ in range(WARM_UPS):
         before = pages()
         run()
@@ -65,7 +65,7 @@ def race(
     pause: float = PAUSE,
     of_rounds: Callable[[list[float]], float] = statistics.median,
 ) -> dict[str, float]:
-    """Runs the pieces of work in turn. Returns the seconds of each: the median of the rounds, or another figure."""
+    """Runs pieces of work in turn. Returns, for each, the median of its seconds over the rounds, or another figure."""
     times = {}
     for name, run in works.items():
         warm_up(run)
@@ -74,7 +74,7 @@ def race(
     for _ in range(rounds):
         for name, run in works.items():
             time.sleep(pause)
-            if times[name] > 1:  # short work starts with its data in the cache, as in a loop of calls
+            if times[name] > 1:  # short work then begins with its data in the cache, as in a loop of calls
                 run()
             before = pages()
             seconds[name].append(seconds_of(run, times[name]))
@@ -84,21 +84,21 @@ def race(
 
 
 def held(key: str) -> int:
-    """Returns an amount of this process in bytes, as Linux names it: VmRSS, or VmHWM, the peak."""
+    """Returns a figure of this process in bytes, by its name in Linux: VmRSS, or VmHWM, the peak of VmRSS."""
     line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(key))
     return int(line.split()[1]) * 1024
 
 
 def peak_of(run: Callable[[], Any]) -> int:
-    """Returns the bytes that one run adds to this process at its peak."""
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    """Returns how many bytes this process grows, at its peak, by one run."""
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before = held("VmRSS")
     run()
     return held("VmHWM") - before
 
 
 def machine() -> Data:
-    """Returns the facts about the machine that the figures depend on, as Linux reports them."""
+    """Returns the facts about the machine on which the figures depend, as Linux reports them."""
     info = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     models = [line.split(":", 1)[1].strip() for line in info.splitlines() if line.startswith("model name")]
     memory = int(Path("/proc/meminfo").read_text(encoding="utf-8").split()[1]) * 1024

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_problem TIMES PROBLEM plans a problem once and runs it TIMES times on the calling thread; scripts/checks/instructions
-// counts the instructions of a run. run_problem --instruction-sets prints the sets of this processor.
+// `run_problem TIMES PROBLEM` plans a problem once and runs it TIMES times on the calling thread; scripts/checks/instructions
+// counts the instructions of a run. `run_problem --instruction-sets` prints this processor's instruction sets.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 #include "bench/placed.hpp"
 
-/// Runs the plan once. Valgrind counts the instructions of this function, which it finds by name.
+/// Runs the plan once. Valgrind finds this function by its name and counts its instructions.
 extern "C" __attribute__((noinline)) void run_once(const patchfold::Plan& plan, const void* src, void* dst) {
   patchfold::throw_if_failed(plan.run(src, dst, patchfold::serial_executor()), "run_problem");
 }

@@ -4,11 +4,10 @@
 
 usage: bench/runtimes.py [--threads N] [--rounds N] [--only WORD] [--write]
 
-Each model is one operator, or one of two networks of torch. Each model runs on two threads, in turn with and without the
+Each model is one operator, or one of two networks of torch. It runs on two threads, in turn with and without patchfold's
 library, into memory that is allocated before; a time is the median of the rounds. --write writes
-docs/performance-runtimes.md. Needs onnx, onnxruntime, openvino and torch, which `scripts/peers --install` installs, and
-the wheel:
-build/peers-venv/bin/python bench/runtimes.py.
+docs/performance-runtimes.md. Needs onnx, onnxruntime, openvino and torch, which `scripts/peers --install` installs, and the
+wheel: build/peers-venv/bin/python bench/runtimes.py.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's threads do not look for work while others are timed
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's threads then sleep while others are timed
 import numpy as np
 import onnx
 import onnxruntime
@@ -45,8 +44,8 @@ from networks import NETWORKS  # noqa: E402
 PAGE = ROOT / "docs" / "performance-runtimes.md"
 Run = Callable[[], Any]
 NETWORK = "network"
-SLEEP = 0.1  # Seconds: threads of the runtimes look for work for a while before they sleep.
-# Images, kernel, stride, dilation and padding: windows of bench/problems.txt, and patches of vision transformers.
+SLEEP = 0.1  # Seconds before a timed call, in which the runtimes' threads stop looking for work and go to sleep.
+# Shape of the images, kernel, stride, dilation and padding: those of bench/problems.txt, and patches of vision transformers.
 WINDOWS = {
     "8x64x112x112 k3 s1 p1": ((8, 64, 112, 112), 3, 1, 1, 1),
     "8x64x112x112 k3 s2 p1": ((8, 64, 112, 112), 3, 2, 1, 1),
@@ -59,7 +58,7 @@ WINDOWS = {
     "32x3x224x224 k16 s16": ((32, 3, 224, 224), 16, 16, 1, 0),
 }
 BLOCKS = {"8x64x112x112 b2": ((8, 64, 112, 112), 2), "1x3x2048x2048 b4": ((1, 3, 2048, 2048), 4)}
-# The promises: the runtime, the group, and the least median speed-up.
+# What docs/runtimes.md promises: for each runtime and group, the least median speed-up.
 AIMS = {
     ("OpenVINO", "Col2Im"): 15, ("OpenVINO", "ExtractImagePatches"): 4, ("OpenVINO", "block operators"): 3,
     ("ONNX Runtime", "Col2Im"): 1.8, ("ONNX Runtime", "Col2Im 3-D"): 3, ("ONNX Runtime", "DepthToSpace"): 2,
@@ -87,7 +86,7 @@ def col2im(shape: tuple[int, ...], kernel: int, stride: int, dilation: int, padd
 
 
 def openvino_model(make: Callable[..., Any], shape: tuple[int, ...], *arguments: Any) -> tuple[bytes, bytes]:
-    """Returns an OpenVINO file with one node, make(x, *arguments), as (xml, bin) in memory."""
+    """Returns a model in OpenVINO's format with the single node make(x, *arguments), as (xml, bin) in memory."""
     x = openvino.opset15.parameter(shape, openvino.Type.f32, name="x")
     model = openvino.Model([make(x, *arguments).output(0)], [x], "m")
     with tempfile.TemporaryDirectory() as folder:
@@ -96,11 +95,11 @@ def openvino_model(make: Callable[..., Any], shape: tuple[int, ...], *arguments:
 
 
 def exported(name: str) -> tuple[onnx.ModelProto, tuple[int, ...]]:
-    """Returns a network as torch exports it, and the shape of its input."""
+    """Returns a network in ONNX, as torch exports it, and the shape of its input."""
     module, x = NETWORKS[name]()
     file = io.BytesIO()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # The other exporter has no fold.
+        warnings.simplefilter("ignore", DeprecationWarning)  # torch's newer exporter has no fold
         torch.onnx.export(
             module, (x,), file, dynamo=False, opset_version=18, input_names=["x"], output_names=["y"], verbose=False
         )
@@ -108,7 +107,7 @@ def exported(name: str) -> tuple[onnx.ModelProto, tuple[int, ...]]:
 
 
 def cases() -> list[tuple[str, str, str, Any, tuple[int, ...]]]:
-    """Returns (runtime, group, problem, model, shape of the input) of everything that is timed."""
+    """Returns everything that is timed, as (runtime, group, problem, model, shape of the input)."""
     made: list[Any] = []
     make = openvino.opset15
     for problem, (shape, kernel, stride, dilation, padding) in WINDOWS.items():
@@ -170,13 +169,13 @@ def in_onnxruntime(model: Any, x: Any, ours: bool, threads: int) -> tuple[Run, C
 
 
 def copying(size: int) -> Run:
-    """Returns a copy of size / 2 bytes by torch, which reads and writes `size` bytes in all."""
+    """Returns a copy by torch that reads and writes `size` bytes in all, half of them each."""
     source, to = torch.ones(size // 2, dtype=torch.uint8), torch.ones(size // 2, dtype=torch.uint8)
     return lambda: to.copy_(source)
 
 
 def times(runs: list[Run], rounds: int) -> list[float]:
-    """Returns the median seconds of each function: of the last three of four calls in every round, after a pause."""
+    """Returns the median seconds of each function. A round pauses, calls it four times, and times the last three."""
     seconds: list[list[float]] = [[] for _ in runs]
     for _ in range(rounds):
         for run, list_of in zip(runs, seconds, strict=True):
@@ -191,7 +190,7 @@ def times(runs: list[Run], rounds: int) -> list[float]:
 
 @dataclass(frozen=True)
 class Row:
-    """A model and its times in seconds; `copy` is the time of a plain copy of as many bytes."""
+    """A model and its times in seconds, `before` without and `after` with patchfold; `copy` is that of a plain copy."""
 
     runtime: str
     group: str
@@ -206,7 +205,7 @@ class Row:
 
     @property
     def copies(self) -> str:
-        """Returns the time in multiples of a copy, as text. A network, which does more than copy, gets an empty text."""
+        """Returns the time in multiples of a copy, as text; empty for a network, which does more than copy."""
         return "" if self.group == NETWORK else f"{self.after / self.copy:.1f}"
 
 
@@ -266,7 +265,8 @@ def main() -> int:
         size = x.nbytes + made[0][1]().nbytes
         before, after, copy = times([*(run for run, _ in made), copying(size)], options.rounds)
         theirs, ours = (result() for _, result in made)
-        # With the library the graph differs, so the runtime's own convolutions and products may sum in another order.
+        # The runtime's own convolutions and products may add in another order, since with patchfold the graph is another
+        # one.
         if not np.allclose(ours, theirs, 2e-4, 2e-4) if group == NETWORK else ours.tobytes() != theirs.tobytes():
             sys.exit(f"runtimes: {runtime} {group} {problem}: the results differ")
         rows.append(row := Row(runtime, group, problem, before, after, copy))

@@ -30,11 +30,11 @@ from pathlib import Path
 import numpy as np
 
 TILE, OVERLAP, CHUNK = 512, 64, 512
-SHARD = int(os.environ.get("PATCHFOLD_SHARD", "2048"))  # for pictures that are smaller than the usual one
+SHARD = int(os.environ.get("PATCHFOLD_SHARD", "2048"))  # small pictures need small shards
 
 
 class Net:
-    """A network of three convolutions with random weights, from uint8 to uint8."""
+    """A network of three convolutions with random weights; input and output are uint8."""
 
     def __init__(self):
         torch = importlib.import_module("torch")
@@ -57,7 +57,7 @@ _net = []
 
 
 def net_of_block(block):
-    """Returns the net's result for map_overlap; the first call of a process loads the net."""
+    """Returns the net's result for a block of map_overlap. The first call of a process loads the net."""
     if block.size == 0:
         return block
     if not _net:
@@ -66,7 +66,7 @@ def net_of_block(block):
 
 
 def peak():
-    """Returns the largest memory of this process in MB; getrusage would include the process that started it."""
+    """Returns the largest memory of this process in MB; getrusage would count the process that started it too."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
@@ -113,7 +113,7 @@ def idle(fn):
 
 
 class Killer:
-    """Kills a worker at each of the given counts of written chunks, and counts the tiles that the killed workers held."""
+    """Kills a worker when the number of written chunks reaches an entry of `counts`; counts the tiles that it held."""
 
     def __init__(self, cluster, client, counts):
         self.cluster, self.client, self.counts, self.held = cluster, client, set(counts), 0
@@ -132,7 +132,7 @@ class Killer:
 
 
 def resumed(folder, size):
-    """Starts a run in its own process group, kills the whole group, and then runs again."""
+    """Starts a run in a process group of its own, kills the whole group, and runs again."""
     zarr = importlib.import_module("zarr")
     out = folder / "resumed.zarr"
     started = subprocess.Popen([sys.executable, __file__, "--child", str(folder), "--size", str(size)], start_new_session=True)
@@ -257,7 +257,7 @@ def measure(folder, given):
 
 
 def tasks_in(source, out):
-    """Returns the number of tasks of the graph that run() makes."""
+    """Returns the number of tasks in the graph that run() makes."""
     dask = importlib.import_module("patchfold.dask")
     lazy = dask.apply_tiled(model(), source, (TILE, TILE), overlap=OVERLAP, window="hann", chunks=(SHARD, SHARD))
     return len(dict(lazy.__dask_graph__()))

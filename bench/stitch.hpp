@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the merging of tiles, in the same way as an operator.
+// Measures merges of tiles in the way operators are measured.
 #pragma once
 
 #include <optional>
@@ -11,18 +11,19 @@
 
 namespace patchfold::bench {
 
-/// A merge of tiles: "merge f32 8192x8192x3 tile=512 overlap=64 window=hann axes=0,1" merges tiles to an array of that shape.
+/// A merge of tiles. The text "merge f32 8192x8192x3 tile=512 overlap=64 window=hann axes=0,1" merges tiles to an array of that
+/// shape.
 struct Stitching {
   std::string text{};
   TilingSpec tiling{};
   MergeSpec merge{};
 };
 
-/// Returns the merge that a text describes, or nothing if the text does not begin with "merge". Throws Error(usage).
+/// Returns the merge that a text describes; nothing if it does not begin with "merge". Throws Error(usage).
 std::optional<Stitching> parse_stitching(std::string_view text);
 
-/// Measures a merge, with each tile in memory of its own. Counts each byte of a tile as read once and each byte of the output as
-/// written once. Runs on the library's own threads, and sets their number.
+/// Returns the measurement of a merge, in which each tile has its own memory. Each byte of a tile counts as read once, each byte of
+/// the output as written once. Runs on the library's own threads, whose number it sets.
 Measurement measure(const Stitching& stitching, int threads, const Settings& settings);
 
 }  // namespace patchfold::bench

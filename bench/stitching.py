@@ -5,8 +5,8 @@
 usage: bench/stitching.py [--rounds N] [--threads N] [--out FILE]
 
 Systems: patchfold.Merger, the plain NumPy loop (weighted sum, sum of weights, quotient), tiler's Merger, MONAI's
-sliding_window_inference with an identity network, and TorchIO's GridAggregator. Time is given in multiples of one copy of the
-result. Memory is measured in a separate process: the peak, less the memory that the array and the tiles need.
+sliding_window_inference with an identity network, and TorchIO's GridAggregator. Time is given in multiples of one copy of
+the result. Memory is measured in a process of its own: the peak, less what the array and the tiles need.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def picture() -> Array:
 
 
 def starts(extent: int) -> list[int]:
-    """Returns the first elements of the tiles: at equal distances, with the last tile shifted back inside."""
+    """Returns where the tiles of an axis begin: at equal distances, but the last tile is moved back inside."""
     return [*range(0, extent - TILE, STRIDE), extent - TILE]
 
 
@@ -46,7 +46,7 @@ def hann() -> Array:
 
 
 def cut(x: Array) -> list[tuple[int, int, Array]]:
-    """Returns the tiles in memory of their own, as a network returns them."""
+    """Returns the tiles, each in memory of its own, as a network returns them."""
     return [
         (top, left, x[:, top : top + TILE, left : left + TILE].copy())
         for top in starts(SHAPE[1])
@@ -143,7 +143,7 @@ SYSTEMS: dict[str, tuple[str, Callable[[Array], Run]]] = {
 
 
 def memory(name: str) -> int:
-    """Returns the bytes that one run needs at its peak beside the array and the tiles."""
+    """Returns how many bytes one run needs at its peak, besides the array and the tiles."""
     x = picture()
     return peak_of(SYSTEMS[name][1](x))
 

@@ -4,10 +4,11 @@
 
 usage: bench/switch.py [--size N] [--window N] [--rounds N] [--threads N] [--json]
 
-A volume of one channel and N x N x N voxels, in cubic windows that share half with their neighbours, through a small network with two
-output channels. Time is the median of rounds in which both take turns, without the seconds inside the network. Memory is
-measured in a separate process: the peak, less the memory that the volume needs, with a network that only doubles the
-channels. Difference is the largest between the two outputs, whose elements are about 1. Needs torch, monai and torchio.
+The volume has one channel and N x N x N voxels. It goes in cubic windows, which share half with their neighbours, through a
+small network with two output channels. Time is the median of rounds in which both systems take turns, without the seconds
+inside the network. Memory is measured in a process of its own: the peak, less what the volume needs, with a network that
+only doubles the channels. Difference is the largest one between the two outputs, whose elements are about 1. Needs torch,
+monai and torchio.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Case = Callable[[Any, torch.Tensor, int, Net], torch.Tensor]
 
 
 def network(x: torch.Tensor) -> torch.Tensor:
-    """Returns sums of neighbouring elements, so that overlapping windows give different results near their ends."""
+    """Returns sums of neighbouring elements; near their ends, overlapping windows then have different results."""
     near = x + x.roll(1, -1) + x.roll(3, -2) + x.roll(5, -3)
     return torch.cat([near.sin(), near.cos()], 1)
 
@@ -74,7 +75,7 @@ CASES: dict[str, Case] = {
 
 
 def system(case: str, ours: bool) -> Any:
-    """Returns the function or the classes of a case, from patchfold or from the other system."""
+    """Returns what a case uses, a function or classes: patchfold's if `ours`, else the other system's."""
     if case.startswith("Grid"):
         if ours:
             from patchfold.torchio import GridAggregator, GridSampler
@@ -97,7 +98,7 @@ def volume(size: int) -> torch.Tensor:
 
 
 def spent(case: str, x: torch.Tensor, window: int, ours: bool) -> float:
-    """Returns the seconds of a run, without the seconds inside the network."""
+    """Returns the seconds of a run, without those inside the network."""
     inside = 0.0
 
     def net(part: torch.Tensor) -> torch.Tensor:
@@ -111,7 +112,7 @@ def spent(case: str, x: torch.Tensor, window: int, ours: bool) -> float:
 
 
 def hand_pages_back() -> None:
-    """Makes malloc return freed blocks to the system at once, so that every page of a run is counted."""
+    """Makes malloc return freed blocks to the system at once, so that every page that a run needs is counted."""
     libc = ctypes.CDLL(None)
     if hasattr(libc, "malloc_trim"):  # glibc
         mmap_threshold = -3
@@ -120,18 +121,18 @@ def hand_pages_back() -> None:
 
 
 def memory(case: str, size: int, window: int, ours: bool) -> int:
-    """Returns the bytes that one run adds to this process at its peak."""
+    """Returns how many bytes this process grows, at its peak, by one run."""
     hand_pages_back()
     classes = system(case, ours)
     torch.set_grad_enabled(False)
-    CASES[case](classes, volume(8), 4, doubled)  # threads and tables that are made only once
+    CASES[case](classes, volume(8), 4, doubled)  # makes threads and tables that are made only once
     x = volume(size)
     hand_pages_back()
     return peak_of(lambda: CASES[case](classes, x, window, doubled))
 
 
 def measure(case: str, size: int, window: int, rounds: int, threads: int) -> dict[str, Any]:
-    fork = multiprocessing.get_context("fork")  # runs each case in its own process, with everything imported
+    fork = multiprocessing.get_context("fork")  # each case then runs in a process of its own, with all imports done
     peaks = []
     for ours in (False, True):
         with fork.Pool(1) as pool:
@@ -176,7 +177,7 @@ def main() -> None:
     import patchfold
 
     patchfold.set_num_threads(options.threads)
-    for case in CASES:  # imports everything once
+    for case in CASES:  # imports everything before anything is timed
         system(case, False), system(case, True)
     rows = [measure(case, options.size, options.window, options.rounds, options.threads) for case in CASES]
     print(json.dumps(rows) if options.json else table(rows))

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// CLI11 reads the words of `patchfold run` in two steps: the common options up to the operator's name, and then, with the
-// operator's own options added, all later words.
+// SPDX-License-Identifier: Apache-2.0 CLI11 reads the words of `patchfold run` in two steps. First it reads the common options up
+// to the operator's name; then, with the operator's own options added, all later words.
 #include "cli/arguments.hpp"
 
 #include <filesystem>
@@ -21,7 +20,7 @@ constexpr const char* run_footer =
     "`patchfold ops` lists the operators; `patchfold run OP --help` lists the arguments of one.\n"
     "Exit code: 0 done, 1 failed, 2 wrong usage.";
 
-/// Texts of options that are converted after parsing.
+/// Values of options as texts, which are converted after parsing.
 struct Texts {
   std::string dtype{};
   std::string as{};
@@ -47,13 +46,13 @@ void add_common(Command& command, RunRequest& request, Texts& texts) {
   add_reporting(command, request.reporting);
 }
 
-/// Returns the kind of source by which the data at a path is read.
+/// Returns how the data at a path is read: as a stream, a picture or an array.
 Source::Kind kind_of_source(const std::string& path) {
   if (formats::standard_descriptor(path, 0) >= 0) return Source::Kind::stream;
   return formats::is_picture_path(path) ? Source::Kind::picture : Source::Kind::array;
 }
 
-/// Returns the operator of that name.
+/// Returns the operator with this name.
 const OperatorSpec& operator_of(const std::string& name) {
   if (name.starts_with('-')) fail_usage("run", name, "an operator's name comes before its options");
   try {
@@ -69,7 +68,7 @@ const OperatorSpec& operator_of(const std::string& name) {
   }
 }
 
-/// Assigns the files after the data input to the shape inputs that no option gives, in the operator's order.
+/// Takes the files that follow the data input as those shape inputs that no option gives, in the operator's order.
 void assign_inputs(const std::vector<std::string>& paths, const OperatorOptions& options, RunRequest& request) {
   const OperatorSpec& op = *request.op;
   auto path = paths.begin();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of `patchfold run`, read with the operator table.
+// The command line of `patchfold run`; the operator table defines each operator's options.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace patchfold::cli {
 
-/// The data input of an operator. run_operator() sees from its first bytes whether a stream is an array or a picture.
+/// The data input of an operator. A stream may be an array or a picture: run_operator() tells which from its first bytes.
 struct Source {
   enum class Kind { none, array, picture, stream };
 
@@ -30,20 +30,20 @@ struct ShapeInput {
 
 /// A request to `patchfold run`: to show its help, or to run an operator.
 struct RunRequest {
-  std::string help{};  ///< if not empty, patchfold shows this text and runs nothing
+  std::string help{};  ///< the help text to show; if not empty, nothing is run
   const OperatorSpec* op = nullptr;
   std::vector<Argument> arguments{};  ///< as given on the command line
   Source data{};
   std::vector<ShapeInput> shape_inputs{};
-  std::optional<BoundOperator> bound{};  ///< if no shape input is a file
+  std::optional<BoundOperator> bound{};  ///< set if no shape input is a file
   std::string output{};
   formats::FileFormat format = formats::FileFormat::npy;  ///< the output's format
-  std::optional<DType> dtype{};                           ///< element type of .npy data; for coverage, of the counts
-  std::optional<DType> as{};  ///< element type that the data is converted to before the operator runs
+  std::optional<DType> dtype{};                           ///< element type of .npy data; for coverage, of its counts
+  std::optional<DType> as{};  ///< element type to which the data is converted before the operator runs
   bool chw = false;           ///< pictures are C x H x W
   bool batch = false;         ///< pictures get a batch axis of length 1 in front
   PictureOptions picture{};
-  std::optional<int> page{};  ///< TIFF only: the number of the page
+  std::optional<int> page{};  ///< the page of a TIFF file
   Reporting reporting{};
   int threads = 0;  ///< 0: one for each processor of the machine
 };

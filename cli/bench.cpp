@@ -20,13 +20,13 @@ namespace {
 
 using bench::Measurement;
 
-/// The least time of an operator as a fraction of its roof. An operator below this value shows that the roof was not measured with
-/// the fastest copy.
+/// The least time of an operator as a fraction of its roof. A shorter time shows that the roof was not measured with the fastest
+/// copy.
 constexpr double defect_of_roof = 0.90;
 
 struct Task {
   std::variant<bench::PlacedProblem, bench::Stitching> problem{};
-  double target = 0;  ///< time / mix; 0: there is no target
+  double target = 0;  ///< the ratio time / mix that the task should reach; 0: none
 };
 
 std::variant<bench::PlacedProblem, bench::Stitching> parse_task(std::string_view text) {
@@ -34,7 +34,7 @@ std::variant<bench::PlacedProblem, bench::Stitching> parse_task(std::string_view
   return bench::parse_placed(text);
 }
 
-/// Returns the lines "TARGET PROBLEM" of the built-in lists.
+/// Returns the tasks of the built-in lists, whose lines are "TARGET PROBLEM".
 std::vector<Task> listed() {
   std::vector<Task> tasks;
   std::istringstream lines{std::string(bench::problems) + "\n" + std::string(bench::stitchings)};
@@ -57,7 +57,7 @@ T parse_number(const std::string& text, T low, T high, const char* name) {
   return number;
 }
 
-/// Returns the problems of `--random SEED COUNT`.
+/// Returns the random tasks of `--random SEED COUNT`.
 std::vector<Task> drawn(const std::vector<std::string>& seed_and_count) {
   const auto seed = parse_number<std::uint64_t>(seed_and_count.at(0), 0, ~std::uint64_t{0}, "SEED");
   const auto count = parse_number<std::int64_t>(seed_and_count.at(1), 1, 1'000'000, "COUNT");
@@ -96,7 +96,7 @@ void print_row(const Measurement& row) {
                     row.gigabytes_per_second(), row.of_roof, row.of_mix, row.of_copy, row.strategy, row.problem));
 }
 
-/// Prints the rows that miss their target, and the roofs that were not reliable.
+/// Prints which rows miss their target, and which roofs were not measured well.
 void print_conclusion(const std::vector<Measurement>& rows, const std::vector<double>& targets) {
   std::string over, defects;
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -22,7 +22,7 @@ class Formatter final : public CLI::Formatter {
   std::string usage_;
 };
 
-/// Returns the names in "-o,--output" as a list.
+/// Returns the names in a text such as "-o,--output".
 std::vector<std::string> names_of(const std::string& text) {
   const std::size_t comma = text.find(',');
   if (comma == std::string::npos) return {text};
@@ -33,7 +33,7 @@ std::vector<std::string> names_of(const std::string& text) {
 
 struct Command::Parser {
   CLI::App app;
-  std::string command{};  ///< the second word of the name
+  std::string command{};  ///< the second word of the command's name
   std::vector<CLI::Option*> options{};
   std::vector<OptionInfo> infos{};
 
@@ -47,7 +47,7 @@ struct Command::Parser {
     infos.push_back(std::move(described));
     return Option{options.size() - 1};
   }
-  /// Throws Error(usage) for words that CLI11 could not read, in the words of this program.
+  /// Throws Error(usage) for words that CLI11 could not read, with this program's texts instead of CLI11's.
   [[noreturn]] void refuse(const CLI::ParseError& error) const {
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) refuse_extras();
     const std::string what = error.what();
@@ -62,7 +62,7 @@ struct Command::Parser {
                  text_of("must not be given together with ", what.substr(at + excludes.size())));
     fail_usage(command, {}, what);
   }
-  /// Throws Error(usage) for the first unknown option, or else for the first surplus word.
+  /// Throws Error(usage) for the first unknown option; if there is none, for the first surplus word.
   [[noreturn]] void refuse_extras() const {
     const std::vector<std::string> extras = app.remaining();
     const auto option = std::find_if(extras.begin(), extras.end(), [](const auto& word) { return word.starts_with('-'); });
@@ -71,7 +71,7 @@ struct Command::Parser {
     const std::string name = option->substr(0, option->find('='));
     fail_usage(command, name, "there is no such option", {}, {}, option_hint(name));
   }
-  /// Returns a hint with the most similar option, or else with the command that lists the options.
+  /// Returns a hint: the most similar option, or else the command that lists the options.
   ErrorValue option_hint(std::string_view name) const {
     Nearest nearest(name);
     std::string meant;
@@ -87,7 +87,7 @@ struct Command::Parser {
   template <class T>
   Option add_number(const std::string& name, T& value, int low, int high, std::string form, std::string doc) {
     std::vector<std::string> names = names_of(name);
-    // The range is not checked by CLI11, because its releases word the error differently.
+    // Checks the range here and not with CLI11, whose releases word the error differently.
     const auto require_range = [this, option = names.back(), low, high](const std::string& given) -> std::string {
       int number = 0;
       if (CLI::detail::lexical_cast(given, number) && number >= low && number <= high) return {};

@@ -15,7 +15,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Runs a command that reads its words first: an error in the words is an error of usage, a later error is not.
+/// Runs a command in two steps: an error while it reads its words is an error of usage, a later error is not.
 template <class Request>
 void run_request(Request (*parse)(const Words&), void (*command)(const Request&), const Words& words, bool& in_words) {
   const Request request = parse(words);
@@ -25,7 +25,7 @@ void run_request(Request (*parse)(const Words&), void (*command)(const Request&)
   command(request);
 }
 
-/// Runs a command that reads no files: every error is an error of usage.
+/// Runs a command that reads no files, so that every error is an error of usage.
 template <void (*command)(const Words&)>
 void run_on_words(const Words& words, bool&) {
   command(words);

@@ -20,8 +20,8 @@ struct CommandEntry {
   std::string_view name;
   std::string_view usage;    ///< "split PICTURE FOLDER --tile N [--overlap N]"
   std::string_view summary;  ///< "cut a picture of any size into tiles"
-  /// Runs the command with the words behind its name. Throws Error. `in_words` becomes false once the command line is read: later
-  /// errors are not errors in the words.
+  /// Runs the command with the words after its name. Throws Error. `in_words` becomes false once the command line is read, since
+  /// later errors are not errors of usage.
   void (*run)(const std::vector<std::string>& words, bool& in_words);
   std::vector<OptionInfo> (*options)();
 };
@@ -30,27 +30,27 @@ std::span<const CommandEntry> commands() noexcept;
 /// Returns the text of `patchfold --help`.
 std::string program_help();
 
-/// Runs the operator of the request and writes its output. An output file is complete or is not written. Throws Error.
+/// Runs the operator of the request and writes its output, completely or not at all. Throws Error.
 void run_operator(const RunRequest& request);
 /// Cuts a picture or an array into tiles. Throws Error.
 void run_split(const SplitRequest& request);
-/// Puts tiles together. Throws Error.
+/// Merges tiles to a picture or an array. Throws Error.
 void run_merge(const MergeRequest& request);
 
 /// Prints the operator table as text, Markdown or JSON. Throws Error(usage, unknown_operator).
 void run_ops(const std::vector<std::string>& words);
 std::vector<OptionInfo> ops_options();
 
-/// Prints the effect of an operator on a tensor of one shape. Throws Error: all errors except file_write are errors of usage.
+/// Prints what an operator does to a tensor of one shape. Throws Error; every error but file_write is an error of usage.
 void run_explain(const std::vector<std::string>& words);
 /// Returns the options of `patchfold explain` with an operator, and without one.
 std::vector<OptionInfo> explain_options(const OperatorSpec& op);
 std::vector<OptionInfo> explain_options();
-/// Prints the places of tiles and the weights of their merge. Throws the same errors as run_explain.
+/// Prints where the tiles of a tiling lie, and the weights of their merge. Throws the same errors as run_explain.
 void run_explain_tiling(const std::vector<std::string>& words);
 std::vector<OptionInfo> explain_tiling_options();
 
-/// Measures the time of problems on this machine against the roof of the same run. Throws Error.
+/// Measures how long problems take on this machine, and the roof of each in the same run; prints both. Throws Error.
 void run_bench(const std::vector<std::string>& words);
 std::vector<OptionInfo> bench_options();
 
@@ -61,7 +61,7 @@ std::vector<OptionInfo> errors_options();
 /// Prints or writes the completion script of a shell. Throws Error(usage, file_write).
 void run_completion(const std::vector<std::string>& words);
 std::vector<OptionInfo> completion_options();
-/// Returns the answer to `patchfold __complete WORD...`: a line for each word that may replace the last word.
+/// Returns the answer to `patchfold __complete WORD...`: one line for each word that may stand in the place of the last WORD.
 std::string candidates(const std::vector<std::string>& words);
 
 }  // namespace patchfold::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `patchfold completion` prints a script for a shell. At every tab the script asks `patchfold __complete WORD...`. Each
-// line of the answer is a word, and behind a tab its meaning; the line ":file" or ":folder" asks the shell to list files or
-// folders.
+// `patchfold completion` prints a script for a shell. At every tab the script asks `patchfold __complete WORD...`. Each line of the
+// answer is a word, followed by a tab and its meaning. The line ":file" or ":folder" asks the shell to list files or folders.
 #include <algorithm>
 #include <iterator>
 
@@ -105,7 +104,7 @@ bool takes_operator(std::string_view command) {
   return command == "run" || command == "explain";
 }
 
-/// Returns the options of a command, with those of an operator if `op` is the name of one.
+/// Returns the options of a command, and those of the operator if `op` names one.
 std::vector<OptionInfo> options_of(std::string_view command, std::string_view op) {
   const auto entry = std::ranges::find(commands(), command, &CommandEntry::name);
   if (entry == commands().end()) return {};
@@ -118,7 +117,8 @@ std::vector<OptionInfo> options_of(std::string_view command, std::string_view op
   }
 }
 
-/// Returns the operator names that `command` takes: each name with its version, and the short name if it means the same operator.
+/// Returns the names of operators that `command` takes: each with its version, and also without it if the short name means the same
+/// operator.
 std::string operator_lines(std::string_view command) {
   std::string lines;
   for (const OperatorSpec& op : operators()) {
@@ -139,7 +139,7 @@ std::string value_lines(const OptionInfo& option) {
   return line_of(option.completion == Completion::file ? ":file" : ":folder");
 }
 
-/// Returns the option with this name. An unknown name, perhaps misspelt, counts as an option with any value.
+/// Returns the option with this name. An unknown name, perhaps misspelt, becomes an option that takes a value of any kind.
 OptionInfo option_named(const std::vector<OptionInfo>& options, std::string_view name) {
   for (const OptionInfo& option : options)
     if (std::ranges::find(option.names, name) != option.names.end()) return option;
@@ -153,8 +153,8 @@ std::string candidates(const std::vector<std::string>& words) {
   std::vector<OptionInfo> options = {help, {.names = {"--version"}, .doc = "print the version", .values = 0}};
   std::string command, op;
   OptionInfo option;
-  int values = 0;  // number of values of `option` that are not typed yet
-  int place = 0;   // the number of the word, counted after the command and the operator
+  int values = 0;  // how many values of `option` are still to be typed
+  int place = 0;   // the number of the next word that is not an option, without the command and the operator
   const auto read = [&](std::string& name, const std::string& word) {
     name = word;
     options = options_of(command, op);
@@ -163,7 +163,7 @@ std::string candidates(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const std::string& word = words[i];
     if (values > 0) {
-      if (word != "=") --values;  // bash splits --option=value into three words
+      if (word != "=") --values;  // bash splits --option=value at the "="
     } else if (word.starts_with('-') && word != "-") {
       option = option_named(options, word);
       values = word.find('=') == std::string::npos ? option.values : 0;

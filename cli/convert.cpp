@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements pass in blocks through one of four carriers: std::int64_t, std::uint64_t, double, std::complex<double>. With
-// carriers there is one loader for each type and one storer for each type and carrier, in place of a loop for each pair of
-// types.
+// Elements are converted in blocks by way of one of four carriers: std::int64_t, std::uint64_t, double, std::complex<double>. So
+// there is one loader for each type and one storer for each type and carrier, instead of a loop for each pair of types.
 #include "cli/inputs.hpp"
 
 #include <algorithm>
@@ -88,7 +87,7 @@ Store<C> storer(DType dtype) {
   });
 }
 
-/// The data of one conversion between types of numbers, which the executor runs in pieces.
+/// A conversion of elements to another type, which the executor runs in pieces.
 struct Job {
   const std::byte* src;
   std::byte* dst;
@@ -140,7 +139,7 @@ formats::LoadedTensor convert(const formats::LoadedTensor& tensor, DType dtype, 
   if (pieces > 0 && !default_executor().run(pieces, body, const_cast<Job*>(&job)))
     throw_if_failed(Status::executor_failed, "run");
 
-  // A loaded tensor has no gaps, in any order of its axes.
+  // A loaded tensor has no gaps, whatever the order of its axes, so its strides only have to be scaled.
   formats::LoadedTensor result{
       {memory.get(), tensor.view.shape, tensor.view.strides, dtype, size_of(dtype)}, formats::element_type(dtype), memory};
   for (auto& stride : result.view.strides)

@@ -26,7 +26,7 @@ std::string in_capitals(std::string_view text) {
   return result;
 }
 
-/// Returns the C interface's status that has the name of an entry.
+/// Returns the status of the C interface that has the name of a catalogue entry.
 pf_status status_of(const ErrorEntry& entry) {
   pf_status status = PF_OK;
   while (pf_status_name(status) != entry.name) ++status;
@@ -38,7 +38,7 @@ std::string exit_codes(const ErrorEntry& entry) {
   return first == of_words ? fmt::format("{}", first) : fmt::format("{} or {}", first, of_words);
 }
 
-/// Returns the text in lines of at most `width` characters, each behind `indent`.
+/// Returns the text in lines of at most `width` characters, each with `indent` before it.
 std::string wrapped(std::string_view text, std::size_t width, std::string_view indent = "") {
   std::string result;
   while (!text.empty()) {
@@ -75,7 +75,7 @@ std::string_view code_of(Status status) {
   return {};
 }
 
-/// Returns the rows of all statuses that a run can return, except ok.
+/// Returns rows of Markdown: every status that a run can return, but ok.
 std::string status_rows() {
   std::string text;
   for (const auto& [status, name] :
@@ -148,7 +148,7 @@ std::string markdown() {
   return text;
 }
 
-/// Returns the entry of a code; the code may have its C++ or its C spelling.
+/// Returns the entry of a code, which may be spelt as in C++ or as in C.
 const ErrorEntry& find(std::string_view code) {
   const std::string capitals = in_capitals(code);
   const std::string_view bare =

@@ -93,7 +93,7 @@ void show(const ProblemText& problem, Form form) {
     if (form.svg) return print(explain_svg(problem));
     print(form.json ? json(problem, {.plan = form.plan}).text() + "\n" : explain(problem, {.plan = form.plan}));
   } catch (const Error& error) {
-    // The explanation of a refused problem is written to standard output; the error itself is written to standard error.
+    // Standard output gets the explanation of a refused problem; standard error gets the error itself.
     if (!form.json && !form.svg && error.code() != ErrorCode::file_write) print(explain_error(problem));
     throw;
   }

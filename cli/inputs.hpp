@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors on their way from files to operators: reading, converting, and the layout of pictures.
+// Tensors on their way from files to operators: reading, converting, and arranging the axes of pictures.
 #pragma once
 
 #include "cli/arguments.hpp"
@@ -8,11 +8,11 @@
 
 namespace patchfold::cli {
 
-/// Returns the data input: an array, or a picture as H x W x C or C x H x W, converted if the request asks for a conversion.
-/// `metadata` gets the metadata of a picture.
+/// Returns the data input: an array, or a picture as H x W x C or C x H x W, converted if the request asks for it. `metadata` gets
+/// the metadata of a picture.
 formats::LoadedTensor load_data(const RunRequest& request, formats::Metadata& metadata);
 
-/// Returns a tensor of integers as a shape input. Throws Error(type, length, overflow).
+/// Returns the integers of a tensor as a shape input. Throws Error(type, length, overflow).
 IndexTensor index_tensor(const OperatorSpec& op, const ArgumentSpec& argument, const formats::LoadedTensor& tensor);
 
 /// Returns a picture of H x W x C as C x H x W.
@@ -22,18 +22,18 @@ ConstTensorView channels_last(const ConstTensorView& picture);
 /// Returns the picture with a batch axis of length 1 in front.
 ConstTensorView with_batch(const ConstTensorView& picture);
 
-/// Returns the tensor with its elements converted, in the same order in memory. A number that the type cannot hold becomes
-/// the nearest one that it can hold: floating-point values are rounded to nearest, ties to even, and integers are clipped
-/// to their range. NaN becomes 0 in an integer type, and any number but 0 is true. Complex numbers convert to complex types
-/// only. Throws Error(dtype, out_of_memory) that names the subject.
+/// Returns the tensor with its elements converted, in the same order in memory. A number that the type cannot hold becomes the
+/// nearest one that it holds: floating-point numbers are rounded to nearest, ties to even, and integers are clipped. NaN becomes 0
+/// in an integer type; any number but 0 becomes true. Complex numbers convert only to complex types. Throws Error(dtype,
+/// out_of_memory) that names the subject.
 formats::LoadedTensor convert(const formats::LoadedTensor& tensor, DType dtype, const formats::Subject& subject);
 
-/// Gives the operator the layout of its pictures: channels last, or with --chw channels first. A layout that the command
-/// line names, or that the operator cannot change, must be that of the pictures. A single number for the kernel or the
-/// block stands for both spatial axes of a picture. Throws Error(usage).
+/// Sets the operator's layout to that of its pictures: channels last, or first with --chw. If the command line names a layout, or
+/// the operator has a fixed one, it must be that of the pictures. For a picture, a single number for the kernel or the block
+/// becomes two. Throws Error(usage).
 void settle_layout(RunRequest& request);
 
-/// Returns the request with channels first in place of last, or the reverse, if the operator has a layout.
+/// Returns the request with the other layout, channels first or last, if the operator has a layout.
 RunRequest with_other_layout(const RunRequest& request);
 
 }  // namespace patchfold::cli

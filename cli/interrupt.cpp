@@ -8,7 +8,7 @@
 namespace patchfold::cli {
 namespace {
 
-/// Returns whether an interrupted write would leave a file behind.
+/// Returns whether writing to this path, if interrupted, would leave a temporary file behind.
 bool writes_a_file(const std::filesystem::path& output) {
   std::error_code ignored;
   return formats::standard_descriptor(output.string(), system::standard_output) < 0 &&

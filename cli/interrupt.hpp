@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles requests to stop the process while an output file is being written.
+// Handles signals that end the process while an output file is written.
 #pragma once
 
 #include <filesystem>
@@ -9,20 +9,20 @@
 
 namespace patchfold::cli {
 
-/// While this object lives, signals (system::StopRequests) stop the work between two pieces, so that temporary files are
-/// removed. The signal ends the process when the object is destroyed, and a second signal ends the process at once. At most one
-/// object may exist. If the output is a pipe or a device, the first signal ends the process: no file would be left behind, and
-/// writing might wait forever for a reader.
+/// While this object lives, signals (system::StopRequests) stop the work between two pieces, so that temporary files are removed.
+/// The signal ends the process when the object is destroyed; a second signal ends the process at once. At most one object may
+/// exist. If the output is a pipe or a device, the first signal ends the process: it leaves no file behind, and writing might wait
+/// forever for a reader.
 class InterruptGuard {
  public:
   explicit InterruptGuard(const std::filesystem::path& output);
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  /// Returns the default executor, which does no more work after a signal.
+  /// Returns the default executor, changed to start no more pieces after a signal.
   Executor& executor() noexcept { return executor_; }
   bool interrupted() const noexcept;
-  /// Throws after a signal. The error is never shown, since the process ends when this object is destroyed.
+  /// Throws after a signal. Nobody sees the error, since the process ends when this object is destroyed.
   void check() const;
 
  private:

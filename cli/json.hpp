@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the JSON that commands print, with members in the order in which they are added. docs/command-line.md has the schemas.
+// Writes the JSON that commands print; members stay in the order in which they are added. docs/command-line.md has the schemas.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,7 @@
 
 namespace patchfold::cli {
 
-/// Returns a value as JSON text: strings in quotes (bytes that are not UTF-8 are replaced), numbers, lists. A missing value,
+/// Returns a value as JSON text: a string in quotes (bytes that are not UTF-8 are replaced), a number, a list. A missing value,
 /// infinity and NaN become null.
 std::string json_of(std::nullptr_t);
 std::string json_of(std::string_view text);
@@ -53,7 +53,7 @@ inline std::string json_of(const JsonObject& object) {
   return object.text();
 }
 
-/// Returns a list "[..]" of the texts that `f` returns for the entries, separated by `separator`.
+/// Returns a JSON list of the texts that f returns for the entries of a range, with `separator` between them.
 template <class Range, class F>
 std::string json_list(const Range& range, F&& f, std::string_view separator = ", ") {
   std::string text;
@@ -61,7 +61,7 @@ std::string json_list(const Range& range, F&& f, std::string_view separator = ",
   return "[" + text + "]";
 }
 
-/// A text that is already JSON.
+/// A text that is JSON already, and is not quoted.
 struct JsonText {
   std::string text{};
 };

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Makes manual pages from the help texts of the program and its commands. The name of a page is the command's summary in the
-# program's help. Usage: -D help2man=PROGRAM -D program=PATH -D folder=FOLDER.
+# Makes manual pages from the help texts of the program and its commands. The program's help has a summary of each command, which
+# becomes the NAME section of its page. Usage: -D help2man=PROGRAM -D program=PATH -D folder=FOLDER.
 cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE ${folder})
 
-# Writes a page. help2man recognises further usages by "or:" and examples by a dollar, and takes no summaries behind usages.
+# Writes a page, after changing the help to what help2man reads: "or:" before further usages, no summaries after usages, and a
+# dollar before examples.
 function(write_page page summary)
   execute_process(COMMAND ${program} ${ARGN} --help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX REPLACE "\n       patchfold " "\n  or:  patchfold " help "${help}")

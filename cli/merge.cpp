@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Reads the plan. If there is no plan, the error says why, or which option names one.
+/// Returns the plan of the folder. If there is none, the error says why, or which option names a plan.
 formats::TilePlan plan_of(const MergeRequest& request) {
   const fs::path path = request.plan.empty() ? fs::path(request.folder) / "plan.json" : fs::path(request.plan);
   try {
@@ -45,7 +45,7 @@ formats::TilePlan plan_of(const MergeRequest& request) {
   }
 }
 
-/// Returns the spec of the merge. Integers may be labels, so by default they are not blended, in pictures as in arrays.
+/// Returns the spec of the merge. By default integers are not blended, in pictures as in arrays, since they may be labels.
 MergeSpec spec_of(const MergeRequest& request, const PlannedTiles& tiles) {
   return {.reduce = request.reduce,
           .window = request.window,
@@ -62,7 +62,7 @@ class FileSink final : public RowSink {
   explicit FileSink(formats::RowWriter& writer) : writer_(writer) {}
   void write(Span, const ConstTensorView& band) override {
     ConstTensorView rows = band;
-    if (rows.shape.size() < writer_.shape().size()) {  // a picture of one channel
+    if (rows.shape.size() < writer_.shape().size()) {  // of a picture with one channel, rows have no channel axis
       rows.shape.push_back(1);
       rows.strides.push_back(static_cast<std::int64_t>(rows.element_size));
     }
@@ -73,8 +73,8 @@ class FileSink final : public RowSink {
   formats::RowWriter& writer_;
 };
 
-/// Returns the number of tiles, of `tiles` tiles of `bytes` bytes each, that are read at the same time: a few for each thread, so
-/// that no thread waits long for another thread's last tile.
+/// Returns how many of `tiles` tiles, of `bytes` bytes each, are read at the same time: a few for each thread, so that no thread
+/// waits long for another.
 std::int64_t tiles_ahead(std::int64_t tiles, std::int64_t bytes, int threads) {
   constexpr std::int64_t most = 256;
   return threads == 1 ? 1 : pieces_in_memory(bytes, std::min({most, tiles, 4 * std::int64_t{threads}}));
@@ -126,11 +126,11 @@ class Merge {
     return output.filename() == plan_.source && fs::exists(output, ignored);
   }
   bool is_picture() const { return request_.format != formats::FileFormat::npy; }
-  /// Returns the bytes of the first tile, which is the largest.
+  /// Returns the bytes of the first tile's result, which is the largest.
   std::int64_t tile_bytes() const {
     return formats::byte_count(tiling_.result_shape(0, tiles_->channels()), tiles_->type().size).value_or(INT64_MAX);
   }
-  /// Returns the bytes of waiting tiles, of rows, and of the tiles that are being read.
+  /// Returns the most bytes in memory: waiting tiles, rows, and the tiles that are being read.
   std::int64_t memory_bytes() const {
     const MergeMemory merging = merge_memory(tiling_, spec_, by_rows_);
     return (Checked(merging.most) + Checked(tile_bytes()) * Checked(tiles_ahead_)).value().value_or(INT64_MAX);
@@ -155,7 +155,7 @@ class Merge {
         .add("seconds", seconds)
         .add("losses", losses_json(losses));
   }
-  /// Returns a sentence that says how elements of several tiles become one element.
+  /// Returns the sentence of the report about how elements of several tiles become one.
   std::string blending_text() const {
     const Reduce reduce = reduction_of(spec_);
     if (reduce == Reduce::center) return text_of("not blended (center", request_.reduce ? ")" : "; --reduce mean blends)");
@@ -170,7 +170,7 @@ class Merge {
     request_.reporting.forecast(request_.output, line, json(std::nullopt));
   }
 
-  /// Returns the metadata of the picture that was split, scaled to the size of the output. `losses` gets a line for each kind
+  /// Returns the metadata of the picture that was split, changed for the size of the output. `losses` gets a line for each kind
   /// that does not hold for the output.
   formats::Metadata metadata(std::vector<std::string>& losses) const {
     const auto& scale = tiling_.spec().scale;
@@ -215,7 +215,7 @@ class Merge {
   template <class Commit>
   void merge(Merger& merger, InterruptGuard& guard, Commit&& commit) {
     Progress progress("merge", "tiles", tiling_.size(), request_.reporting.quiet);
-    // Threads read some tiles at the same time. Then all threads merge these tiles together, in order.
+    // The threads first read some tiles, one each, and then merge these tiles together, in order.
     std::vector<LoadedTile> read(static_cast<std::size_t>(tiles_ahead_));
     for (std::int64_t begin = 0; begin < tiling_.size(); begin += tiles_ahead_) {
       const std::int64_t end = std::min(begin + tiles_ahead_, tiling_.size());
@@ -247,8 +247,8 @@ class Merge {
   Dims shape_;
   formats::ElementType type_;
   bool by_rows_;
-  std::int64_t tiles_ahead_;   ///< tiles that are read at the same time
-  std::int64_t memory_bytes_;  ///< the most bytes of memory
+  std::int64_t tiles_ahead_;   ///< how many tiles are read at the same time
+  std::int64_t memory_bytes_;  ///< the most bytes of memory that the merge needs
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ constexpr const char* merge_footer =
     "         patchfold merge tiles photo-again.tif\n"
     "         patchfold merge results result.tif --plan tiles/plan.json --compress deflate";
 
-/// Values of options that are converted after parsing.
+/// Values of options as texts, which are converted after parsing.
 struct Texts {
   std::string window{}, reduce{}, dtype{}, fill{}, compress{}, format{};
 };
@@ -54,7 +54,7 @@ struct MergeCommand {
   Texts texts{};
   Command command{merge_doc, "patchfold merge"};
   Command::Option chw{};
-  std::vector<std::pair<const char*, Command::Option>> of_tiff{};  ///< options for TIFF output only
+  std::vector<std::pair<const char*, Command::Option>> of_tiff{};  ///< options that only TIFF output takes
 };
 
 MergeCommand::MergeCommand() {

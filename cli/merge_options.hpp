@@ -15,13 +15,13 @@
 namespace patchfold::cli {
 
 struct MergeRequest {
-  std::string help{};  ///< if not empty, patchfold shows this text and does nothing
+  std::string help{};  ///< the help text to show; if not empty, nothing is done
   std::string folder{};
   std::string output{};
   formats::FileFormat format = formats::FileFormat::npy;  ///< the output's format
-  std::string plan{};                                     ///< path of plan.json; empty: in the folder
+  std::string plan{};                                     ///< path of plan.json; empty: plan.json in the folder
   bool chw = false;                                       ///< results are arrays of C x H x W, the output is a picture
-  bool processed = false;          ///< tiles are results: checksum, type and channels may differ from the plan's
+  bool processed = false;          ///< tiles are results of a function: checksum, type and channels may differ from the plan's
   std::optional<Reduce> reduce{};  ///< none: mean for pictures, the library's default for arrays
   WeightWindow window{};
   std::optional<DType> dtype{};  ///< the output's element type
@@ -29,7 +29,7 @@ struct MergeRequest {
   formats::TiffOptions tiff{};
   PictureOptions picture{};
   bool dry_run = false;
-  bool force = false;  ///< a file with the name of the picture that was split is replaced
+  bool force = false;  ///< an output with the name of the picture that was split replaces this picture
   Reporting reporting{};
   int threads = 0;  ///< 0: one for each processor of the machine
 };

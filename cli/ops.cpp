@@ -15,7 +15,7 @@ namespace {
 
 using Text = std::back_insert_iterator<std::string>;
 
-/// Calls f(dialect) before the first operator of each dialect, and g(op) for each operator.
+/// Calls f(dialect) before the operators of each dialect, and g(op) for each operator.
 template <class F, class G>
 void for_each_operator(F&& f, G&& g) {
   for (const DialectSpec& dialect : all_dialects()) {
@@ -64,7 +64,7 @@ std::string list() {
   return text;
 }
 
-/// Returns lines of columns, each as wide as its widest cell.
+/// Returns rows of cells as lines; each column is as wide as its widest cell.
 std::string columns(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {

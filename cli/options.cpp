@@ -13,8 +13,8 @@
 namespace patchfold::cli {
 namespace {
 
-/// Returns the words with underscores for dashes in names of arguments, with --name=value as two words, and with new names in place
-/// of old names. Writes to standard error that a name is old.
+/// Returns the words with --name=value split into two, underscores for dashes in names of arguments, and the new name for each old
+/// one; tells standard error about old names.
 std::vector<std::string> normalise(const std::vector<std::string>& words, const OperatorSpec& op) {
   std::vector<std::string> result;
   for (const auto& word : words) {
@@ -43,7 +43,8 @@ std::string describe(const ArgumentSpec& argument) {
   return text;
 }
 
-/// Returns the form of a value of this argument: "N", "N,N", "same_upper|..".
+/// Returns how help texts show a value of this argument: "N", "N,N", "same_upper
+/// ..".
 std::string placeholder(const ArgumentSpec& argument) {
   switch (argument.kind) {
     case ArgumentKind::integer: return "N";
@@ -58,7 +59,7 @@ std::string placeholder(const ArgumentSpec& argument) {
   return "VALUE";
 }
 
-/// Returns the words that shells offer for a value.
+/// Returns the values that shells offer for an argument.
 std::vector<std::string> words_of(const ArgumentSpec& argument) {
   if (argument.kind == ArgumentKind::boolean) return {"true", "false"};
   if (argument.kind == ArgumentKind::padding) return {"valid", "same_upper", "same_lower"};

@@ -12,7 +12,7 @@
 namespace patchfold::cli {
 namespace {
 
-/// Returns the operator's argument for the layout, or null.
+/// Returns the argument that sets the operator's layout; null if there is none.
 const ArgumentSpec* layout_of(const OperatorSpec& op) {
   const auto argument = std::ranges::find_if(
       op.arguments, [](const ArgumentSpec& spec) { return spec.name == "layout" || spec.name == "data_format"; });
@@ -23,7 +23,7 @@ bool is_last(std::string_view word) {
   return word == "channels_last" || word == "NHWC";
 }
 
-/// Turns single numbers into lists of two, because a picture has two spatial axes.
+/// Turns a single number for the kernel or the block into two, one for each spatial axis of a picture.
 void spread_numbers(RunRequest& request) {
   for (Argument& argument : request.arguments)
     if (argument.name == "kernel_size" || argument.name == "block")
@@ -35,7 +35,7 @@ void spread_numbers(RunRequest& request) {
 void settle_layout(RunRequest& request) {
   const OperatorSpec& op = *request.op;
   const bool in = request.data.kind == Source::Kind::picture;
-  // Coverage has no channels, and reorder works on columns, so neither output has a layout.
+  // Coverage has no channels, and reorder works on columns, so neither has a layout.
   if ((!in && !formats::is_picture_path(request.output)) || op.data_input.empty()) return;
   if (op.neutral == Copy::name) return;  // copy takes either layout
   if (in && op.dialect == "neutral") spread_numbers(request);

@@ -11,7 +11,7 @@
 namespace patchfold::cli {
 namespace {
 
-/// Returns the range in a text of two different numbers, "0,1"; nothing for other texts.
+/// Returns the range in a text of two different numbers, such as "0,1"; nothing for any other text.
 std::optional<formats::ValueRange> range_of(const std::string& text) {
   formats::ValueRange range;
   const char* last = text.data() + text.size();

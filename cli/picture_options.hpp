@@ -15,16 +15,16 @@ namespace patchfold::cli {
 class Command;
 
 struct PictureOptions {
-  std::string range{};  ///< "0,1"
+  std::string range{};  ///< as typed: "0,1"
   std::optional<int> quality{};
 
   void add_to(Command& command);
-  /// Throws Error(usage) for an option that does not fit the output.
+  /// Throws Error(usage) for an option that the output's format does not take.
   void check(std::string_view command, formats::FileFormat format, const std::string& output) const;
   formats::WriteOptions options() const;
 };
 
-/// Returns the losses of a file (given data that the file does not hold) as JSON. Prints a line for each loss on standard error.
+/// Returns the losses of a file, which are given data that the file does not hold, as a JSON list.
 JsonText losses_json(const std::vector<std::string>& losses);
 void print_losses(const std::string& output, const std::vector<std::string>& losses, bool quiet);
 

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns whether arrays of C x H x W become a picture of H x W x C.
+/// Returns whether results are arrays of C x H x W that become a picture of H x W x C.
 bool turns_tiles(const MergeRequest& request, const Tiling& tiling) {
   if (request.format == formats::FileFormat::npy) return false;
   return request.chw || (tiling.spec().shape.size() == 3 && tiling.axes() == Dims{1, 2});
@@ -101,7 +101,7 @@ class Files final : public PlannedTiles {
     throw Error({code, "merge", fmt::format("{}: {}", tile_text(tiling_, index), path(index).string()), std::move(rule),
                  std::move(given), std::move(expected)});
   }
-  /// Calls a reader; its errors name the tile.
+  /// Returns the result of f, which reads a tile; an error of f then names the tile.
   template <class F>
   std::invoke_result_t<F> guarded(std::int64_t index, F&& f) const {
     try {
@@ -116,7 +116,7 @@ class Files final : public PlannedTiles {
     return guarded(index, [&] { return formats::open_rows(path(index)); });
   }
 
-  /// Returns the extents of a result's axes that are not tiled.
+  /// Returns the extents of a result along the axes that are not tiled.
   Dims channels_of(std::int64_t index, const Dims& shape) const {
     const Dims axes = guarded(index, [&] { return tiling_.axes_in(shape.size()); });
     Dims channels;
@@ -124,7 +124,7 @@ class Files final : public PlannedTiles {
       if (std::find(axes.begin(), axes.end(), axis) == axes.end()) channels.push_back(shape[axis]);
     return channels;
   }
-  /// Finds the format of the results: the format of the first result, which may differ from the format of the tiles.
+  /// Finds the extension of the results' files from the first tile; results may have another format than the tiles had.
   void find_extension() {
     for (const char* extension : {"", ".npy", ".tif", ".tiff", ".png", ".jpg", ".jpeg"}) {
       extension_ = extension;
@@ -139,28 +139,28 @@ class Files final : public PlannedTiles {
     for (std::int64_t index = 0; index < tiling_.size(); ++index) {
       std::error_code error;
       if (fs::exists(path(index), error)) continue;
-      if (error) open(index);  // throws an error that names the cause
+      if (error) open(index);  // throws the error that names the cause
       if (count++ == 0) first = index;
     }
     if (count > 0)
       fail(first, ErrorCode::file_open, "is missing", count == 1 ? "" : fmt::format("{} missing tiles", count),
            fmt::format("{} tiles", tiling_.size()));
   }
-  /// Returns the shape of a tile's file, with the axes of the output.
+  /// Returns the shape of a tile's file, with its axes in the order of the output.
   Dims shape_of(std::int64_t index, const formats::RowReader& reader) const {
     const Dims& shape = reader.shape();
     return is_turned(index, shape) ? Dims{shape[1], shape[2], shape[0]} : shape;
   }
   bool is_turned(std::int64_t index, const Dims& shape) const { return turns_ && shape.size() == 3 && is_npy(index); }
-  /// Returns whether a tile with this shape is H x W x C, tiled along H and W.
+  /// Returns whether a tile of this shape is a picture of H x W x C, tiled along H and W.
   bool has_pixels(const Dims& shape) const { return shape.size() == 3 && tiling_.axes_in(3) == Dims{0, 1}; }
   PixelForm form_of(const formats::RowReader& reader) const { return {reader.type().dtype, reader.shape()[2]}; }
   bool is_promoted(const formats::RowReader& reader) const {
     return form_ && has_pixels(reader.shape()) && form_of(reader) != *form_;
   }
 
-  /// Finds a form for pictures that can hold all results. If no form can hold all results, throws an error that names the first
-  /// result whose form is not the most frequent form.
+  /// Finds the smallest form of pixels that holds all results. If there is none, throws an error that names the first result whose
+  /// form is not the most frequent one.
   void find_form() {
     struct Kind {
       Dims channels;
@@ -206,8 +206,8 @@ class Files final : public PlannedTiles {
   }
   bool is_npy(std::int64_t index) const { return path(index).extension() == ".npy"; }
 
-  /// Throws the special error for results whose scale is not the plan's scale: a multiple, or a part. Other ratios are a
-  /// border that results lack.
+  /// Throws the error for results that are k or 1/k times as large as their tiles, although the plan has another scale. Other
+  /// ratios mean that results lack a border.
   void refuse_scale(std::int64_t index, const Dims& given, const Dims& expected) const {
     const auto scale = tiling_.scale_of(index, given);
     if (!scale || (scale->num != 1 && scale->den != 1)) return;
@@ -226,7 +226,7 @@ class Files final : public PlannedTiles {
            to_string(expected) +
                (processed_ ? ", or split again with --offset and --result, which say where smaller results lie" : ""));
   }
-  /// Checks element type and channels, unless pixels can be promoted.
+  /// Throws unless a result has the expected element type and channels, or its pixels can be promoted.
   void check_form(std::int64_t index, const formats::RowReader& reader) const {
     if (is_promoted(reader) && common_form({form_of(reader), *form_}) == form_) return;
     const Dims shape = tiling_.result_shape(index, channels_);
@@ -246,11 +246,11 @@ class Files final : public PlannedTiles {
   const formats::TilePlan& plan_;
   const Tiling& tiling_;
   bool processed_;
-  bool turns_;  ///< arrays of C x H x W become H x W x C
+  bool turns_;  ///< results are arrays of C x H x W that become H x W x C
   std::string extension_{};
   formats::ElementType type_{};
   Dims channels_{};
-  std::optional<PixelForm> form_{};  ///< the form that tiles of a picture are promoted to
+  std::optional<PixelForm> form_{};  ///< the form to which tiles of a picture are promoted
 };
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace patchfold::cli {
 namespace {
 
-/// Throws Error(usage) for an unknown command; `names` lists the commands.
+/// Throws Error(usage) for an unknown command; `names` is the list of all commands.
 [[noreturn]] void refuse_command(const std::string& word, const std::string& names) {
   Nearest nearest(word);
   for (const auto& entry : commands()) nearest.offer(entry.name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program: chooses the command, and turns an error into one line and an exit code.
+// The program: runs a command, and turns an error into one line and an exit code.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace patchfold::cli {
 
-/// Runs the program with the words behind its name, and returns the exit code. Throws nothing.
+/// Runs the program with the words after its name. Returns the exit code. Throws nothing.
 int run_program(const std::vector<std::string>& words);
 
 }  // namespace patchfold::cli

@@ -29,7 +29,7 @@ ProgressLine progress_line(std::string_view command, std::string_view unit, std:
   if (bytes > 0 && passed > 0) line.text += text_of("  ", decimal(static_cast<double>(bytes) / 1e6 / passed, 0), " MB/s");
   if (done > 0) line.text += text_of("  ", time_text(passed / share * (1 - share)), " left");
   if (!now.empty()) line.text += text_of("  ", now);
-  // A line that fills the last column would continue in the next row of the terminal, which is never cleared.
+  // Leaves the last column empty: a full line would go on in the terminal's next row, which is never cleared.
   const auto most = static_cast<std::size_t>(std::max(width - 1, 0));
   if (line.text.size() > most) line.text.resize(most);
   line.bar = std::min(line.bar, line.text.size());

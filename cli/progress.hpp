@@ -9,19 +9,19 @@
 
 namespace patchfold::cli {
 
-/// Shows "split  [####----]  812/1024 tiles  96 MB/s  3 s left" on standard error, at most ten times a second; nothing if standard
-/// error is not a terminal. No line is longer than the terminal is wide. The destructor clears the line.
+/// Shows "split  [####----]  812/1024 tiles  96 MB/s  3 s left" on standard error, at most ten times a second; shows nothing if
+/// standard error is not a terminal. The line is never wider than the terminal. The destructor clears it.
 class Progress {
  public:
-  /// Begins the line; `unit` names the counted things: "tiles".
+  /// Begins the line; `unit` names what is counted: "tiles".
   Progress(std::string command, std::string unit, std::int64_t total, bool quiet);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  /// Counts one more thing, of `bytes` bytes.
+  /// Counts one more unit, of `bytes` bytes.
   void count(std::int64_t bytes);
-  /// Shows `now`, the name of the current work, at the end of the line, without delay.
+  /// Shows `now`, what is being done, at the end of the line, at once.
   void show(std::string_view now);
   /// Clears the line until its next update, so that other text can be printed.
   void clear();
@@ -45,7 +45,7 @@ class Progress {
   Clock::time_point next_ = begin_;
 };
 
-/// The line without colours; the bar of `fill` marks begins at `bar`. `passed` is in seconds.
+/// The line without colours. `bar` is the index at which the bar begins, `fill` its number of marks.
 struct ProgressLine {
   std::string text{};
   std::size_t bar = 0;

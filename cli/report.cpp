@@ -14,7 +14,7 @@
 namespace patchfold::cli {
 namespace {
 
-/// Writes arguments in errors as options: --kernel_size 3,3.
+/// Writes arguments in errors as options of the command line: --kernel_size 3,3.
 class OptionWriter final : public ErrorWriter {
  public:
   std::string setting(const Setting& setting) const override {
@@ -23,7 +23,7 @@ class OptionWriter final : public ErrorWriter {
   }
 };
 
-/// Writes the whole text. Returns 0, or the error number.
+/// Writes the whole text. Returns 0, or the error number of the system.
 int write_all(int descriptor, std::string_view text) noexcept {
   while (!text.empty()) {
     const auto written = system::write(descriptor, text.data(), text.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's output. Standard output gets the result of a command: data, lists, explanations, forecasts, figures, and the JSON
-// of --json. Standard error gets reports, progress and errors.
+// What the program prints. Standard output gets the result of a command: data, lists, explanations, forecasts, figures, and the
+// JSON of --json. Standard error gets reports, progress and errors.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace patchfold::cli {
 
-/// Returns whether standard error is a terminal on which a line can be rewritten; TERM=dumb is not.
+/// Returns whether standard error is a terminal on which a line can be rewritten; with TERM=dumb it is not.
 bool has_terminal() noexcept;
 /// Returns the characters in a line of the terminal; 80 if unknown.
 int terminal_width() noexcept;
 
 enum class Colour { green = 32, red = 31 };
-/// Returns the text in a colour if standard error gets colours, otherwise unchanged: without a terminal, or if NO_COLOR is
-/// set and not empty (https://no-color.org). Colours only repeat words.
+/// Returns the text in a colour if standard error shows colours, else unchanged. There are no colours without a terminal, or if
+/// NO_COLOR is set and not empty (https://no-color.org). Colours only repeat what words say.
 std::string in_colour(Colour colour, std::string_view text);
 
 /// Exit codes. wrong_usage: the command line is wrong. failed: every other error.
@@ -27,7 +27,7 @@ inline constexpr int done = 0;
 inline constexpr int failed = 1;
 inline constexpr int wrong_usage = 2;
 
-/// Returns the exit code for an error; `in_words`: the error was found while the command line was read, before any file was opened.
+/// Returns the exit code for an error. `in_words`: it was found while the command line was read, before any file was opened.
 int exit_code(ErrorCode code, bool in_words) noexcept;
 /// Throws Error(usage) with the given parts.
 [[noreturn]] void fail_usage(std::string_view command, std::string_view argument, std::string_view rule,
@@ -37,21 +37,20 @@ int exit_code(ErrorCode code, bool in_words) noexcept;
 void print(std::string_view text);
 /// Writes to standard error at once; a failure is ignored.
 void note(std::string_view text) noexcept;
-/// Writes "patchfold: MESSAGE [CODE]" as one line to standard error, with any characters in the message; with `json` a JSON
-/// object.
+/// Writes "patchfold: MESSAGE [CODE]" to standard error, as one line whatever the message holds; with `json` a JSON object.
 void print_error(const Error& error, int exit_code, bool json) noexcept;
-/// Writes "patchfold: MESSAGE [CODE]" for a message; without a code if `code` is empty.
+/// Writes a message as "patchfold: MESSAGE [CODE]", without [CODE] if `code` is empty; with `json` a JSON object.
 void print_error(std::string_view message, std::string_view code, int exit_code, bool json) noexcept;
 
-/// Reports the finished work of a command.
+/// How a command reports that its work is done.
 struct Reporting {
   bool quiet = false;
   bool json = false;
 
-  /// Reports a command that wrote `output`: a line on standard error, or JSON on standard output. If the data went to
-  /// standard output, the JSON goes to standard error.
+  /// Reports a command that wrote `output`: a line on standard error, or JSON on standard output. If standard output got the data,
+  /// the JSON goes to standard error.
   void report(std::string_view output, const std::string& line, const JsonObject& object) const;
-  /// Prints the result of --dry-run: on standard output, unless the data would be written to standard output.
+  /// Prints the result of --dry-run on standard output; on standard error if the data would go to standard output.
   void forecast(std::string_view output, const std::string& line, const JsonObject& object) const;
 };
 /// Returns whether data that is written to this path goes to standard output.

@@ -18,16 +18,16 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-/// A planned operator with its data, and a description of its output.
+/// A planned operator with its data and its output.
 struct Work {
   formats::LoadedTensor data{};
-  TensorView output{};  ///< without memory
+  TensorView output{};  ///< without memory, which is allocated later
   formats::ElementType type{};
-  formats::Metadata metadata{};  ///< of a picture that is the data
+  formats::Metadata metadata{};  ///< of the data, if it is a picture
   Plan plan{};
 };
 
-/// Reads the first bytes of a stream to tell whether it is a picture, and sets the operator's layout accordingly.
+/// Finds out from its first bytes whether a stream is a picture, and sets the operator's layout accordingly.
 void settle_stream(RunRequest& request) {
   const bool picture = formats::format_of_file(request.data.path) != formats::FileFormat::npy;
   request.data.kind = picture ? Source::Kind::picture : Source::Kind::array;
@@ -45,15 +45,15 @@ BoundOperator bind_with_files(const RunRequest& request) {
   return request.op->bind(arguments);
 }
 
-/// Returns the output's shape for data of the given shape; nothing if the operator refuses this shape.
+/// Returns the shape of the output for data of this shape; nothing if the operator refuses it.
 std::optional<Dims> shape_with(const BoundOperator& bound, const Dims& shape) try {
   return bound.output_shape(shape);
 } catch (const Error&) {
   return std::nullopt;
 }
 
-/// Returns the output's shape. If a picture has one axis too few, or an array for a picture has its channels on another axis, the
-/// error names the options to add.
+/// Returns the shape of the output. If the data is a picture with one axis too few, or an array whose channels lie on another axis
+/// than a picture's, the error names the options to add.
 Dims output_shape(const BoundOperator& bound, const ConstTensorView& data, const RunRequest& request) try {
   return bound.output_shape(data.shape);
 } catch (const Error& error) {
@@ -107,7 +107,7 @@ Seconds run_to_npy(const Work& work, const RunRequest& request) {
   return time;
 }
 
-/// Returns the output as H x W x C, the form for write_picture.
+/// Returns the output as H x W x C, as write_picture takes it. Throws if it is not a picture.
 ConstTensorView as_picture(ConstTensorView view, const RunRequest& request) {
   const auto refuse = [&](const char* rule) {
     throw Error(
@@ -131,8 +131,8 @@ ConstTensorView as_picture(ConstTensorView view, const RunRequest& request) {
   return request.chw ? channels_last(view) : view;
 }
 
-/// Returns the part of the data's metadata that is true for the output: all metadata if data and output have equal rows and
-/// columns, else only metadata about colours.
+/// Returns the part of the data's metadata that holds for the output: all if both have the same rows and columns, else only what
+/// concerns colours.
 formats::Metadata carried(const Work& work, const RunRequest& request, std::vector<std::string>& losses) {
   if (work.metadata == formats::Metadata{}) return {};
   const Dims from = (request.chw ? channels_last(work.data.view) : work.data.view).shape;
@@ -157,9 +157,9 @@ formats::Metadata carried(const Work& work, const RunRequest& request, std::vect
 }
 
 Seconds run_to_picture(Work& work, const RunRequest& request, std::vector<std::string>& losses) {
-  as_picture(work.output, request);  // refuses an array that is not a picture before the operator runs
+  as_picture(work.output, request);  // before the operator runs, refuses an output that is not a picture
   const std::filesystem::path path = request.output;
-  const auto bytes = element_count(work.output.shape) * static_cast<std::int64_t>(work.type.size);  // prepare() checked it
+  const auto bytes = element_count(work.output.shape) * static_cast<std::int64_t>(work.type.size);  // prepare() checked this size
   const auto memory = formats::allocate(bytes, {"picture", path});
   InterruptGuard guard(request.output);
   const Seconds time = run_plan(work, memory.get(), request, guard);

@@ -26,10 +26,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The most tiles of a split, since a folder and plan.json must hold them.
+/// The most tiles of a split: more would overload a folder and plan.json.
 constexpr std::int64_t most_tiles = std::int64_t{1} << 24;
 
-/// Returns "4,4": numbers as typed on the command line.
+/// Returns numbers as they are typed on the command line: "4,4".
 std::string typed(const Dims& numbers) {
   std::string text;
   for (const std::int64_t number : numbers) text += text_of(text.empty() ? "" : ",", number);
@@ -50,7 +50,7 @@ Tiling tiling_of(const SplitRequest& request, const TileSource& source) {
     fail_usage("split", "--axes", "applies to .npy arrays only: pictures are tiled along height and width");
   if (!source.is_npy()) spec.axes = {0, 1};
   if (!source.is_npy() && !request.tile.is_scalar()) check_extents_of_picture(request.tile.values());
-  // A single number applies to height and width, or to all named axes.
+  // A single number holds for height and width, or, with --axes, for all tiled axes.
   const int tiled = spec.axes.empty() ? std::clamp(spec.shape.size(), 1, 2) : spec.axes.size();
   spec.tile = request.tile.is_scalar() ? Dims::filled(tiled, request.tile.values()[0]) : request.tile.values();
   Tiling tiling(spec);
@@ -93,7 +93,7 @@ formats::TilePlan plan_of(const SplitRequest& request, const TileSource& source,
   return plan;
 }
 
-/// Returns whether the file exists, can be read, and satisfies `is_same`.
+/// Returns whether a file exists, can be read, and makes `is_same` return true.
 template <class F>
 bool holds(const fs::path& path, F&& is_same) try {
   std::error_code error;
@@ -103,7 +103,7 @@ bool holds(const fs::path& path, F&& is_same) try {
   return false;
 }
 
-/// Returns the bytes of all tiles.
+/// Returns the bytes of all tiles together.
 std::int64_t bytes_of(const Tiling& tiling, std::size_t element_size) {
   double bytes = static_cast<double>(element_size) * static_cast<double>(element_count(tiling.channels()));
   for (int axis = 0; axis < tiling.grid().size(); ++axis) {
@@ -119,7 +119,7 @@ std::string tiles_text(const TileSource& source, const Tiling& tiling) {
                  formats::type_text(source.type()));
 }
 
-/// Returns the number of tiles that are cut at the same time.
+/// Returns how many tiles are cut at the same time.
 std::int64_t workers_for(const Tiling& tiling, std::int64_t tile_bytes, int threads) {
   return pieces_in_memory(tile_bytes, std::min<std::int64_t>(threads, tiling.size() / tiling.grid()[0]));
 }
@@ -130,7 +130,7 @@ std::int64_t memory_of(const TileSource& source, const Tiling& tiling) {
   return (Checked(source.memory_bytes()) + tile * Checked(2 * workers)).value().value_or(INT64_MAX);
 }
 
-/// Returns the part of the report that is known before the first tile is cut.
+/// Returns the members of the report that are known before the first tile is cut.
 JsonObject split_json(const SplitRequest& request, const TileSource& source, const formats::TilePlan& plan) {
   return JsonObject()
       .add("command", "split")
@@ -158,12 +158,12 @@ void print_forecast(const SplitRequest& request, const TileSource& source, const
       "", line, split_json(request, source, plan).add("written", nullptr).add("skipped", nullptr).add("seconds", nullptr));
 }
 
-/// Cuts the tiles of a row at the same time: each worker cuts a tile, writes the tile, and takes the next tile.
+/// Cuts the tiles of a row at the same time: each worker cuts and writes a tile, and takes the next one.
 class Split {
  public:
   Split(const SplitRequest& request, TileSource& source, formats::TilePlan& plan, TileFolder& folder, InterruptGuard& guard)
       : source_(source), plan_(plan), folder_(folder), guard_(guard) {
-    const Dims shape = plan.tiling.tile_shape(0);  // tile 0 is the largest tile
+    const Dims shape = plan.tiling.tile_shape(0);  // tile 0 is the largest
     const auto bytes = formats::byte_count(shape, source.type().size);
     if (!bytes) throw Error({ErrorCode::overflow, "split", "--tile", "is too large", extents_text(shape)});
     const std::int64_t workers = workers_for(plan.tiling, *bytes, guard.executor().threads());
@@ -192,7 +192,7 @@ class Split {
   }
 
  private:
-  /// Cuts and writes a tile, and returns its bytes.
+  /// Cuts a tile in `memory` and writes its file. Returns the bytes of the tile.
   std::int64_t cut(std::int64_t index, std::byte* memory) {
     const formats::ElementType& type = source_.type();
     const Dims shape = plan_.tiling.tile_shape(index);
@@ -210,7 +210,7 @@ class Split {
     return bytes;
   }
 
-  /// Returns the metadata of a tile; the rest of the picture's metadata stays in the plan.
+  /// Returns the metadata for a tile's file; the rest of the picture's metadata stays in plan.json.
   formats::Metadata metadata_of(std::int64_t index) const {
     if (source_.is_npy()) return {};
     const Tile tile = plan_.tiling[index];
@@ -234,7 +234,7 @@ class Split {
     }
     return checksum(tile.data, bytes);
   }
-  /// Writes a tile as JPEG and returns the checksum of the file. JPEG changes pixels, so files are compared, not pixels.
+  /// Writes a tile as JPEG. Returns the checksum of the file, since JPEG changes the pixels.
   std::uint32_t write_jpeg(const fs::path& path, const ConstTensorView& tile, const formats::WriteOptions& options) {
     const std::vector<std::byte> file = formats::encode_jpeg(path, tile, options);
     const auto is_same = [&] {
@@ -264,10 +264,10 @@ class Split {
   formats::TilePlan& plan_;
   TileFolder& folder_;
   InterruptGuard& guard_;
-  std::vector<std::shared_ptr<std::byte>> memory_{};  ///< memory for a tile, for each worker
-  Executor* inner_ = nullptr;                         ///< the executor within a tile
+  std::vector<std::shared_ptr<std::byte>> memory_{};  ///< for each worker, memory for one tile
+  Executor* inner_ = nullptr;                         ///< the executor with which a worker cuts one tile
   formats::WriteOptions options_{};
-  std::mutex mutex_{};  ///< guards the folder and the progress
+  std::mutex mutex_{};  ///< guards folder and progress
   std::int64_t written_ = 0;
 };
 

@@ -14,11 +14,11 @@
 namespace patchfold::cli {
 
 struct SplitRequest {
-  std::string help{};  ///< if not empty, patchfold shows this text and does nothing
+  std::string help{};  ///< the help text to show; if not empty, nothing is done
   std::string picture{};
   std::string folder{};
   Axes tile{};
-  TilingSpec spec{};             ///< all but shape and tile
+  TilingSpec spec{};             ///< all members but shape and tile
   std::optional<int> quality{};  ///< quality of JPEG tiles
   std::string format{};          ///< format of tiles: png, tif, npy, jpg; empty: one that suits the picture
   TileNames names = TileNames::index;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes texts from parts. Only files that need widths and columns use fmt, since its headers take longer to compile than the other
-// files.
+// Makes texts from parts. Only files that need widths and columns use fmt, since its headers take longer to compile than these
+// files themselves.
 #pragma once
 
 #include <charconv>
@@ -19,7 +19,7 @@ void append(std::string& text, T number) {
   text += std::to_string(number);
 }
 
-/// Returns the parts one after another: texts, and integers as decimal numbers.
+/// Returns the parts joined: texts as they are, integers as decimal numbers.
 template <class... Parts>
 std::string text_of(const Parts&... parts) {
   std::string text;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view name_prefix = "tile-";
 
-/// Returns a number below `count` with as many digits as the largest such number.
+/// Returns a number below `count`, with leading zeros to the length of the largest one.
 std::string padded(std::int64_t number, std::int64_t count) {
   const std::string digits = std::to_string(number);
   return text_of(std::string(std::to_string(count - 1).size() - digits.size(), '0'), digits);
@@ -33,7 +33,7 @@ std::string tile_name(const Tiling& tiling, std::int64_t index, TileNames names,
 bool is_tile_name(const std::string& name) {
   if (!name.starts_with(name_prefix)) return false;
   auto rest = std::string_view(name).substr(name_prefix.size());
-  // Reads numbers that are separated by dashes.
+  // Reads numbers with dashes between them.
   while (true) {
     const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
     if (digits == 0) return false;

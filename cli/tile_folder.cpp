@@ -54,7 +54,7 @@ void TileFolder::prepare(const formats::TilePlan& plan) {
     refuse(std::min_element(strangers.begin(), strangers.end())->filename().string() +
            (is_ours() ? "" : ", which no plan.json lists"));
   if (!force_) return;
-  // After an interruption the folder does not hold a whole split, so an old plan must not remain.
+  // If this split is interrupted, the folder holds no whole split, so an old plan must not remain.
   fs::remove(plan_path(), error);
   for (const auto& stranger : strangers) fs::remove(stranger, error);
 }

@@ -9,29 +9,31 @@
 
 namespace patchfold::cli {
 
-/// Returns whether a folder holds the mark of a split that has begun and not finished.
+/// Returns whether a folder holds the mark of a split that began and did not finish.
 bool is_unfinished_split(const std::filesystem::path& folder);
 
-/// A folder that holds the tiles of one split. Until plan.json is written, a mark in the folder names the split that has begun. A
-/// file with the name of a tile that is neither in the plan nor in the mark belongs to somebody else.
+/// A folder for the tiles of one split. From its first tile until plan.json is written, the folder holds a mark that names this
+/// split. A file with the name of a tile belongs to another split, unless the folder has the plan or the mark of this split and the
+/// plan lists the file.
 class TileFolder {
  public:
-  /// Takes a folder. `force`: files of other splits are replaced.
+  /// Takes a folder. `force`: tiles of other splits there may be replaced.
   TileFolder(std::filesystem::path path, bool force) : path_(std::move(path)), force_(force) {}
   TileFolder(const TileFolder&) = delete;
   TileFolder& operator=(const TileFolder&) = delete;
-  /// Removes a new folder if no tile was written into it.
+  /// Removes the folder if this object made it and no tile was written into it.
   ~TileFolder();
 
   std::filesystem::path file(const std::string& name) const { return path_ / name; }
 
-  /// Makes the folder, and ensures that it holds no tiles except those of `plan`. Throws Error(value, file_write).
+  /// Makes the folder if it does not exist, and ensures that it holds no tiles but those of `plan`. Throws Error(value,
+  /// file_write).
   void prepare(const formats::TilePlan& plan);
-  /// Marks the folder before a tile is written. Throws Error(file_write).
+  /// Puts the mark into the folder, before the first tile is written. Throws Error(file_write).
   void mark();
-  /// Records that a tile was written.
+  /// Notes that a tile was written.
   void count() noexcept { has_tiles_ = true; }
-  /// Writes plan.json in place of the mark, when all tiles are written. Throws Error(file_write).
+  /// Writes plan.json and removes the mark, when all tiles are written. Throws Error(file_write).
   void finish(const formats::TilePlan& plan);
 
  private:
@@ -44,10 +46,10 @@ class TileFolder {
   std::filesystem::path path_;
   bool force_;
   bool is_new_ = false;
-  bool has_plan_ = false;  ///< plan.json lists these tiles
+  bool has_plan_ = false;  ///< the folder has a plan.json with these tiles
   bool has_mark_ = false;
   std::string mark_text_{};
-  bool has_tiles_ = false;  ///< this run wrote tiles
+  bool has_tiles_ = false;  ///< this object's split has written tiles
 };
 
 }  // namespace patchfold::cli

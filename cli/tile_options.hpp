@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads options whose value is a word of a list.
+// Reads options whose values are words of a list.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace patchfold::cli {
 
-/// Returns the value of a word, if `allows` accepts the value. Throws Error(usage), which lists the words and `more`, the other
-/// values of the option.
+/// Returns the value that a word stands for, if `allows` accepts it. Throws Error(usage), which lists the words, and `more`, the
+/// other values of the option.
 template <Worded E>
 E choice_of(std::string_view command, std::string_view option, const std::string& word, bool (*allows)(E) noexcept = nullptr,
             std::string_view more = {}) {
@@ -22,7 +22,7 @@ E choice_of(std::string_view command, std::string_view option, const std::string
   fail_usage(command, option, "is unknown", word, listed_words<E>(allows).append(more));
 }
 
-/// Returns the words of all values that `allows` accepts, for completions.
+/// Returns the words whose values `keep` accepts, for completions.
 template <Worded E>
 std::vector<std::string> choices_of(bool (*keep)(E) noexcept = nullptr) {
   std::vector<std::string> choices;

@@ -14,7 +14,7 @@ TileSource::TileSource(std::filesystem::path path, std::optional<int> page)
     reader_ = formats::open_rows(path_, page);
     metadata_ = reader_->metadata();
   } catch (const Error& error) {
-    // Only .npy arrays in Fortran order, or without axes, are mapped and not read by rows.
+    // Only .npy arrays in Fortran order or without axes are mapped; all other files are read by rows.
     if (!is_npy_ || error.code() != ErrorCode::file_unsupported) throw;
     whole_ = formats::read_npy(path_);
   }
@@ -27,13 +27,13 @@ void TileSource::lay_out(const Tiling& tiling) {
     whole_ = formats::read_npy(path_);
   }
   if (!reader_) return;
-  // Most bands are as long as a tile, but the last band may be longer.
+  // Only the last band may be longer than the first.
   for (const std::int64_t row : {std::int64_t{0}, tiling.grid()[0] - 1})
     rows_held_ = std::max(rows_held_, band_of(row).rows.size());
 }
 
-/// Returns the rows from which a row of tiles is cut. Padding must read the end of the band as it reads the end of the array. To
-/// mirror elements, padding may need more rows than the tile has: then the band begins with the previous tile.
+/// Returns the rows from which a row of tiles is cut. Padding must read the end of the band as it would read the end of the array.
+/// Mirrored padding may need more rows than the tile has; then the band begins with the previous tile.
 TileSource::Band TileSource::band_of(std::int64_t row) const {
   const TilingSpec& whole = tiling_->spec();
   const TileSpan span = tiling_->span(0, row);
@@ -53,7 +53,7 @@ TileSource::Band TileSource::band_of(std::int64_t row) const {
                   .axes = tiling_->axes()})};
 }
 
-/// Reads rows; rows that are already in memory are not read again.
+/// Reads rows into memory, except those that are there already.
 void TileSource::load(Span rows) {
   const std::int64_t bytes = row_bytes();
   if (!memory_) memory_ = formats::allocate(memory_bytes(), {"split", path_});

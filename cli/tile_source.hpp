@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture or an array from which tiles are cut. Only the rows of the current tiles are in memory.
+// The picture or array from which tiles are cut. Only the rows of the current tiles are in memory.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,8 @@
 
 namespace patchfold::cli {
 
-/// Loads rows of tiles in ascending order. An array is mapped and not read by rows if its tiles do not follow one another along its
-/// first axis, or if it is not row-major.
+/// Loads the rows of tiles in ascending order. An array is mapped, instead of read by rows, if it is not row-major, or if its tiles
+/// do not follow one another along its first axis.
 class TileSource {
  public:
   /// Opens the file. Throws the same errors as open_rows.
@@ -22,25 +22,25 @@ class TileSource {
 
   bool is_npy() const noexcept { return is_npy_; }
   const Dims& shape() const noexcept { return reader_ ? reader_->shape() : whole_.view.shape; }
-  /// Returns the metadata of a picture.
+  /// Returns the metadata of the picture; of an array none.
   const formats::Metadata& metadata() const noexcept { return metadata_; }
   const formats::ElementType& type() const noexcept { return reader_ ? reader_->type() : whole_.type; }
 
-  /// Chooses between reading and mapping. Call lay_out() once, before the first tile is cut. The tiling must live as long as the
-  /// object, and must have tiles.
+  /// Chooses between reading by rows and mapping. Called once, before the first tile is cut. The tiling must outlive this object,
+  /// and must have tiles.
   void lay_out(const Tiling& tiling);
-  /// Returns the bytes of the rows in memory.
+  /// Returns the bytes of the rows that are in memory at most.
   std::int64_t memory_bytes() const noexcept { return rows_held_ * row_bytes(); }
-  /// Loads the rows for the tiles of one row along the first tiled axis. Throws the same errors as RowReader::read.
+  /// Loads the rows for row `row` of tiles, along the first tiled axis. Throws the same errors as RowReader::read.
   void load_row(std::int64_t row);
-  /// Cuts a tile of the loaded row like Tiling::cut. Several threads may call cut() at once.
+  /// Cuts a tile of the loaded row as Tiling::cut does. Several threads may call cut() at once.
   void cut(std::int64_t index, const TensorView& tile, Executor& executor) const;
 
  private:
-  /// The rows of the array that are in memory for a row of tiles, as an array of their own.
+  /// The rows of the array that are in memory for one row of tiles, as an array of its own with its own tiling.
   struct Band {
     Span rows{};
-    std::int64_t tiles_before = 0;  ///< rows of tiles in the band before the wanted one
+    std::int64_t tiles_before = 0;  ///< how many rows of tiles in the band come before the wanted one
     Tiling tiling;
   };
   Band band_of(std::int64_t row) const;

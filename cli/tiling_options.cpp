@@ -15,7 +15,7 @@
 namespace patchfold::cli {
 namespace {
 
-/// Returns a decimal number as a fraction of small numbers, or nothing.
+/// Returns a decimal number as a fraction of small integers, "1/4" or "2"; an empty text if there is none.
 std::string fraction_of(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
@@ -43,7 +43,7 @@ std::int64_t part_of_ratio(std::string_view command, const std::string& ratio, c
   }
 }
 
-/// Returns the ratios in "2", "1/4", "2,1/2".
+/// Returns the ratios in a text such as "2", "1/4" or "2,1/2".
 std::vector<Ratio> ratios_of(std::string_view command, const std::string& text) {
   std::vector<Ratio> ratios;
   for (std::size_t at = 0; at < text.size() || (at > 0 && at == text.size());) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options for the places of tiles, and for their merge.
+// The options that place tiles, and those that merge them.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace patchfold::cli {
 
-/// The options of a tiling: --tile, --overlap, .. Values are converted after parsing.
+/// The options of a tiling (--tile, --overlap, ..); their texts are converted after parsing.
 class TilingOptions {
  public:
-  /// Adds the options to the command `name` ("split"), which must live as long as this object. Call add_results() after all other
+  /// Adds the options to `command`, named `name` ("split"), which must outlive this object. Call add_results() after all other
   /// options.
   TilingOptions(Command& command, std::string_view name);
   TilingOptions(const TilingOptions&) = delete;
@@ -22,9 +22,9 @@ class TilingOptions {
   /// Adds --scale, --offset and --result.
   void add_results();
 
-  /// Returns the extents of tiles. Throws Error(usage) if the options give no extents, and the errors of parse_argument.
+  /// Returns the extents of a tile. Throws Error(usage) if no option gives them, and the errors of parse_argument.
   Axes tile() const;
-  /// Returns the spec without shape and tile. Throws Error(usage), and the errors of parse_argument.
+  /// Returns the spec, without shape and tile. Throws Error(usage), and the errors of parse_argument.
   TilingSpec spec() const;
 
  private:
@@ -36,9 +36,9 @@ class TilingOptions {
   std::string tile_{}, overlap_{}, stride_{}, tail_{}, padding_mode_{}, value_{}, axes_{}, scale_{}, offset_{}, result_{};
 };
 
-/// Adds the option --reduce, whose value is read by choice_of<Reduce>.
+/// Adds the option --reduce; choice_of<Reduce> reads its value.
 void add_reduce(Command& command, std::string& reduce, std::string_view default_text);
-/// Adds the option --window, whose value is stored in `window`. Throws Error(usage).
+/// Adds the option --window, whose text is stored in `window`; window_named() reads it and throws Error(usage).
 void add_window(Command& command, std::string& window);
 WeightWindow window_named(std::string_view command, const std::string& text);
 

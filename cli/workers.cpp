@@ -13,7 +13,7 @@ namespace {
 
 using Function = std::function<void(std::int64_t, std::int64_t)>;
 
-/// The state that all workers share.
+/// What all workers share.
 struct Work {
   const InterruptGuard& guard;
   const Function& f;
@@ -21,7 +21,7 @@ struct Work {
   std::int64_t end;
   std::mutex mutex{};
   std::int64_t failed = std::numeric_limits<std::int64_t>::max();
-  std::exception_ptr failure{};  ///< exception of the lowest index that failed
+  std::exception_ptr failure{};  ///< the exception of the lowest failed index
 
   void run(std::int64_t worker) noexcept {
     while (true) {

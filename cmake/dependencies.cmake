@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Defines TIFF::TIFF for the libraries that scripts/dependencies built: libtiff's own package does not find the libraries that a
-# static libtiff needs, and names the target differently.
+# Defines TIFF::TIFF for the libraries that scripts/dependencies has built. libtiff's own package has another name for this target,
+# and does not find the libraries that a static libtiff needs.
 find_package(ZLIB REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(liblzma CONFIG REQUIRED)

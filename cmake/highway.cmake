@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-# patchfold_highway: the headers of Highway, without its library. Only two functions, which find and keep the processor's
-# instruction sets, would come from the library; src/kernels/processor.cpp defines both.
+# patchfold_highway: Highway's headers, without its library. Only two of the library's functions are needed, which find and store
+# the processor's instruction sets; src/kernels/processor.cpp defines both.
 #
-# All of Highway gets a namespace of patchfold's, so that a program may hold another Highway of any version.
+# All of Highway is put into a namespace of patchfold's, so that a program may contain another Highway of any version.
 add_library(patchfold_highway INTERFACE)
 # Processors without vectors run plain loops, since Highway's emulated vectors need five times as much code.
 target_compile_definitions(patchfold_highway INTERFACE hwy=patchfold_hwy HWY_BROKEN_EMU128=1)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
-  # No SVE: kernels keep vectors in arrays, but the size of SVE's vectors is unknown before the run. g++ 12 also fails on SVE
+  # SVE is off: kernels keep vectors in arrays, but the size of an SVE vector is known only at run time. g++ 12 also fails on SVE
   # after a precompiled header.
   target_compile_definitions(patchfold_highway INTERFACE "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
 endif()
 
 if(MINGW AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # GCC puts vectors of 32 and 64 bytes on a stack that Windows aligns to 16 (GCC's bug 54412), and moves them by aligned
-  # instructions. The assembler replaces the aligned instructions by unaligned ones, which are as fast.
+  # GCC puts vectors of 32 and 64 bytes on the stack, which Windows aligns to 16 bytes only, and moves them by aligned instructions
+  # (GCC's bug 54412). This option replaces these by unaligned instructions, which are as fast.
   target_compile_options(patchfold_highway INTERFACE -Wa,-muse-unaligned-vector-move)
 endif()
 
@@ -33,7 +33,7 @@ if(NOT PATCHFOLD_HIGHWAY_FOLDER)
 endif()
 target_include_directories(patchfold_highway SYSTEM INTERFACE ${PATCHFOLD_HIGHWAY_FOLDER})
 set(version_lines "")
-foreach(header highway base) # depending on the version, one of these headers defines the version's number
+foreach(header highway base) # the version's number is defined in one of these headers, depending on the version
   file(STRINGS ${PATCHFOLD_HIGHWAY_FOLDER}/hwy/${header}.h found REGEX "^#define HWY_(MAJOR|MINOR|PATCH) [0-9]+$")
   list(APPEND version_lines ${found})
 endforeach()

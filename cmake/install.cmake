@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs headers, the libraries, and the files for find_package and pkg-config.
+# Installs headers, libraries, and the files for find_package and pkg-config.
 include(CMakePackageConfigHelpers)
 
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/patchfold)
@@ -22,7 +22,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 get_target_property(default patchfold::patchfold ALIASED_TARGET)
 foreach(kind ${PATCHFOLD_KINDS})
   if(default STREQUAL patchfold_${kind})
-    # Exports the C target for libraries of an enclosing project that link it and are exported themselves.
+    # Exports the C target too: exported libraries of an enclosing project may link it.
     install(TARGETS patchfold_c EXPORT patchfold-${kind})
   endif()
   install(TARGETS patchfold_${kind} EXPORT patchfold-${kind} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -44,9 +44,9 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/patchfold-config-version.
 install(FILES ${PROJECT_BINARY_DIR}/patchfold-config.cmake ${PROJECT_BINARY_DIR}/patchfold-config-version.cmake
         ${CMAKE_CURRENT_LIST_DIR}/patchfold-c.cmake DESTINATION ${config_folder})
 
-# pkg-config: patchfold.pc names the shared library; --static adds the libraries that the archive needs. Where both are installed,
-# linkers take the shared library for -lpatchfold, so patchfold-static.pc names the archive itself. patchfold-explain.pc serves both
-# archives.
+# pkg-config: patchfold.pc names the shared library; with --static it adds the libraries that the archive needs. Where both are
+# installed, linkers take the shared library for -lpatchfold, so patchfold-static.pc names the file of the archive.
+# patchfold-explain.pc adds explanations to either archive.
 # The path is relative to the .pc file, so that the installed tree may be moved.
 file(RELATIVE_PATH path_to_prefix /${pkgconfig_folder} /)
 list(TRANSFORM cxx_runtime PREPEND -l OUTPUT_VARIABLE static_libs)
@@ -73,7 +73,7 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/patchfold.pc.in ${PROJECT_BINARY_DIR}/p
 install(FILES ${PROJECT_BINARY_DIR}/patchfold.pc DESTINATION ${pkgconfig_folder})
 if("static" IN_LIST PATCHFOLD_KINDS)
   set(pc_cflags "-DPATCHFOLD_STATIC")
-  # Some versions of pkg-config do not quote a path with blanks unless it follows an option.
+  # Some versions of pkg-config do not quote a path with blanks, unless it is part of an option.
   set(archive "\${libdir}/")
   if(UNIX AND NOT APPLE)
     set(archive "-L\${libdir} -l:")

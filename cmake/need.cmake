@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Stops if find_package has not found a package. Says in one line how to install it on Debian (package `debian`) and which option
+# Stops if find_package has not found a package. The message says how to install it on Debian (package `debian`), and which option
 # builds without it.
 function(patchfold_need name debian option)
   if(NOT ${name}_FOUND)

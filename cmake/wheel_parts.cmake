@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs the parts of a wheel that all versions of Python share from the folder PATCHFOLD_WHEEL_PARTS. A build with
-# PATCHFOLD_WHEEL and without the module has put the parts there (`cmake --install .. --component python`), so that the library is
-# compiled once for all wheels.
+# Installs, from the folder PATCHFOLD_WHEEL_PARTS, the parts of a wheel that all versions of Python share. A build with
+# PATCHFOLD_WHEEL and without the module has put them there (`cmake --install .. --component python`). So the library is compiled
+# once for all wheels.
 set(library ${PATCHFOLD_WHEEL_PARTS}/library/${CMAKE_STATIC_LIBRARY_PREFIX}patchfold${CMAKE_STATIC_LIBRARY_SUFFIX})
 if(NOT SKBUILD OR NOT EXISTS ${library})
   message(FATAL_ERROR "PATCHFOLD_WHEEL_PARTS is for wheels (pip), and names a folder that has ${library}")

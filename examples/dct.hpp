@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The orthonormal cosine transform of 8 x 8 patches that lie as columns: 64 rows, one patch in each column.
+// The orthonormal cosine transform of patches of 8 x 8 that are columns: 64 rows, one patch in each column.
 #pragma once
 
 #include <array>
@@ -33,7 +33,8 @@ inline Matrix transposed(const Matrix& matrix) {
   return result;
 }
 
-/// Multiplies one axis of every patch by a matrix. The taps of one line are `step` rows apart; its first tap is row `first`.
+/// Multiplies one line of every patch, along one axis, by a matrix. The line's first tap is row `first`; its taps are `step` rows
+/// apart.
 inline void transform_line(const Matrix& matrix, Group& patches, std::size_t first, std::size_t step) {
   std::array<std::array<float, group>, side> result{};
   for (std::size_t k = 0; k < side; ++k)
@@ -47,7 +48,7 @@ inline void transform(const Matrix& matrix, Group& patches) {
   for (std::size_t line = 0; line < side; ++line) transform_line(matrix, patches, line, side);
 }
 
-/// Sets coefficients below the threshold to zero in the transforms of `count` patches (at most `group`), in place. `rows` points at
+/// Sets coefficients below the threshold to zero in the transforms of `count` patches, at most `group`, in place. `rows` points at
 /// row 0 of the first patch; rows are `row_length` elements apart. Keeps the mean of each patch.
 inline void threshold_patches(float* rows, std::int64_t row_length, std::int64_t count, float threshold) {
   static const Matrix forward = dct_matrix();

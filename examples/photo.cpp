@@ -33,7 +33,7 @@ std::vector<float> buffer(const Dims& shape) {
   return std::vector<float>(static_cast<std::size_t>(element_count(shape)));
 }
 
-/// Plans an operator, runs it three times, and prints the time of the fastest run and its GB/s (source and destination).
+/// Plans an operator and runs it three times. Prints the time of the fastest run, and its GB/s (bytes of source and destination).
 template <class Op>
 void run_timed(const Op& op, const ConstTensorView& src, const TensorView& dst) {
   const Plan plan = patchfold::plan(op, src, dst);
@@ -48,14 +48,15 @@ void run_timed(const Op& op, const ConstTensorView& src, const TensorView& dst) 
               to_string(dst.shape).c_str(), best * 1e3, bytes / best * 1e-9);
 }
 
-/// Returns the padding of one axis that gives ceil(extent / step) patches; an odd element goes to the end.
+/// Returns the padding of an axis with which there are ceil(extent / step) patches. If the number of padded elements is odd, the
+/// end gets one more.
 Pads same_upper(std::int64_t extent) {
   const std::int64_t positions = (extent + step - 1) / step;
   const std::int64_t total = std::max<std::int64_t>(0, (positions - 1) * step + side - extent);
   return {total / 2, total - total / 2};
 }
 
-/// Checks that random elements of the columns are the picture elements that the definition names.
+/// Checks random elements of the columns against the picture's elements that the definition names.
 void check_columns(const Picture& picture, const std::vector<float>& columns, const Dims& grid, Pads rows, Pads lines) {
   const std::int64_t positions = grid[2] * grid[3];
   std::mt19937_64 random(1);
@@ -74,7 +75,7 @@ void check_columns(const Picture& picture, const std::vector<float>& columns, co
   require(equal == 1000, "a column element differs from its definition");
 }
 
-/// Returns the picture, cut by one operator of OpenVINO and put together by another operator.
+/// Returns the picture, cut by one operator of OpenVINO and put together again by another.
 Picture rebuild(const Picture& picture) {
   const Pads rows = same_upper(picture.height), lines = same_upper(picture.width);
   const openvino::ExtractImagePatches extract{
@@ -85,14 +86,14 @@ Picture rebuild(const Picture& picture) {
   std::vector<float> patches = buffer(grid);
   run_timed(extract, picture.nchw(), view(patches.data(), grid));
 
-  // ExtractImagePatches puts the tap before the channel; Col2Im needs the channel before the tap.
+  // In the columns of ExtractImagePatches the tap comes before the channel, in those for Col2Im after it.
   const Reorder reorder{
       .kernel_size = {side, side}, .source = Order::kernel, .target = Order::channel, .positions = Positions::grid};
   std::vector<float> columns = buffer(grid);
   run_timed(reorder, view(patches.data(), grid), view(columns.data(), grid));
   check_columns(picture, columns, grid, rows, lines);
 
-  // Columns on a grid and flat columns have the same memory: only the shape of the view differs.
+  // Columns on a grid lie in memory as flat columns do; only the shape of the view differs.
   const openvino::Col2Im col2im{.output_size = {picture.height, picture.width},
                                 .kernel_size = {side, side},
                                 .strides = {step, step},
@@ -109,7 +110,7 @@ Picture rebuild(const Picture& picture) {
   return rebuilt;
 }
 
-/// Transforms every patch, sets small coefficients (noise) to zero, and takes the mean of the patches that cover a pixel.
+/// Returns a picture with less noise: sets small coefficients of every patch to zero, and averages the patches at each pixel.
 Picture denoise(Picture picture) {
   example::rotate_colours(picture, false);
   const Padding padding = side - 1;  // 64 patches cover every pixel, even at the border
@@ -154,7 +155,7 @@ void demonstrate(const std::filesystem::path& source, const std::filesystem::pat
 
   std::printf("noise of deviation %.0f added, then removed through all overlapping patches of %d x %d:\n",
               static_cast<double>(sigma), side, side);
-  // Measures quality on the pixels that a file would hold: rounded and clipped to 8 bit.
+  // Measures quality on the pixels that a file holds, rounded and clipped to 8 bits.
   example::write(folder / "noisy.png", example::with_noise(before, sigma));
   const Picture noisy = example::read(folder / "noisy.png");
   example::write(folder / "after.png", denoise(noisy));

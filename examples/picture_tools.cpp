@@ -24,7 +24,7 @@ Dims nchw_strides(const Picture& picture) {
   return {picture.height * line, element, line, pixel};
 }
 
-/// Copies a part of a picture, each pixel `zoom` times in both directions.
+/// Copies a part of a picture to a canvas, each pixel as `zoom` x `zoom` pixels.
 void paste(Picture& canvas, std::int64_t top, std::int64_t left, const Picture& part, std::int64_t part_top,
            std::int64_t part_left, std::int64_t height, std::int64_t width, std::int64_t zoom) {
   for (std::int64_t y = 0; y < height * zoom; ++y)

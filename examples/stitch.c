@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
 
   pf_merge_spec merge = pf_merge_spec_of(PF_DTYPE_UINT8, layout.channels, layout.n_channels);
   merge.reduce = PF_REDUCE_CENTER;
-  merge.copy = 1; /* so that one buffer is enough for all tiles */
+  merge.copy = 1; /* one buffer then serves all tiles */
   require(pf_merger_create_to_sink(tiling, &merge, &sink, NULL, &merger));
   for (int64_t index = 0; index < layout.count; ++index) {
     static unsigned char part[tile_size * tile_size * colours], blurred[tile_size * tile_size * colours];

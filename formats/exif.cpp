@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// EXIF is a small TIFF file: a byte order, and a list of fields of 12 bytes.
+// EXIF data is a small TIFF structure: a byte order, and lists of fields of 12 bytes each.
 #include <algorithm>
 #include <optional>
 
@@ -32,7 +32,7 @@ class Exif {
   }
   std::uint64_t first_list() const noexcept { return number(4, 4); }
   std::uint64_t entries(std::uint64_t list) const noexcept { return number(list, 2); }
-  /// Returns the offset of the number that is the offset of the next list.
+  /// Returns the offset at which a list stores the offset of the next list.
   std::uint64_t next_list(std::uint64_t list) const noexcept { return list + 2 + entries(list) * field_bytes; }
   /// Returns the offset of a field's value.
   std::optional<std::uint64_t> value(std::uint64_t list, std::uint16_t tag) const noexcept {
@@ -64,7 +64,7 @@ std::string exif_with(std::string bytes, int orientation) {
   const Exif exif(bytes);
   const auto at = exif.is_sound() ? exif.value(exif.first_list(), orientation_tag) : std::nullopt;
   if (!exif.is_sound() || (!at && orientation != 1)) {
-    // The structure has a byte order, 42, and the offset of a list with one field, a number of 16 bits; no further list follows.
+    // This structure is a byte order, the number 42, and the offset of a list with one field, a number of 16 bits; no list follows.
     std::string smallest("MM\0\x2A\0\0\0\x08\0\1\1\x12\0\3\0\0\0\1\0\0\0\0\0\0\0\0", 26);
     smallest[19] = static_cast<char>(orientation);
     return smallest;

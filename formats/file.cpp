@@ -15,7 +15,7 @@
 namespace patchfold::formats {
 namespace {
 
-/// Opens a regular file and returns its descriptor; `size` gets its size.
+/// Opens a regular file, or a stream that a path stands for, and returns its descriptor; `size` gets its size.
 int open_regular(const Subject& subject, std::int64_t& size) {
   if (const int standard = standard_descriptor(subject.path.string(), system::standard_input); standard >= 0)
     return open_stream(subject, standard, size);
@@ -32,7 +32,7 @@ int open_regular(const Subject& subject, std::int64_t& size) {
   subject.fail(ErrorCode::file_open, "must be a regular file", kind_of_file(status.kind));
 }
 
-/// Returns the bytes of the whole file, for file systems that cannot map it.
+/// Returns the bytes of the whole file, read into memory: for file systems that cannot map files.
 FileBytes read_whole(const InputFile& file, const Subject& subject) {
   auto memory = allocate(file.size(), subject);
   const auto count = file.read_at(0, memory.get(), file.size(), subject);
@@ -116,7 +116,7 @@ std::shared_ptr<std::byte> allocate(std::int64_t bytes, const Subject& subject) 
 }
 
 std::optional<std::int64_t> byte_count(const Dims& shape, std::size_t element_size) {
-  // Extents of 0 are left out, so that a product of 0 does not hide strides beyond 63 bits.
+  // Extents of 0 do not count, since a product of 0 would hide byte strides beyond 63 bits.
   Dims counted;
   bool empty = false;
   for (const auto extent : shape) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Basics of all readers and writers: files as bytes, memory, and errors that name the file. Every function of formats/ that
-// is not noexcept throws std::bad_alloc if memory runs out.
+// Basics of all readers and writers: files as bytes, memory, and errors that name the file. Every function of formats/ that is not
+// noexcept throws std::bad_alloc if memory runs out.
 #pragma once
 
 #include <cstddef>
@@ -18,32 +18,32 @@
 
 namespace patchfold::formats {
 
-/// The names of a reader or writer and of its file, for errors.
+/// The names, for errors, of a reader or writer and of its file.
 struct Subject {
   std::string_view op;
   const std::filesystem::path& path;
 
   [[noreturn]] void fail(ErrorCode code, std::string rule, std::string given = {}, ErrorValue expected = {}) const;
-  /// Throws the error of a failed system call: "RULE: what errno means".
+  /// Throws the error of a failed system call: RULE, followed by what errno means.
   [[noreturn]] void fail_system(ErrorCode code, std::string_view rule, int error_number) const;
 };
 
-/// Returns the open descriptor for which a path of the command line stands; -1 for other paths. The paths are "-" (`dash`: 0 for a
-/// file to read, 1 for a file to write), /dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N and /proc/self/fd/N.
+/// Returns the open descriptor for which a path of the command line stands; -1 for other paths. Such paths are "-" (its descriptor
+/// is `dash`: 0 for a file to read, 1 for a file to write), /dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N and /proc/self/fd/N.
 int standard_descriptor(std::string_view path, int dash) noexcept;
 /// Returns whether a path names a device that takes bytes of any format.
 bool is_device_name(std::string_view path) noexcept;
 /// Opens a file without a name in the folder for temporary files ($TMPDIR, or the system's). Throws Error(file_write).
 int open_unnamed_file(const Subject& subject);
 
-/// The bytes of a whole file, mapped into memory. Nobody may shorten the file while it is read.
+/// The bytes of a whole file, if possible mapped into memory. Nobody may shorten the file while it is read.
 struct FileBytes {
   std::span<const std::byte> bytes{};
   std::shared_ptr<const void> owner{};
 };
 
-/// Opens a regular file, or a stream that standard_descriptor() finds. Throws Error(file_open) for anything else (a folder, a named
-/// pipe, a device).
+/// Returns the bytes of a regular file, or of a stream for which standard_descriptor() finds a descriptor. Throws Error(file_open)
+/// for anything else (a folder, a named pipe, a device).
 FileBytes open_file(const Subject& subject);
 
 /// A descriptor that is closed at the end of its scope.
@@ -59,7 +59,7 @@ class Descriptor {
   int descriptor_;
 };
 
-/// A regular file that is read in parts. The file is not mapped, so it does not count as memory of the process, and there is an
+/// A regular file that is read in parts. It is not mapped, so it does not count as memory of the process, and reading throws an
 /// error if somebody shortens it. Readers jump within a file, so the bytes of a pipe are first stored in an unnamed temporary file,
 /// once for the process. A stream whose first bytes show no known format is not stored.
 class InputFile {
@@ -69,11 +69,11 @@ class InputFile {
 
   std::int64_t size() const noexcept { return size_; }
   int descriptor() const noexcept { return descriptor_.get(); }
-  /// Reads and returns the number of bytes, fewer than `count` only at the end; -1 and errno if the system cannot read.
+  /// Reads at most `count` bytes and returns their number, which is smaller only at the end of the file; -1 and errno on failure.
   std::int64_t try_read_at(std::int64_t offset, void* dst, std::int64_t count) const noexcept;
-  /// Reads like try_read_at(), but throws Error(file_open) if the system cannot read.
+  /// Reads as try_read_at() does, but throws Error(file_open) on failure.
   std::int64_t read_at(std::int64_t offset, void* dst, std::int64_t count, const Subject& subject) const;
-  /// Reads all `count` bytes. Throws Error(file_open), and Error(file_format) if the file is shorter.
+  /// Reads exactly `count` bytes. Throws Error(file_open), and Error(file_format) if the file ends before.
   void read_all_at(std::int64_t offset, void* dst, std::int64_t count, const Subject& subject) const;
 
  private:
@@ -81,7 +81,7 @@ class InputFile {
   Descriptor descriptor_;
 };
 
-/// A file that is read once from its first byte to its last, for codecs in C.
+/// A file that is read once from beginning to end: the input of codecs in C, through which no exception may pass.
 class InputChunks {
  public:
   explicit InputChunks(InputFile file) : file_(std::move(file)), buffer_(std::size_t{1} << 16) {}
@@ -99,18 +99,19 @@ class InputChunks {
   int error_ = 0;
 };
 
-/// Allocates memory without initial values. Throws Error(out_of_memory) if memory is short, and for more bytes than the machine
-/// has.
+/// Returns memory without initial values. Throws Error(out_of_memory) if memory is short, or at once if the machine has less than
+/// `bytes`.
 std::shared_ptr<std::byte> allocate(std::int64_t bytes, const Subject& subject);
 
-/// Returns the bytes of a tensor; nothing if an extent is negative, or if the extents other than 0 give more than 63 bits.
+/// Returns the number of bytes of a tensor; nothing if an extent is negative, or if the product of the other extents than 0 exceeds
+/// 63 bits.
 std::optional<std::int64_t> byte_count(const Dims& shape, std::size_t element_size);
 
 /// Returns the byte strides of a tensor without gaps, whose size byte_count() has checked. The last axis is the innermost axis;
 /// with `fortran_order` the first axis is.
 Dims dense_strides(const Dims& shape, std::size_t element_size, bool fortran_order = false);
 
-/// Returns at most the first 40 characters, with '?' for characters that are not printable ASCII.
+/// Returns the first 40 characters, or all if there are fewer, with '?' for characters that are not printable ASCII.
 std::string excerpt(std::string_view text);
 /// Returns a text in Latin-1 as UTF-8.
 std::string utf8_of_latin1(std::string_view text);

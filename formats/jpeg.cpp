@@ -15,13 +15,14 @@
 namespace patchfold::formats {
 namespace {
 
-/// The most pixels that a byte of a file can hold. Without arithmetic coding each block of 8 x 8 samples takes at least one
-/// bit, and in every subsampling two pixels have at least one sample.
+/// The most pixels that a byte of a file can hold. Without arithmetic coding, each block of 8 x 8 samples takes at least one bit,
+/// and in every subsampling two pixels have at least one sample.
 constexpr std::int64_t most_pixels_per_byte = 2 * 8 * 64;
 /// The most scans of a picture. Real pictures have about ten scans; a picture of many empty scans would take very long to read.
 constexpr int most_scans = 500;
 
-/// The state for libjpeg's callbacks. `base` is the first member, so a pointer to it is a pointer to the whole struct.
+/// The state for libjpeg's callbacks. `base` is the first member, so a callback can turn a pointer to it into one to the whole
+/// struct.
 struct ErrorManager {
   jpeg_error_mgr base{};
   std::jmp_buf jump{};
@@ -64,7 +65,7 @@ jpeg_error_mgr* set_up(ErrorManager& manager) {
   return base;
 }
 
-/// The source of libjpeg's bytes; `base` is the first member.
+/// The source from which libjpeg takes its bytes; `base` is the first member, as in ErrorManager.
 struct Source {
   jpeg_source_mgr base{};
   InputChunks* input = nullptr;
@@ -142,7 +143,7 @@ class JpegDecoder {
     return true;
   }
 
-  /// Starts to read; a progressive picture is read completely.
+  /// Starts to read; of a progressive picture reads everything. Returns false if libjpeg reported an error.
   bool start() {
     if (setjmp(errors_.jump) != 0) return false;
     codec_.out_color_space = channels() == 1 ? JCS_GRAYSCALE : JCS_RGB;
@@ -168,7 +169,7 @@ class JpegDecoder {
   jpeg_decompress_struct codec_{};
 };
 
-/// The destination of libjpeg's bytes; `base` is the first member.
+/// The destination to which libjpeg gives its bytes; `base` is the first member, as in ErrorManager.
 struct Destination {
   jpeg_destination_mgr base{};
   ByteSink* sink = nullptr;
@@ -238,7 +239,7 @@ class JpegEncoder {
     jpeg_set_defaults(&codec_);
     jpeg_set_quality(&codec_, quality_, TRUE);
     set_jpeg_resolution(codec_, metadata_);
-    // All colours have full resolution.
+    // Stores all colours at full resolution.
     codec_.comp_info[0].h_samp_factor = codec_.comp_info[0].v_samp_factor = 1;
     jpeg_start_compress(&codec_, TRUE);
     for (std::size_t i = 0; i < markers_.size(); ++i)
@@ -327,7 +328,7 @@ class JpegRowReader final : public RowReader {
 
 class JpegRowWriter final : public RowWriter {
  public:
-  /// Makes a writer to the file, or to a sink if one is given.
+  /// Makes a writer to a sink; without a sink, to the file.
   JpegRowWriter(const std::filesystem::path& path, const Dims& shape, const ElementType& type, const WriteOptions& options,
                 ByteSink* sink = nullptr)
       : RowWriter("jpeg", path, shape, type),
@@ -367,7 +368,7 @@ class JpegRowWriter final : public RowWriter {
 
   PixelRows pixels_;
   std::shared_ptr<std::byte> row_;
-  std::unique_ptr<OutputFile> file_;  ///< null: a sink takes the bytes
+  std::unique_ptr<OutputFile> file_;  ///< null: a sink gets the bytes
   JpegEncoder encoder_;
 };
 

@@ -21,7 +21,7 @@ constexpr std::string_view icc_head = "ICC_PROFILE\0"sv;
 constexpr std::size_t most_in_marker = 65533;
 constexpr std::size_t most_icc = most_in_marker - icc_head.size() - 2;
 
-/// The parts of a profile by their numbers. The profile is complete if each part occurs exactly once.
+/// Collects the numbered parts of an ICC profile. The profile is complete if each number occurs exactly once.
 class IccParts {
  public:
   void add(std::string_view data) {

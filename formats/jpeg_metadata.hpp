@@ -15,11 +15,11 @@
 
 namespace patchfold::formats {
 
-/// Returns the metadata in the markers APP1, APP2 and COM. The codec must have been set up to keep markers of these three kinds.
+/// Returns the metadata in the markers APP1, APP2 and COM. The codec must have been told, before it read the header, to keep these.
 Metadata jpeg_metadata(const jpeg_decompress_struct& codec);
 /// Sets the resolution. Call this function after the codec's defaults are set and before the codec starts.
 void set_jpeg_resolution(jpeg_compress_struct& codec, const Metadata& metadata);
-/// Returns the markers, with their bytes, that a file has between its start and the pixels.
+/// Returns the markers with the metadata: the kind and the bytes of each, in the order in which a file has them before its pixels.
 std::vector<std::pair<int, std::string>> jpeg_markers(const Metadata& metadata);
 
 }  // namespace patchfold::formats

@@ -9,7 +9,7 @@ namespace {
 
 using Nlohmann = nlohmann::json;
 
-/// Builds the tree from the parser's events.
+/// Builds the tree of values from the parser's events.
 class Builder final : public nlohmann::json_sax<Nlohmann> {
  public:
   Builder(int most_depth, const JsonFilter& filter) : most_depth_(static_cast<std::size_t>(most_depth)), filter_(filter) {}

@@ -19,13 +19,13 @@ namespace patchfold::formats {
 class JsonValue {
  public:
   using Array = std::vector<JsonValue>;
-  using Object = std::map<std::string, JsonValue>;  ///< the last value of a key counts
+  using Object = std::map<std::string, JsonValue>;  ///< if a key occurs several times, its last value counts
 
   JsonValue() = default;
   template <class T>
   explicit JsonValue(T value) : value_(std::move(value)) {}
 
-  /// Returns a pointer to the value, or null if it has another type than T.
+  /// Returns a pointer to the value if it has the type T, else null.
   template <class T>
   const T* as() const noexcept {
     return std::get_if<T>(&value_);
@@ -46,7 +46,7 @@ class JsonValue {
 
 /// Returns a value as JSON text without blanks, in ASCII.
 std::string to_string(const JsonValue& value);
-/// Returns a string in quotes; bytes that are not UTF-8 are replaced.
+/// Returns a string as JSON text, in quotes; bytes that are not UTF-8 are replaced.
 std::string quoted(const std::string& text, bool ascii = false);
 
 /// The reason that a text is not JSON, and the place of the error.
@@ -55,10 +55,10 @@ struct JsonError {
   std::size_t byte = 0;                                           ///< the first byte that is wrong, counted from 1
 };
 
-/// A function that returns whether to keep a value of the list under `key` in the outermost object.
+/// Returns whether to keep `value`, an entry of the list under `key` in the outermost object.
 using JsonFilter = std::function<bool(const std::string& key, const JsonValue& value)>;
 
-/// Returns the value in a text, which may have at most `most_depth` levels. Throws JsonError.
+/// Returns the value that a text holds, nested at most `most_depth` levels deep. `filter` drops entries of lists. Throws JsonError.
 JsonValue parse_json(std::string_view text, int most_depth, const JsonFilter& filter = {});
 
 }  // namespace patchfold::formats

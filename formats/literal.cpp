@@ -82,7 +82,7 @@ class Parser {
       literal.items.push_back(value(depth + 1));
       comma = accept(',');
     }
-    // Round brackets around one value without a comma only group the value; a tuple of one value needs a comma.
+    // Without a comma, brackets around one value only group it; a tuple of one value has a comma.
     if (kind == Literal::Kind::tuple && literal.items.size() == 1 && !comma) {
       Literal only = std::move(literal.items.front());
       return only;

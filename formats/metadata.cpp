@@ -16,11 +16,11 @@ constexpr std::uint32_t transformation_tag = 34264;
 constexpr std::uint32_t key_directory_tag = 34735;
 constexpr std::uint32_t gdal_metadata_tag = 42112;
 constexpr std::uint32_t gdal_nodata_tag = 42113;
-/// The most bytes of a JPEG marker's data.
+/// The most bytes of data in a JPEG marker.
 constexpr std::size_t most_in_marker = 65533;
 constexpr std::size_t most_icc_in_jpeg = 255 * (most_in_marker - 14);
 
-/// Returns whether a resolution, in another format's unit, fits the format's integers.
+/// Returns whether a resolution, already in the unit of a format, fits that format's integers.
 bool fits_integers(const Resolution& resolution, double most) {
   return std::max(resolution.x, resolution.y) < most;
 }
@@ -43,7 +43,7 @@ const char* name_of(FileFormat format) {
   }
 }
 
-/// Changes the numbers of a field by calling change(numbers).
+/// Changes the numbers of a field by a call of change(numbers).
 template <class F>
 void change_numbers(GeoField& field, F&& change) {
   std::vector<double> numbers(field.values.size() / sizeof(double));
@@ -52,7 +52,7 @@ void change_numbers(GeoField& field, F&& change) {
   std::memcpy(field.values.data(), numbers.data(), numbers.size() * sizeof(double));
 }
 
-/// Returns the coordinate of the first pixel's middle: 0.5, but 0 for fields whose coordinates begin there (PixelIsPoint).
+/// Returns the coordinate of the middle of the first pixel: 0 if the fields count from pixel middles (PixelIsPoint), else 0.5.
 double middle_of_first(const std::vector<GeoField>& geo) {
   constexpr std::uint16_t raster_type_key = 1025, is_point = 2;
   for (const GeoField& field : geo) {
@@ -65,10 +65,10 @@ double middle_of_first(const std::vector<GeoField>& geo) {
   return 0.5;
 }
 
-/// Changes the fields for a new picture whose place (i, j) was the place (i / scale_x + x, j / scale_y + y) of the old picture,
-/// measured from the first pixel's corner.
+/// Changes the fields for a new picture, whose place (i, j) was at (i / scale_x + x, j / scale_y + y) in the old picture. Places
+/// are measured from the corner of the first pixel.
 void move_geo(std::vector<GeoField>& geo, double scale_y, double scale_x, double y, double x) {
-  const double corner = middle_of_first(geo) - 0.5;  // its coordinate, in both pictures
+  const double corner = middle_of_first(geo) - 0.5;  // the coordinate of that corner, in both pictures
   for (GeoField& field : geo) {
     if (field.tag == tiepoint_tag)
       change_numbers(field, [&](std::vector<double>& n) {
@@ -94,8 +94,8 @@ void move_geo(std::vector<GeoField>& geo, double scale_y, double scale_x, double
   }
 }
 
-/// Returns GDAL's metadata (XML) without statistics and, unless `with_bands`, without the items of single bands. `lost` becomes
-/// true if an item of a band was left out.
+/// Returns GDAL's metadata (XML) without statistics, and, unless `with_bands`, without the items of single bands; then `lost`
+/// becomes true if there was such an item.
 std::string gdal_items(const std::string& xml, bool with_bands, bool& lost) {
   constexpr std::string_view end_of_item = "</Item>";
   std::string kept;
@@ -114,7 +114,7 @@ std::string gdal_items(const std::string& xml, bool with_bands, bool& lost) {
   }
 }
 
-/// Returns whether a description lists the size and the pages of its file.
+/// Returns whether a description lists sizes and pages of its file, as OME-XML, ImageJ and tifffile write it.
 bool lists_sizes(const std::string& description) {
   constexpr std::string_view beginnings[] = {"<?xml", "<OME", "ImageJ=", "{\"shape\":"};
   return std::any_of(std::begin(beginnings), std::end(beginnings),

@@ -8,7 +8,7 @@
 namespace patchfold::formats {
 namespace {
 
-/// Returns the real type of elements that a file holds as raw bytes or integers, because NumPy lacks their type.
+/// Returns the true type of elements that a file holds as raw bytes or integers, because NumPy lacks their type.
 ElementType reinterpreted(const NpyType& type, DType wanted, const Subject& subject) {
   ElementType given = element_type(type);
   if (wanted == DType::opaque) return {DType::opaque, given.size, given.descr};

@@ -16,7 +16,7 @@ bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-/// Returns whether `text` has the form of UTF-8. The range of code points is not checked, since the text is only copied.
+/// Returns whether `text` has the form of UTF-8. Code points are not checked, since the text is only copied.
 bool is_utf8(std::string_view text) {
   std::size_t following = 0;
   for (const char c : text) {
@@ -32,7 +32,7 @@ bool is_utf8(std::string_view text) {
   return following == 0;
 }
 
-/// Returns the text as Latin-1; nothing if a character is not in Latin-1.
+/// Returns UTF-8 as Latin-1; nothing if a character does not exist in Latin-1.
 std::optional<std::string> latin1_of_utf8(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -133,7 +133,7 @@ std::int64_t checked_npy_end(const NpyHeader& header, std::int64_t file_size, co
   const auto bytes = byte_count(header.shape, header.type.size);
   if (!bytes)
     subject.fail(ErrorCode::file_format, "has a shape whose size does not fit into 63 bits", to_string(header.shape));
-  // A file may be longer than its header says, since several arrays may be saved into one file.
+  // The file may go on after the data, since several arrays may be saved into one file.
   const auto given = file_size - static_cast<std::int64_t>(header.bytes);
   if (*bytes > given)
     subject.fail(ErrorCode::file_format, "is cut short", bytes_text(static_cast<std::uint64_t>(given)) + " of data",
@@ -143,7 +143,7 @@ std::int64_t checked_npy_end(const NpyHeader& header, std::int64_t file_size, co
 
 std::string npy_header(const Dims& shape, const ElementType& type) {
   std::string text = "{'descr': " + type.descr + ", 'fortran_order': False, 'shape': " + shape_text(shape) + ", }";
-  // Leaves room for the first extent to grow to 21 digits, as NumPy does.
+  // As NumPy does, leaves room for the first extent to grow to 21 digits, so that a file can be appended to.
   if (!shape.empty()) text.append(21 - std::min<std::size_t>(21, std::to_string(shape[0]).size()), ' ');
   int version = 1;
   if (!is_ascii(text)) {

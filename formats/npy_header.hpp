@@ -19,14 +19,14 @@ struct NpyHeader {
 /// The most bytes of a header, including magic, version and length.
 inline constexpr std::int64_t longest_npy_header = (std::int64_t{1} << 20) + 12;
 
-/// Reads and checks a header, but not the length of the data. `file` is the whole file or its first `longest_npy_header`
-/// bytes; `file_size` is the size of the whole file.
+/// Returns the header of a file, after checking it; does not check whether the file holds all data. `file` is the whole file or its
+/// first `longest_npy_header` bytes; `file_size` is the size of the whole file.
 NpyHeader parse_npy_header(std::span<const std::byte> file, std::int64_t file_size, const Subject& subject);
 inline NpyHeader parse_npy_header(std::span<const std::byte> file, const Subject& subject) {
   return parse_npy_header(file, static_cast<std::int64_t>(file.size()), subject);
 }
 
-/// Returns the offset of the end of the data. Throws Error(file_format) if the file is shorter.
+/// Returns the offset of the end of the data. Throws Error(file_format) if the file ends before.
 std::int64_t checked_npy_end(const NpyHeader& header, std::int64_t file_size, const Subject& subject);
 
 /// Returns the header that NumPy writes for a row-major tensor, byte for byte.

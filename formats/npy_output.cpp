@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 
-/// Checks shape and type of a new file; returns the bytes of its elements.
+/// Checks the shape and the type of a new file. Returns the bytes of its elements.
 std::int64_t checked_bytes(const Dims& shape, std::size_t element_size, const ElementType& type, const Subject& subject) {
   if (type.size != element_size)
     subject.fail(ErrorCode::dtype, "must be written with elements of the tensor's size",
@@ -23,7 +23,7 @@ std::int64_t checked_bytes(const Dims& shape, std::size_t element_size, const El
   return *bytes;
 }
 
-/// Collects small pieces, and writes them together.
+/// Collects small pieces in a buffer, and writes the full buffer to the file.
 class BufferedFile {
  public:
   explicit BufferedFile(OutputFile& file) : file_(file), buffer_(buffer_bytes) {}
@@ -39,7 +39,7 @@ class BufferedFile {
     used_ = 0;
   }
 
-  /// Writes elements that lie `stride` bytes apart, of a size that the compiler knows.
+  /// Writes elements of `size` bytes, which lie `stride` bytes apart. The size is known when compiling, for speed.
   template <std::size_t size>
   void write_strided(const std::byte* src, std::int64_t count, std::int64_t stride) {
     while (count > 0) {
@@ -60,7 +60,7 @@ class BufferedFile {
   std::size_t used_ = 0;
 };
 
-/// Writes `count` elements of the last axis that is not contiguous; each is a run of `run` bytes.
+/// Writes `count` runs of `run` bytes, which lie `stride` bytes apart.
 void write_row(BufferedFile& out, const std::byte* src, std::int64_t count, std::int64_t stride, std::size_t run) {
   switch (run) {
     case 1: return out.write_strided<1>(src, count, stride);

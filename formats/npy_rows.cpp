@@ -8,7 +8,7 @@
 namespace patchfold::formats {
 namespace {
 
-/// Returns whether a file in Fortran order is also row-major, since at most one axis has more than one element.
+/// Returns whether Fortran order and row-major order are the same: at most one axis has more than one element.
 bool is_row_major_too(const Dims& shape) {
   return std::count_if(shape.begin(), shape.end(), [](auto extent) { return extent != 1; }) <= 1;
 }
@@ -38,7 +38,7 @@ class NpyRowReader final : public RowReader {
     if (is_foreign(element_)) swap(dst, static_cast<std::size_t>(bytes));
   }
 
-  /// Converts the byte order of elements through a buffer, because records cannot be converted in place.
+  /// Converts elements to native byte order, through a buffer, because records cannot be converted in place.
   void swap(std::byte* data, std::size_t bytes) {
     const std::size_t most = std::max<std::size_t>(std::size_t{1} << 16, element_.size) / element_.size * element_.size;
     std::vector<std::byte> buffer(std::min(most, bytes));

@@ -21,7 +21,7 @@ struct NumericType {
 };
 
 std::optional<NumericType> find_numeric(std::string_view name) {
-  if (name == "f16" || name == "c32") return NumericType{DType::opaque, 16};  // long doubles can only be moved
+  if (name == "f16" || name == "c32") return NumericType{DType::opaque, 16};  // long doubles, which are only moved
   for (const DTypeInfo& info : dtype_table)
     if (info.numpy_kind != 'V' && npy_name(info) == name)
       return NumericType{info.dtype, info.kind == ElementKind::complex ? info.size / 2u : info.size};
@@ -34,7 +34,7 @@ std::size_t checked_size(Checked bytes, std::string_view descr, const Subject& s
   return static_cast<std::size_t>(*bytes.value());
 }
 
-/// Returns whether the text is the unit behind M8 or m8: "[ns]", "[25s]".
+/// Returns whether the text is a unit, as it stands after M8 or m8: "[ns]", "[25s]", or nothing.
 bool is_time_unit(std::string_view text) {
   if (text.empty()) return true;
   if (text.size() < 3 || text.front() != '[' || text.back() != ']') return false;
@@ -87,7 +87,7 @@ NpyType plain_type(std::string_view descr, const Subject& subject) {
   return type;
 }
 
-/// Returns the name of a field from 'name' or ('title', 'name').
+/// Returns the name of a record's field, which is written as 'name' or ('title', 'name').
 std::optional<std::string> field_name(const Literal& name) {
   if (name.kind == Literal::Kind::text) return std::string(name.source);
   if (name.kind != Literal::Kind::tuple || name.items.size() != 2) return std::nullopt;
@@ -98,7 +98,7 @@ std::optional<std::string> field_name(const Literal& name) {
   return pair;
 }
 
-/// Returns the number of elements in a field's sub-array; `text` gets the shape as Python writes it.
+/// Returns the number of elements in a field's sub-array; `text` gets the sub-array's shape as Python writes it.
 Checked sub_array(const Literal& shape, std::string& text, const Subject& subject) {
   const std::span<const Literal> extents =
       shape.kind == Literal::Kind::tuple ? std::span(shape.items) : std::span(&shape, 1);

@@ -22,9 +22,9 @@ std::string npy_name(const DTypeInfo& info);
 struct NpyType {
   char kind = 'V';            ///< NumPy's letter: b i u f c S U V M m; R for a record
   std::size_t size = 0;       ///< bytes
-  std::size_t swap_unit = 1;  ///< bytes of a number to reverse, in foreign byte order; else 1
-  std::size_t repeat = 1;     ///< elements in the sub-array of a field of a record
-  std::string descr{};        ///< the entry in native byte order
+  std::size_t swap_unit = 1;  ///< the bytes of a number, which are reversed if the byte order is foreign; 1: none are
+  std::size_t repeat = 1;     ///< of a record's field: the number of elements in its sub-array
+  std::string descr{};        ///< the header's entry in native byte order
   std::vector<NpyType> fields{};
 };
 
@@ -35,7 +35,7 @@ NpyType npy_type(const Literal& descr, const Subject& subject);
 /// Returns the library's element type for an NpyType.
 ElementType element_type(const NpyType& type);
 
-/// Returns whether the type has numbers that are not in the machine's byte order.
+/// Returns whether the type contains numbers that are not in the machine's byte order.
 bool is_foreign(const NpyType& type);
 
 /// Copies `count` elements, turning them into native byte order.

@@ -26,7 +26,7 @@ void write_all(int descriptor, const std::byte* data, std::size_t bytes, const S
 OutputFile::OutputFile(std::filesystem::path path, std::string_view writer, Kind kind)
     : path_(std::move(path)), writer_(writer) {
   const Subject subject{writer_, path_};
-  // A redirected file is written through its descriptor, since opening it again would lose its position.
+  // A standard stream is written through its descriptor: if it is a redirected file, opening it again would lose the position.
   if (const int standard = standard_descriptor(path_.string(), system::standard_output); standard >= 0) {
     const int stream = system::duplicate(standard);
     if (stream < 0) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
@@ -51,7 +51,7 @@ OutputFile::OutputFile(std::filesystem::path path, std::string_view writer, Kind
   }
   target_ = path_;
   if (exists) {
-    // Write protection is checked first, because renaming would replace a write-protected file.
+    // Renaming would replace even a write-protected file, so write protection is checked first.
     if (!system::may_write(path_)) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
     std::error_code error;
     target_ = std::filesystem::canonical(path_, error);
@@ -77,7 +77,7 @@ void OutputFile::unmap() noexcept {
 
 void OutputFile::create_temporary() {
   const Subject subject{writer_, path_};
-  // The dot hides the temporary file. A long name is cut to the 255 bytes that a name may have.
+  // The dot hides the temporary file. The name is cut, since with dot and ending it may have at most 255 bytes.
   std::string stem = ".";
   stem.append(target_.filename().string(), 0, 200).append(".");
   std::random_device random;

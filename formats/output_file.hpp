@@ -17,14 +17,14 @@ class ByteSink {
   virtual void write(const void* data, std::size_t bytes) = 0;
 };
 
-/// A file that is written under a temporary name, in the folder of its path or of the file that the path links to. `commit` renames
-/// the temporary file. Without commit the destructor removes the temporary file, and the file at the path does not change. A new
-/// file gets the permissions of the file that it replaces. Standard output ("-"), /dev/null, pipes and other files that are not
-/// regular are written directly. Throws Error(file_write) with the writer as op and the path as argument.
+/// A file that is written under a temporary name, in the folder of its path, or of the file to which the path links. `commit` gives
+/// it its name. Without commit the destructor removes it, and the file at the path stays as it was. A new file gets the permissions
+/// of the file that it replaces. Standard output ("-"), /dev/null, pipes and other files that are not regular are written directly.
+/// Throws Error(file_write) with the writer as op and the path as argument.
 class OutputFile final : public ByteSink {
  public:
-  /// regular: the file is not written from its first byte to its last. Standard streams get its bytes from a temporary file on
-  /// commit; other paths to a file that is not regular are refused before they are opened.
+  /// regular: the file is not written in order, from its first byte to its last. A standard stream then gets the bytes of a
+  /// temporary file on commit; other paths to files that are not regular are refused before they are opened.
   enum class Kind { any, regular };
 
   explicit OutputFile(std::filesystem::path path, std::string_view writer = "file", Kind kind = Kind::any);
@@ -33,10 +33,11 @@ class OutputFile final : public ByteSink {
   ~OutputFile() override;
 
   void write(const void* data, std::size_t bytes) override;
-  /// Writes at any offset of a regular file; use write_at() instead of `write`. read_at() reads back up to `bytes` bytes.
+  /// write_at() writes at any offset of a `regular` file, in place of `write`. read_at() reads back up to `bytes` bytes and returns
+  /// their number.
   void write_at(std::int64_t offset, const void* data, std::size_t bytes);
   std::size_t read_at(std::int64_t offset, void* dst, std::size_t bytes);
-  /// Makes the file `bytes` long, reserves the space on the disk, and maps the file for writing. Called once, before any write.
+  /// Makes the file `bytes` long, reserves its space on the disk, and returns it mapped for writing. Called once, before any write.
   std::byte* map(std::size_t bytes);
   void commit();
   /// Returns the path of the temporary file; empty if the file is written directly.
@@ -55,10 +56,10 @@ class OutputFile final : public ByteSink {
   int stream_ = -1;  ///< the stream that gets the file on commit
   void* mapping_ = nullptr;
   std::size_t mapped_bytes_ = 0;
-  bool is_buffer_ = false;  ///< the mapping is plain memory, which commit writes to the file
+  bool is_buffer_ = false;  ///< the mapping is memory without a file, whose bytes commit writes
 };
 
-/// A row-major .npy file of known shape, whose elements are computed directly in the mapped file.
+/// A new row-major .npy file of known shape, whose elements are computed in place, in the mapped file.
 class NpyOutput {
  public:
   NpyOutput(std::filesystem::path path, const Dims& shape, const ElementType& type);

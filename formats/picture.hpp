@@ -17,18 +17,18 @@ bool has_pictures() noexcept;
 /// Returns whether this build reads and writes TIFF.
 bool has_tiff() noexcept;
 
-/// Reads a picture as H x W x C, with an axis for C in every case: uint8 or uint16 from PNG and JPEG, any type of
-/// create_rows from TIFF. `metadata` gets the metadata of the file. Palettes and 1, 2 and 4 bit greys of PNG become 8 bit. `page`
-/// has the same meaning as in open_rows. Throws Error with op "picture", "png", "jpeg" or "tiff".
+/// Returns a picture as H x W x C, also for C = 1: uint8 or uint16 from PNG and JPEG, any type that TIFF files hold. `metadata`
+/// gets the metadata of the file. Palettes, and greys of 1, 2 and 4 bits, become 8 bits. `page` has the same meaning as in
+/// open_rows. Throws Error with op "picture", "png", "jpeg" or "tiff".
 LoadedTensor read_picture(const std::filesystem::path& path, std::optional<int> page = std::nullopt,
                           Metadata* metadata = nullptr);
 
-/// Writes H x W x C of any strides, by the rules of create_rows. The file appears complete or not at all. C is 1, 2, 3 or 4 for
-/// PNG, 1 or 3 for JPEG. Returns RowWriter::losses().
+/// Writes a picture of H x W x C, of any strides, with the conversions of create_rows. The file appears complete or not at all. C
+/// is 1 to 4 for PNG, 1 or 3 for JPEG. Returns RowWriter::losses().
 std::vector<std::string> write_picture(const std::filesystem::path& path, const ConstTensorView& picture,
                                        const WriteOptions& options = {});
 
-/// Returns the bytes of a JPEG file of H x W x C. Errors name `path`.
+/// Returns the bytes of a JPEG file with the picture H x W x C. Errors name `path`.
 std::vector<std::byte> encode_jpeg(const std::filesystem::path& path, const ConstTensorView& picture,
                                    const WriteOptions& options);
 

@@ -99,12 +99,12 @@ PixelRows::PixelRows(const Dims& shape, DType dtype, const std::optional<ValueRa
 }
 
 std::uint8_t PixelRows::pixel_of(double value) noexcept {
-  lowest_ = std::min(lowest_, value);  // NaN changes neither
+  lowest_ = std::min(lowest_, value);  // NaN changes neither of the two
   highest_ = std::max(highest_, value);
   has_nan_ = has_nan_ || std::isnan(value);
   const double pixel = has_range_ ? (value - range_.black) / (range_.white - range_.black) * 255 : value;
   clipped_ += !(pixel >= -0.5 && pixel <= 255.5);
-  if (!(pixel > 0)) return 0;  // also for NaN
+  if (!(pixel > 0)) return 0;  // true for NaN too
   return pixel >= 255 ? std::uint8_t{255} : static_cast<std::uint8_t>(std::nearbyint(pixel));
 }
 

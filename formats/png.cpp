@@ -13,12 +13,12 @@
 namespace patchfold::formats {
 namespace {
 
-/// The most bytes that deflate can pack into one byte.
+/// The most bytes that deflate can pack into one byte of a file.
 constexpr std::int64_t most_bytes_per_byte = 1032;
 
 struct Message {
   char text[200] = {};
-  bool is_memory = false;  ///< memory ran out, which libpng's own text may not say
+  bool is_memory = false;  ///< memory ran out, which libpng's text does not always say
 };
 
 extern "C" {
@@ -67,7 +67,7 @@ class PngDecoder {
   int bit_depth() const noexcept { return png_get_bit_depth(png_, info_); }
   bool is_interlaced() const noexcept { return passes_ > 1; }
 
-  /// Returns the metadata of the chunks that come before the pixels.
+  /// Returns the metadata in the chunks before the pixels.
   Metadata metadata() const {
     Metadata metadata;
     read_colours(metadata);
@@ -107,7 +107,7 @@ class PngDecoder {
     return true;
   }
 
-  /// Chooses samples of 8 or 16 bits. After this call channels() and bit_depth() describe the rows.
+  /// Makes libpng convert samples to 8 or 16 bits. From then on channels() and bit_depth() describe the converted rows.
   bool choose_samples() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     if (png_get_color_type(png_, info_) == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png_);
@@ -119,7 +119,7 @@ class PngDecoder {
     return true;
   }
 
-  /// Reads the next rows, or all rows of an interlaced picture.
+  /// Reads the next rows; an interlaced picture is read as a whole, in several passes.
   bool read_rows(std::size_t count, std::byte* data, std::size_t row_bytes) {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     for (int pass = 0; pass < passes_; ++pass)
@@ -144,7 +144,7 @@ class PngDecoder {
     int intent = 0;
     const bool is_srgb = png_get_sRGB(png_, info_, &intent) != 0;
     if (is_srgb) metadata.colours.emplace_back("sRGB", std::string(1, static_cast<char>(intent)));
-    // If the file has an sRGB chunk or a profile, libpng computes gamma and chromaticities itself, so they are not read.
+    // With an sRGB chunk or a profile, gamma and chromaticities follow from it: libpng computes them, and they are not read.
     if (is_srgb || !metadata.icc.empty()) return;
     png_fixed_point gamma = 0;
     if (png_get_valid(png_, info_, PNG_INFO_gAMA) != 0 && png_get_gAMA_fixed(png_, info_, &gamma) != 0)
@@ -217,7 +217,7 @@ class PngRowReader final : public RowReader {
     if (taken_ == shape()[0] && !decoder_.is_interlaced()) check(decoder_.finish());
   }
 
-  /// Copies rows of an interlaced picture. Every pass goes over all rows, so rows are complete only after the last pass.
+  /// Copies the next rows of an interlaced picture, which is read as a whole at the first call, since every pass adds to all rows.
   void copy_interlaced(std::int64_t count, std::byte* dst) {
     if (taken_ == 0 && count == shape()[0]) return read_interlaced(dst);
     if (!picture_) {

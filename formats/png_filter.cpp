@@ -9,7 +9,7 @@
 namespace patchfold::formats {
 namespace {
 
-/// The filters for one byte: `a` is the byte left of it, `b` above, `c` above `a`.
+/// The filters of a byte x: `a` is the byte left of it (one pixel before), `b` the byte above it, `c` the byte above `a`.
 struct None {
   static int of(int x, int, int, int) noexcept { return x; }
 };
@@ -32,7 +32,7 @@ struct Paeth {
   }
 };
 
-/// The length of a piece of a row whose sum fits into 32 bits.
+/// The length of a part of a row; the sum of its bytes fits into 32 bits.
 constexpr std::size_t piece = 1 << 16;
 
 template <class Filter>
@@ -65,7 +65,7 @@ struct Choice {
   std::uint64_t (*cost)(const std::uint8_t*, const std::uint8_t*, std::size_t, std::size_t) noexcept;
   void (*apply)(const std::uint8_t*, const std::uint8_t*, std::size_t, std::size_t, std::uint8_t*) noexcept;
 };
-/// The filters; the index of a filter is its number in files.
+/// The filters, at the indices that are their numbers in PNG files.
 constexpr Choice choices[] = {{cost<None>, apply<None>},
                               {cost<Sub>, apply<Sub>},
                               {cost<Up>, apply<Up>},
@@ -76,7 +76,7 @@ constexpr Choice choices[] = {{cost<None>, apply<None>},
 
 void filter_png_row(const std::uint8_t* row, const std::uint8_t* above, std::size_t bytes, std::size_t pixel,
                     std::uint8_t* dst) noexcept {
-  // A filtered row must have a sum that is a tenth smaller, since filters hide repetitions.
+  // A filter must make the sum a tenth smaller than that of the row itself: filters hide repetitions, which compress well.
   std::uint8_t best = 0;
   std::uint64_t least = cost<None>(row, above, bytes, pixel) / 10 * 9;
   for (std::uint8_t i = 1; i < std::size(choices); ++i) {

@@ -10,7 +10,7 @@
 namespace patchfold::formats {
 namespace {
 
-/// Returns the bytes compressed; empty if memory runs out.
+/// Returns the bytes compressed by zlib; nothing if memory runs out.
 std::string compressed(const std::string& bytes) {
   std::string stream(compressBound(bytes.size()), '\0');
   uLongf size = stream.size();
@@ -29,7 +29,7 @@ bool is_keyword(const std::string& text) {
 std::pair<std::string, std::string> text_chunk(const std::string& keyword, const std::string& text) {
   const bool is_ascii = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<signed char>(c) >= 0; });
   if (is_ascii) return {"tEXt", keyword + '\0' + text};
-  return {"iTXt", keyword + std::string(5, '\0') + text};  // not compressed, no language, no translated keyword
+  return {"iTXt", keyword + std::string(5, '\0') + text};  // zeros: not compressed, no language, no translated keyword
 }
 
 }  // namespace

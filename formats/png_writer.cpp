@@ -51,9 +51,9 @@ class PngRowWriter final : public RowWriter {
     return pixels;
   }
   std::size_t pixel_bytes() const noexcept { return static_cast<std::size_t>(pixels_.channels() * pixels_.depth()); }
-  /// Returns the bytes from a row to the next row. Before each row there are zeros, which filters read as left neighbours.
+  /// Returns the bytes from a row to the next row. Zeros stand before each row, as the left neighbours of its first pixel.
   std::int64_t row_step() const noexcept { return static_cast<std::int64_t>(pixel_bytes() + pixels_.row_bytes()); }
-  /// Returns row i of the batch; -1 is the row above the batch.
+  /// Returns row i of the batch, the rows that are filtered together; row -1 is the row above the batch.
   std::byte* row(std::int64_t i) const noexcept {
     return rows_.get() + (i + 1) * row_step() + static_cast<std::int64_t>(pixel_bytes());
   }
@@ -88,12 +88,12 @@ class PngRowWriter final : public RowWriter {
   void write_batch() {
     filter_batch();
     left_ += static_cast<std::size_t>(rows_in_batch_) * filtered_row_;
-    // Only whole parts are compressed, so that the parts are the same for every number of threads.
+    // Before the last row, only whole parts are compressed, so that the parts are the same for every number of threads.
     const std::size_t bytes = written_ == pixels_.height() ? left_ : left_ - left_ % ZlibBlocks::part;
     std::byte* const begin = filtered_.get() + ZlibBlocks::window;
     zlib_.compress({begin, bytes}, [this](std::span<std::byte> part, std::uint32_t crc) { write_data(part, crc); });
     left_ -= bytes;
-    // The window that the next part needs, and the bytes that are not compressed yet, are moved to the beginning.
+    // Moves to the beginning the window that the next part needs, and the bytes that are not compressed yet.
     std::memmove(begin - ZlibBlocks::window, begin - ZlibBlocks::window + bytes, ZlibBlocks::window + left_);
     std::memcpy(row(-1), row(rows_in_batch_ - 1), pixels_.row_bytes());
     rows_in_batch_ = 0;
@@ -118,7 +118,7 @@ class PngRowWriter final : public RowWriter {
     if (!executor_.run(job.pieces, body, &job)) throw_if_failed(Status::executor_failed, "png");
   }
 
-  /// Writes bytes as an IDAT chunk; the memory before and after the bytes has room for the chunk's frame.
+  /// Writes bytes as an IDAT chunk. The memory around the bytes has room for the chunk's length, type and checksum.
   void write_data(std::span<std::byte> part, std::uint32_t crc) {
     const std::string frame = big_endian(static_cast<std::uint32_t>(part.size())) + "IDAT";
     std::byte* const begin = part.data() - frame.size();
@@ -143,7 +143,7 @@ class PngRowWriter final : public RowWriter {
   std::shared_ptr<std::byte> filtered_;
   OutputFile file_;
   std::int64_t rows_in_batch_ = 0;
-  std::size_t left_ = 0;  ///< filtered bytes that are not compressed yet
+  std::size_t left_ = 0;  ///< filtered bytes that still have to be compressed
   std::int64_t written_ = 0;
 };
 

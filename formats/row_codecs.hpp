@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader and the writer of each format, for rows.cpp.
+// The functions with which rows.cpp opens and creates a file of each format.
 #pragma once
 
 #include "formats/rows.hpp"
 
 namespace patchfold::formats {
 
-/// Returns whether the bytes may be the beginning of a file of a known format; true if there are too few bytes to tell.
+/// Returns whether the bytes may begin a file of a known format; true if they are too few to tell.
 bool begins_a_file(std::string_view first) noexcept;
 
 std::unique_ptr<RowReader> open_npy(InputFile file, const std::filesystem::path& path);
 std::unique_ptr<RowReader> open_png(InputFile file, const std::filesystem::path& path);
 std::unique_ptr<RowReader> open_jpeg(InputFile file, const std::filesystem::path& path);
 std::unique_ptr<RowReader> open_tiff(InputFile file, const std::filesystem::path& path, std::optional<int> page);
-/// Opens a PNG, JPEG or TIFF file. Errors about the kind of file have the op "picture".
+/// Opens a PNG, JPEG or TIFF file. If the file is none of these, the error has the op "picture".
 std::unique_ptr<RowReader> open_picture(const std::filesystem::path& path, std::optional<int> page);
 
 std::unique_ptr<RowWriter> create_npy(const std::filesystem::path& path, const Dims& shape, const ElementType& type);

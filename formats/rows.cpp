@@ -96,7 +96,7 @@ void RowReader::read(std::int64_t count, std::byte* dst) {
     subject().fail(ErrorCode::value, "has fewer rows left than are to be read", std::to_string(count),
                    "at most " + std::to_string(shape_[0] - next_));
   if (count == 0) return;
-  // A codec cannot continue after an error, so a failed reader is at its end.
+  // A codec cannot continue after an error; the reader then counts as read to its end.
   const std::int64_t first = std::exchange(next_, shape_[0]);
   if (row_bytes_ > 0) read_rows(count, dst);
   next_ = first + count;

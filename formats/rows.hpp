@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are read and written row by row, so that they may be larger than the memory. A row is one entry of the first
-// axis. Readers and writers hold one row, strip or row of tiles. An interlaced PNG, a progressive JPEG and the compressed bytes of
-// a TIFF strip are in memory as a whole.
+// Files that are read and written row by row, so that they may be larger than the memory. A row is one entry of the first axis. A
+// reader or writer holds one row, one strip, or one row of tiles in memory. Three things are in memory as a whole: an interlaced
+// PNG, a progressive JPEG, and the compressed bytes of a TIFF strip.
 #pragma once
 
 #include <filesystem>
@@ -30,18 +30,18 @@ class RowReader {
   const Dims& shape() const noexcept { return shape_; }
   const ElementType& type() const noexcept { return type_; }
   std::int64_t row_bytes() const noexcept { return row_bytes_; }
-  /// Returns the file's metadata; of PNG files only the chunks before the pixels.
+  /// Returns the file's metadata; of a PNG file only what stands before the pixels.
   const Metadata& metadata() const noexcept { return metadata_; }
   /// Returns the number of the row that is read next.
   std::int64_t next() const noexcept { return next_; }
-  /// Reads the next `count` rows, row-major, without gaps. Throws Error(file_open, file_format, file_unsupported,
-  /// out_of_memory), and Error(value) if fewer rows are left. After an error the reader has no more rows.
+  /// Reads the next `count` rows, row-major, without gaps. Throws Error(file_open, file_format, file_unsupported, out_of_memory),
+  /// and Error(value) if fewer rows are left. After an error no rows are left.
   void read(std::int64_t count, std::byte* dst);
 
  protected:
   RowReader(std::string_view op, std::filesystem::path path) : op_(op), path_(std::move(path)) {}
   Subject subject() const noexcept { return {op_, path_}; }
-  /// Sets shape and type. Constructors of readers call it.
+  /// Sets the shape and the type; the constructor of each reader calls it.
   void describe(const Dims& shape, ElementType type);
   void carry(Metadata metadata) { metadata_ = std::move(metadata); }
 
@@ -57,14 +57,14 @@ class RowReader {
   std::int64_t next_ = 0;
 };
 
-/// Returns the format of a name's extension, in upper or lower case; nothing for an unknown extension.
+/// Returns the format that the extension of a file's name means, in upper or lower case; nothing for an unknown extension.
 std::optional<FileFormat> format_of_name(const std::filesystem::path& path);
 /// Returns the format that a file's first bytes show. Throws Error(file_open, file_format, file_unsupported).
 FileFormat format_of_file(const std::filesystem::path& path);
 
-/// Opens a .npy, PNG, JPEG or TIFF file; the first bytes show the format. `page` is the page of a TIFF file, counted from 0 without
-/// reduced copies and masks; a file with several pages requires it. Throws Error(file_open, file_format, file_unsupported), and
-/// Error(value) if the file has no such page. .npy files in Fortran order cannot be read by rows.
+/// Returns a reader of a .npy, PNG, JPEG or TIFF file, whose first bytes show the format. `page` is the page of a TIFF file,
+/// counted from 0 without reduced copies and masks; a file with several pages requires it. Throws Error(file_open, file_format,
+/// file_unsupported), and Error(value) if the file has no such page. .npy files in Fortran order cannot be read by rows.
 std::unique_ptr<RowReader> open_rows(const std::filesystem::path& path, std::optional<int> page = std::nullopt);
 
 struct TiffOptions {
@@ -76,7 +76,7 @@ struct TiffOptions {
 
 class PixelRows;
 
-/// The range of numbers that is mapped to the range from black to white.
+/// The numbers that become black and white; the numbers between them become greys.
 struct ValueRange {
   double black = 0;
   double white = 255;
@@ -85,10 +85,10 @@ struct ValueRange {
 struct WriteOptions {
   TiffOptions tiff{};
   int jpeg_quality = 95;               ///< 1 to 100
-  std::optional<ValueRange> range{};   ///< floating-point numbers that become 8 bits; none: 0 to 255
-  std::optional<FileFormat> format{};  ///< none: the format of the name
-  Metadata metadata{};                 ///< data that the format cannot hold is a loss
-  Executor* executor = nullptr;        ///< for PNG; null: the default executor
+  std::optional<ValueRange> range{};   ///< the floating-point numbers that become 0 to 255; none: 0 to 255
+  std::optional<FileFormat> format{};  ///< none: the format that the name's extension means
+  Metadata metadata{};                 ///< what the format cannot hold is a loss
+  Executor* executor = nullptr;        ///< compresses PNG; null: the default executor
 
   WriteOptions() = default;
   WriteOptions(const TiffOptions& options) : tiff(options) {}
@@ -105,13 +105,13 @@ class RowWriter {
   const ElementType& type() const noexcept { return type_; }
   /// Returns the number of the row that is written next.
   std::int64_t next() const noexcept { return next_; }
-  /// Returns a line for each kind of given data that the file does not hold; complete after commit().
+  /// Returns a line for each kind of given data that the file does not hold (a loss); complete after commit().
   const std::vector<std::string>& losses() const noexcept { return losses_; }
-  /// Appends rows of shape [count, rest of the file's shape..] with any strides. Throws Error(rank, shape, dtype) for rows
-  /// that do not fit the file, and Error(file_write); after Error(file_write) nothing more can be written.
+  /// Appends rows of shape [count, rest of the file's shape..], of any strides. Throws Error(rank, shape, dtype) for rows that do
+  /// not fit the file, and Error(file_write), after which nothing more can be written.
   void write(const ConstTensorView& rows);
-  /// Completes the file and gives it its name. Throws Error(shape) if rows are missing, Error(file_write), and Error(value) for
-  /// floating-point numbers that all lie between 0 and 1 where 255 is white: the picture would be black.
+  /// Completes the file and gives it its name. Throws Error(shape) if rows are missing, Error(file_write), and Error(value) if all
+  /// floating-point numbers lie between 0 and 1 although 255 is white: the picture would be black.
   void commit();
 
  protected:
@@ -119,13 +119,13 @@ class RowWriter {
       : op_(op), path_(std::move(path)), shape_(shape), type_(std::move(type)) {}
   Subject subject() const noexcept { return {op_, path_}; }
   void lose(std::string what) { losses_.push_back(std::move(what)); }
-  /// Returns the part of the options' metadata that the format can hold; calls lose() for the rest.
+  /// Returns the part of the options' metadata that the format can hold; records the rest as losses.
   Metadata kept_metadata(const WriteOptions& options, FileFormat format);
-  /// Throws for a picture that is black by mistake, and records the number of clipped values.
+  /// Throws for a picture that would be black by mistake. Records the clipped values as a loss.
   void finish_values(const PixelRows& pixels);
 
  private:
-  virtual void write_rows(const ConstTensorView& rows) = 0;  ///< at least one row
+  virtual void write_rows(const ConstTensorView& rows) = 0;  ///< `rows` has at least one row
   virtual void finish() = 0;
   void check_usable() const;
 
@@ -138,12 +138,11 @@ class RowWriter {
   std::vector<std::string> losses_{};
 };
 
-/// Creates a file of this shape. Without options.format the extension of the name decides: .npy, .png, .jpg, .jpeg, .tif or
-/// .tiff; "-" (standard output), /dev/stdout and other files of /dev get .npy. Pictures are H x W x C. PNG and JPEG hold
-/// uint8, and PNG uint16 too; floating-point numbers are mapped from options.range, rounded to nearest even and clipped to
-/// 0..255. TIFF holds integers and floating-point numbers of 8 to 64 bits unchanged, and bfloat16 as float32, which is exact. A
-/// TIFF file is not written from its first byte to its last: standard output gets the complete file, and any other file must be
-/// regular.
+/// Returns a writer of a new file of this shape. Without options.format the extension of the name decides: .npy, .png, .jpg, .jpeg,
+/// .tif or .tiff; "-" (standard output), /dev/stdout and other files of /dev get .npy. Pictures are H x W x C. PNG and JPEG hold
+/// uint8, and PNG uint16 too. Floating-point numbers are mapped from options.range to 0..255, rounded to nearest even and clipped.
+/// TIFF holds integers and floating-point numbers of 8 to 64 bits unchanged, and bfloat16 as float32, which is exact. A TIFF file
+/// is not written in order, so standard output gets the complete file at the end, and any other file must be regular.
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& path, const Dims& shape, const ElementType& type,
                                        const WriteOptions& options = {});
 

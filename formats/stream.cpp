@@ -32,7 +32,7 @@ Stored store(int stream, const Subject& subject) {
     write_all(stored.file.get(), buffer.data(), held, subject, "cannot be stored in a temporary file");
     stored.size += static_cast<std::int64_t>(held);
     const std::string_view begin(reinterpret_cast<const char*>(buffer.data()), held);
-    // A stream with an unknown format may be endless, so only its beginning is read.
+    // A stream of unknown format may be endless, so reading ends after its first bytes.
     if (count == 0 || (is_begin && !begins_a_file(begin))) return stored;
     held = 0;
   }

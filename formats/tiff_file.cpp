@@ -11,15 +11,15 @@
 namespace patchfold::formats {
 namespace {
 
-/// Returns the most bytes that libtiff may allocate at once for a file of this size. libtiff reads no more than the file,
-/// and its tables for decoding are small.
+/// Returns the most bytes that libtiff may allocate at once for a file of this size: as many as the file has, and 64 MB for its
+/// decoding tables.
 tmsize_t most_memory(std::int64_t file_size) {
   constexpr std::int64_t tables = std::int64_t{64} << 20;
   return file_size < std::numeric_limits<tmsize_t>::max() - tables ? file_size + tables : file_size;
 }
 
-/// Returns whether a message says that memory ran out, for which libtiff and its codecs have no code. Messages about the limit
-/// given to libtiff, and about a list without entries, are faults of the file.
+/// Returns whether a message says that memory ran out; libtiff and its codecs have no code for this. Messages about the limit that
+/// is given to libtiff, and about a list without entries, are faults of the file instead.
 bool tells_of_memory(std::string_view message) {
   constexpr std::string_view words[] = {"Failed to allocate", "annot allocate", "Out of memory", "ot enough memory",
                                         "nsufficient memory", "No space for",   "malloc("};
@@ -35,7 +35,7 @@ struct OptionsDeleter {
 }  // namespace
 
 TiffFile::TiffFile(InputFile file) : input_(std::move(file)) {
-  // The mode: the file is not mapped, strips are not split, and offsets of strips are read when needed.
+  // r: reads; m: does not map the file; c: does not split strips; O: reads the offsets of strips when they are needed.
   tiff_ = open("rmcO");
 }
 
@@ -100,7 +100,7 @@ std::int64_t TiffFile::write(const void* data, std::int64_t count) noexcept {
 
 tmsize_t TiffFile::on_read(thandle_t handle, void* dst, tmsize_t count) {
   auto* file = static_cast<TiffFile*>(handle);
-  // libtiff would use a negative number of bytes as an offset in its buffer, so a failed read counts as 0 bytes.
+  // libtiff would use -1 as an offset in its buffer, so a failed read counts as 0 bytes.
   const auto done = std::max<std::int64_t>(0, file->read(dst, count));
   file->position_ += done;
   return done;
@@ -127,14 +127,14 @@ toff_t TiffFile::on_size(thandle_t handle) {
   return static_cast<toff_t>(static_cast<const TiffFile*>(handle)->size());
 }
 
-/// Keeps the first message, because later messages are its consequences.
+/// Keeps the first message, since later messages are its consequences.
 int TiffFile::on_error(TIFF*, void* user, const char*, const char* format, va_list values) {
   auto& message = static_cast<TiffFile*>(user)->message_;
   if (message[0] == '\0') std::vsnprintf(message, sizeof(message), format, values);
   return 1;
 }
 
-/// Turns libjpeg's warnings into errors, because libjpeg only warns of damaged pictures, and patchfold refuses them.
+/// Turns libjpeg's warnings into errors: libjpeg only warns of damaged pictures, which patchfold refuses.
 int TiffFile::on_warning(TIFF* tiff, void* user, const char* module, const char* format, va_list values) {
   if (module != nullptr && std::string_view(module) == "JPEGLib") on_error(tiff, user, module, format, values);
   return 1;

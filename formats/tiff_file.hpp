@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses libtiff with InputFile and OutputFile. libtiff reads and writes through callbacks, and neither maps files nor prints.
+// Uses libtiff with InputFile and OutputFile: libtiff calls functions here to read and write; it neither maps files nor prints.
 #pragma once
 
 #include <tiffio.h>
@@ -13,7 +13,8 @@
 
 namespace patchfold::formats {
 
-/// Returns SAMPLEFORMAT_UINT, _INT or _IEEEFP; 0 for element types that TIFF files do not hold.
+/// Returns the constant of libtiff for the kind of a dtype: SAMPLEFORMAT_UINT, _INT or _IEEEFP; 0 if TIFF files do not hold the
+/// dtype.
 constexpr int sample_format(DType dtype) noexcept {
   switch (kind_of(dtype)) {
     case ElementKind::unsigned_integer: return SAMPLEFORMAT_UINT;
@@ -25,7 +26,7 @@ constexpr int sample_format(DType dtype) noexcept {
 
 class TiffFile {
  public:
-  /// Opens a file for reading, at its first page. The handle is null if this page is damaged.
+  /// Opens a file for reading, at its first page. If this page is damaged, libtiff's handle is null.
   explicit TiffFile(InputFile file);
   /// Opens a file for writing. `file` must outlive this object.
   TiffFile(OutputFile& file, bool big);
@@ -38,9 +39,9 @@ class TiffFile {
   /// Returns whether libtiff has reported an error.
   bool has_failed() const noexcept { return message_[0] != '\0' || failure_ || read_error_ != 0; }
   /// Throws the error that stopped libtiff: the exception of an InputFile or OutputFile, Error(file_open) if the system could not
-  /// read, or else Error(code) with the given rule and libtiff's message.
+  /// read, or else Error(code) with the rule and libtiff's message.
   [[noreturn]] void fail(const Subject& subject, ErrorCode code, std::string_view rule) const;
-  /// Closes a written file; bytes in libtiff's buffers are written only if `whole`.
+  /// Closes a written file. With `whole`, writes the bytes that libtiff still holds in its buffers; else drops them.
   void close(bool whole) noexcept;
 
  private:
@@ -60,9 +61,9 @@ class TiffFile {
   std::optional<InputFile> input_{};
   OutputFile* output_ = nullptr;
   std::int64_t position_ = 0;
-  std::int64_t written_ = 0;  ///< bytes of the file that is written
+  std::int64_t written_ = 0;  ///< the size that the written file has so far
   bool is_discarded_ = false;
-  bool is_without_options_ = false;  ///< memory for the options ran out
+  bool is_without_options_ = false;  ///< memory for libtiff's options ran out
   int read_error_ = 0;
   std::exception_ptr failure_{};
   char message_[200] = {};
@@ -71,9 +72,9 @@ class TiffFile {
 
 /// Reads the metadata of the file's current page.
 Metadata tiff_metadata(TIFF* tiff);
-/// Sets the fields of a page that is being written; returns false if libtiff refused a field.
+/// Sets the fields of a page that is being written. Returns false if libtiff refuses a field.
 bool set_tiff_metadata(TIFF* tiff, const Metadata& metadata);
-/// Returns the number of bytes of the fields in a file.
+/// Returns the number of bytes that the metadata's fields take in a file.
 std::size_t metadata_bytes(const Metadata& metadata) noexcept;
 
 }  // namespace patchfold::formats

@@ -12,8 +12,8 @@ namespace {
 struct Codec {
   int compression;
   std::string_view name;
-  /// The most bytes of samples that a byte of the file can hold. A larger picture is refused before memory is allocated. 0:
-  /// the codec is not read.
+  /// The most bytes of samples for each byte of the file: a larger picture is refused before memory is allocated. 0: patchfold does
+  /// not read this codec.
   std::int64_t most_bytes_per_byte;
 };
 
@@ -35,7 +35,7 @@ constexpr Codec codecs[] = {
     {COMPRESSION_WEBP, "WebP", 0},
 };
 
-/// Returns a field of 16 bits, or `missing`.
+/// Returns the value of a field of 16 bits; `missing` if the page does not have it.
 int short_field(TIFF* tiff, std::uint32_t tag, int missing) {
   std::uint16_t value = 0;
   return TIFFGetFieldDefaulted(tiff, tag, &value) != 0 ? value : missing;
@@ -120,7 +120,7 @@ void read_blocks(TIFF* tiff, TiffLayout& layout) {
   }
 }
 
-/// Returns whether libtiff computes the same numbers and sizes of blocks as `layout`.
+/// Returns whether libtiff computes the same number of blocks, and the same sizes, as `layout`.
 bool is_consistent(TIFF* tiff, const TiffLayout& layout) {
   const auto across = ceil_div(layout.width, layout.block_width);
   const auto blocks = Checked(across) * Checked(ceil_div(layout.height, layout.block_height)) * Checked(layout.planes);

@@ -8,8 +8,8 @@
 namespace patchfold::formats {
 
 struct TiffLayout {
-  /// direct: uncompressed strips, read without libtiff; scanlines: compressed strips, row by row; blocks: tiles and
-  /// compressed strips of single channels, whole.
+  /// How the page is read. direct: uncompressed strips, without libtiff; scanlines: compressed strips, row by row; blocks: tiles,
+  /// and compressed strips of single channels, as wholes.
   enum class Way { direct, scanlines, blocks };
 
   Way way = Way::direct;
@@ -18,12 +18,12 @@ struct TiffLayout {
   std::int64_t height = 0;
   std::int64_t width = 0;
   std::int64_t channels = 0;
-  std::int64_t planes = 1;  ///< 1: the channels of a pixel are neighbours; else one plane per channel
+  std::int64_t planes = 1;  ///< 1: the channels of a pixel lie side by side; else one plane for each channel
   bool is_deflate = false;  ///< compressed by deflate
   bool is_tiled = false;
-  std::int64_t block_width = 0;  ///< of a tile or strip, in pixels
+  std::int64_t block_width = 0;  ///< width of a tile or strip, in pixels
   std::int64_t block_height = 0;
-  bool is_inverted = false;  ///< 0 is white
+  bool is_inverted = false;  ///< the number 0 is white
 
   /// Returns the bytes from a pixel to its right neighbour.
   std::int64_t sample_step() const noexcept { return static_cast<std::int64_t>(size) * (planes == 1 ? channels : 1); }

@@ -18,7 +18,7 @@ TIFFDataType type_of(GeoType type) {
   return type == GeoType::number ? TIFF_DOUBLE : type == GeoType::short_number ? TIFF_SHORT : TIFF_ASCII;
 }
 
-/// Returns the bytes of a field, whose length libtiff counts with 32 bits.
+/// Returns the bytes of a field whose length libtiff counts with 32 bits; nothing if the page lacks it.
 std::string bytes_field(TIFF* tiff, std::uint32_t tag) {
   std::uint32_t count = 0;
   const void* data = nullptr;
@@ -26,7 +26,7 @@ std::string bytes_field(TIFF* tiff, std::uint32_t tag) {
   return {static_cast<const char*>(data), count};
 }
 
-/// Returns the values of a field, which libtiff may know or not know.
+/// Returns the values of a field in the form of GeoField; nothing if the page lacks it or has it in another type.
 std::string geo_field(TIFF* tiff, const GeoTag& tag) {
   const TIFFField* field = TIFFFindField(tiff, tag.tag, TIFF_ANY);
   if (field == nullptr || TIFFFieldDataType(field) != type_of(tag.type)) return {};
@@ -48,7 +48,7 @@ std::string geo_field(TIFF* tiff, const GeoTag& tag) {
   return values;
 }
 
-/// Defines the Geo fields, which libtiff does not know.
+/// Defines the GeoTIFF and GDAL fields, which libtiff does not know.
 void define_geo_tags(TIFF* tiff) {
   std::vector<TIFFFieldInfo> infos;
   for (const GeoTag& tag : geo_tags)

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view not_sound = "must be a sound TIFF file";
 constexpr std::int64_t most_pages = 65536;
 
-/// Goes to the chosen page.
+/// Goes to the chosen page; pages are counted without reduced copies and masks.
 void choose_page(const TiffFile& file, std::optional<int> page, const Subject& subject) {
   TIFF* tiff = file.get();
   std::int64_t pages = 0;
@@ -33,7 +33,7 @@ void choose_page(const TiffFile& file, std::optional<int> page, const Subject& s
       subject.fail(ErrorCode::file_unsupported, "has too many pages", {}, "at most " + std::to_string(most_pages));
     if (TIFFReadDirectory(tiff) == 0) file.fail(subject, ErrorCode::file_format, not_sound);
   }
-  pages = std::max<std::int64_t>(pages, 1);  // a file may have a reduced copy as its only page
+  pages = std::max<std::int64_t>(pages, 1);  // a file may consist of a single page that is marked as a reduced copy
   if (page.value_or(0) >= pages)
     subject.fail(ErrorCode::value, "has no such page", "page " + std::to_string(*page),
                  "a page from 0 to " + std::to_string(pages - 1));
@@ -49,8 +49,8 @@ struct InflateEnd {
   void operator()(z_stream* stream) const noexcept { inflateEnd(stream); }
 };
 
-/// Throws an error if the deflate stream of a strip or tile of at most `most` bytes is damaged. libtiff stops when the strip
-/// or tile is full, so it does not see the checksum of a stream that damage has made longer.
+/// Throws an error if the deflate stream of a strip or tile of at most `most` bytes is damaged. libtiff stops reading when the
+/// strip or tile is full; if damage made the stream longer, libtiff never sees its checksum.
 void check_deflate(const TiffFile& file, std::uint32_t block, std::int64_t most, const Subject& subject) {
   const auto size = static_cast<std::uint64_t>(file.input().size());
   const std::uint64_t begin = std::min<std::uint64_t>(TIFFGetStrileOffset(file.get(), block), size);
@@ -67,7 +67,7 @@ void check_deflate(const TiffFile& file, std::uint32_t block, std::int64_t most,
   z_stream stream{};
   int state = inflateInit(&stream);
   const std::unique_ptr<z_stream, InflateEnd> guard(&stream);
-  // Some writers fill up the last strip, so a stream may be longer than its rows, but not without end.
+  // Some writers fill up the last strip, so a stream may hold more than its rows, but not without end.
   while (state == Z_OK && length <= 2 * most + chunk) {
     if (stream.avail_in == 0) {
       const std::int64_t wanted = std::min(chunk, static_cast<std::int64_t>(end) - position);
@@ -130,11 +130,11 @@ class TiffRowReader final : public RowReader {
       case Way::blocks: read_blocks(count, dst); break;
     }
     y_ += count;
-    // If white is 0, the real values are, as unsigned integers, the largest value minus the stored values.
+    // If 0 is white, the true values are the largest unsigned integer minus the stored values.
     if (layout_.is_inverted) std::transform(dst, dst + count * row_bytes(), dst, [](std::byte value) { return ~value; });
   }
 
-  /// Reads uncompressed strips without libtiff, which would load whole strips, and a strip may be as large as the picture.
+  /// Reads uncompressed strips without libtiff, which would load a whole strip, perhaps as large as the picture.
   void read_direct(std::int64_t count, std::byte* dst) {
     const std::int64_t bytes = plane_row_bytes();
     const std::int64_t most_rows = std::max<std::int64_t>(1, (std::int64_t{1} << 18) / bytes);
@@ -188,7 +188,7 @@ class TiffRowReader final : public RowReader {
     if (layout_.is_deflate) check_deflate(file_, block, layout_.block_bytes(), subject());
   }
 
-  /// Reads tiles, and compressed strips of single channels.
+  /// Reads rows out of tiles, and out of compressed strips of single channels.
   void read_blocks(std::int64_t count, std::byte* dst) {
     for (std::int64_t done = 0; done < count;) {
       const std::int64_t in_band = (y_ + done) % layout_.block_height;
@@ -229,7 +229,7 @@ class TiffRowReader final : public RowReader {
     if (given != expected || file_.has_failed()) fail_format();
   }
 
-  /// Copies a part of the rows, of one plane or of all channels, into the result.
+  /// Copies a part of a block, of one plane or of all channels, to its place in the result.
   void place(const std::byte* src, std::int64_t rows, std::int64_t columns, std::int64_t src_row, std::int64_t x,
              std::int64_t plane, std::byte* dst) const {
     const std::int64_t pixel = layout_.channels * static_cast<std::int64_t>(layout_.size);

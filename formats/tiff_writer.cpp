@@ -13,7 +13,7 @@ namespace {
 using Compression = TiffOptions::Compression;
 
 constexpr std::int64_t strip_bytes = std::int64_t{1} << 18;
-/// The largest number of strips, of rows, and of bytes of a block, since libtiff counts them in int32.
+/// The largest number of strips or tiles, of rows, and of bytes of one strip or tile: libtiff counts them in int32.
 constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
 
 int compression_code(Compression compression) {
@@ -25,13 +25,13 @@ int compression_code(Compression compression) {
   }
 }
 
-/// The form of the file: blocks are strips of whole rows, or square tiles.
+/// The form of the file. Its blocks are strips of whole rows, or square tiles.
 struct TiffPlan {
-  /// Plans the file; `besides` is the number of bytes of metadata.
+  /// Plans the file; `besides` is the number of bytes of its metadata.
   TiffPlan(const Dims& shape, const ElementType& type, const TiffOptions& options, std::int64_t besides,
            const Subject& subject);
 
-  DType dtype;  ///< in the file
+  DType dtype;  ///< the type of the samples in the file
   std::int64_t sample_bytes = 0;
   std::int64_t row_bytes = 0;
   std::int64_t block_height = 0;
@@ -67,8 +67,8 @@ TiffPlan::TiffPlan(const Dims& shape, const ElementType& type, const TiffOptions
   if (block_row_bytes > most / block_height)
     subject.fail(ErrorCode::value, "must have tiles of at most 2147483647 bytes", std::to_string(options.tile));
 
-  // The largest number of bytes of the samples and the table of blocks. LZW can make samples half as long again, other codecs
-  // hardly longer.
+  // The most bytes of the samples and of the table of blocks. LZW can make samples half as long again; with other codecs they
+  // hardly grow.
   const std::int64_t columns = options.tile > 0 ? ceil_div(shape[1], options.tile) : 1;
   const Checked blocks = Checked(columns) * Checked(ceil_div(shape[0], block_height));
   const Checked samples = blocks * Checked(block_height * block_row_bytes);
@@ -123,7 +123,8 @@ class TiffRowWriter final : public RowWriter {
     return done && set(TIFFTAG_ROWSPERSTRIP, static_cast<std::uint32_t>(plan_.block_height));
   }
 
-  /// Returns the predictor: differences of neighbours compress better, but not every reader knows them for 64-bit integers.
+  /// Returns the predictor: the codec compresses differences of neighbours better, but not every reader knows them for 64-bit
+  /// integers.
   int predictor() const {
     if (sample_format(plan_.dtype) == SAMPLEFORMAT_IEEEFP) return PREDICTOR_FLOATINGPOINT;
     return plan_.sample_bytes < 8 ? PREDICTOR_HORIZONTAL : PREDICTOR_NONE;
@@ -152,7 +153,7 @@ class TiffRowWriter final : public RowWriter {
     if (TIFFWriteEncodedStrip(file_.get(), strip, band_.get(), bytes) != bytes) fail_writing();
   }
 
-  /// Writes tiles. Parts of tiles beyond the picture are 0.
+  /// Writes tiles; the parts of tiles outside the picture are 0.
   void write_tiles() {
     const std::int64_t bytes = plan_.block_row_bytes;
     for (std::int64_t left = 0; left < plan_.row_bytes; left += bytes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file is parsed twice: once for all members except the tiles, and once for the tiles. Each tile is checked and dropped, so a
-// million tiles need no more memory than their names.
+// A plan is parsed twice: once for all members except the tiles, and once for the tiles. Each tile is checked and then dropped, so
+// that of a million tiles only names and checksums are in memory.
 #include "formats/tile_plan.hpp"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class Reader {
     if (const auto* text = value.as<std::string>()) return *text;
     fail_value(name + "." + key, "must be a string", value);
   }
-  /// Returns the value of a word; a word that `allows` refuses is an error like an unknown word.
+  /// Returns the value that a word stands for. A word whose value `allows` refuses is an error, as an unknown word is.
   template <class E>
   E choice(const Json& parent, const std::string& name, const char* key, bool (*allows)(E) noexcept = nullptr) const {
     const auto value = patchfold::value_of<E>(string(parent, name, key));
@@ -75,7 +75,7 @@ class Reader {
   const std::filesystem::path& path_;
 };
 
-/// Returns the plan without its tiles; calls `at_tile` for each tile.
+/// Returns the plan without its tiles; calls at_tile for each tile.
 template <class F>
 Json parse(const FileBytes& file, const Reader& reader, F&& at_tile) {
   const std::string_view text(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
@@ -164,7 +164,7 @@ bool is_plain_name(const std::string& name) {
          std::none_of(name.begin(), name.end(), [](char c) { return c == '/' || c == '\\' || c == '\0'; });
 }
 
-/// One list of spans in a plan, and the way to derive it from the tiling.
+/// The name of one list of spans of a tile in a plan, and the function that computes each span from the tiling.
 struct SpanList {
   const char* name;
   Span (*span)(const TileSpan&);

@@ -8,10 +8,10 @@
 //     {"index": 0, "file": "tile-000.png", "read": [[0, 512], [0, 512]], "pad": [[0, 0], [0, 0]],
 //      "write": [[0, 512], [0, 512]], "keep": [[0, 512], [0, 512]], "crc32": 2968832542}, ..]}
 //
-// "read", "write" and "keep" are the spans [begin, end) of TileSpan, for each tiled axis; "pad" is the padding before and
-// after. A picture that has metadata (a profile, a resolution, ..) has a member "metadata" in "source". "crc32" is the
-// checksum of the tile's elements in row-major order, little-endian: zlib.crc32( np.asarray(tile).tobytes()) in Python; of a JPEG
-// tile it is the checksum of the file.
+// "read", "write" and "keep" are the spans [begin, end) of TileSpan, for each tiled axis; "pad" is the padding before and after. A
+// picture that has metadata (a profile, a resolution, ..) has a member "metadata" in "source". "crc32" is the checksum of the
+// tile's elements in row-major order, little-endian: zlib.crc32(np.asarray(tile).tobytes()) in Python. Of a JPEG tile it is the
+// checksum of the file.
 #pragma once
 
 #include <cstdint>
@@ -28,24 +28,25 @@ namespace patchfold::formats {
 
 struct TilePlan {
   std::string source{};       ///< name of the picture's file
-  std::optional<int> page{};  ///< TIFF only: the page, if one was asked for
-  std::string type{};         ///< element type as type_text writes it
-  Metadata metadata{};        ///< the picture's; difference() ignores it
+  std::optional<int> page{};  ///< the page of a TIFF file, if the user chose one
+  std::string type{};         ///< the element type, as type_text writes it
+  Metadata metadata{};        ///< the metadata of the picture, which difference() ignores
   Tiling tiling;
-  std::vector<std::string> files{};   ///< for each tile the name of its file in the folder
-  std::vector<std::uint32_t> crcs{};  ///< for each tile
+  std::vector<std::string> files{};   ///< for each tile, the name of its file in the folder
+  std::vector<std::uint32_t> crcs{};  ///< for each tile, its checksum
 };
 
-/// Returns the name of a type ("uint8"), or the descr of .npy files for types that have no other name.
+/// Returns the name of a type ("uint8"); for types without a name, their descr in .npy files.
 std::string type_text(const ElementType& type);
 
-/// Reads and checks a plan: every member, and every span against the tiling. Names of files must have no folder. Throws
-/// Error(file_open, file_format, file_unsupported) with op "plan" and the path as argument; the rule names the member.
+/// Returns the plan in a file, after checking every member, and every span against the tiling. Names of files must have no folder.
+/// Throws Error(file_open, file_format, file_unsupported) with op "plan" and the path as argument; the rule names the member.
 TilePlan read_tile_plan(const std::filesystem::path& path);
 /// Writes a plan; the file appears complete or not at all. Throws Error(file_write).
 void write_tile_plan(const std::filesystem::path& path, const TilePlan& plan);
 
-/// Returns the first member, such as "tiling.stride", in which two plans differ; nothing if only checksums may differ.
+/// Returns the first member, such as "tiling.stride", in which two plans differ; nothing if they differ in checksums and metadata
+/// at most.
 std::optional<std::string> difference(const TilePlan& a, const TilePlan& b);
 
 }  // namespace patchfold::formats

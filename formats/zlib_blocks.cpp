@@ -35,7 +35,8 @@ class ZlibBlocks::Deflater {
   }
 
   std::size_t bound(std::size_t bytes) { return deflateBound(&stream_, bytes) + 16; }
-  /// Compresses data, and returns the number of bytes written. `room` must be enough for the longest result.
+  /// Writes compressed data to `dst` and returns the number of its bytes; `room`, the size of `dst`, must suffice for the longest
+  /// result. The `before` bytes in front of `data` are the dictionary.
   std::size_t run(const std::byte* data, std::size_t size, std::size_t before, int flush, std::byte* dst, std::size_t room) {
     deflateReset(&stream_);
     if (before > 0) deflateSetDictionary(&stream_, input(data - before), static_cast<uInt>(before));
@@ -53,12 +54,12 @@ class ZlibBlocks::Deflater {
 };
 
 struct ZlibBlocks::Slot {
-  Deflater matches{};  ///< looks for matches in the window
-  Deflater runs{};     ///< looks for repeated bytes only
+  Deflater matches{};  ///< replaces strings that already occur in the window
+  Deflater runs{};     ///< replaces runs of one repeated byte
   std::size_t room = 0;
   std::shared_ptr<std::byte> memory{};
-  std::size_t bytes = 0;  ///< of the stream
-  std::size_t size = 0;   ///< of the data
+  std::size_t bytes = 0;  ///< the bytes of the compressed part
+  std::size_t size = 0;   ///< the bytes of its data
   std::uint32_t adler = 1;
   std::uint32_t crc = 0;
   std::byte* stream() const noexcept { return memory.get() + room_before + header_bytes; }
@@ -67,12 +68,11 @@ struct ZlibBlocks::Slot {
 ZlibBlocks::ZlibBlocks(std::int64_t total, Executor& executor, Subject subject) : total_(total), executor_(executor) {
   const auto parts = static_cast<std::uint64_t>(total) / part + 1;
   const auto threads = static_cast<std::uint64_t>(std::max(executor.threads(), 1));
-  // Two slots for each thread, because some parts take longer than others.
+  // Two slots for each thread: parts take different times, so a thread that is done finds another one.
   const auto count = std::min({parts, threads > 1 ? 2 * threads : 1, std::uint64_t{most_slots}});
   for (std::uint64_t i = 0; i < count; ++i) {
     auto slot = std::make_unique<Slot>();
-    // Runs of repeated bytes would need no window, but zlib moves a small window so often that compressing would take three times
-    // as long.
+    // `runs` would need no large window, but zlib moves a small window so often that compressing would take three times as long.
     if (!slot->matches.start(6, Z_FILTERED) || !slot->runs.start(6, Z_RLE))
       subject.fail(ErrorCode::out_of_memory, "needs more memory than there is");
     slot->room = std::max(slot->matches.bound(part), slot->runs.bound(part));
@@ -123,7 +123,7 @@ void ZlibBlocks::compress(std::span<const std::byte> bytes, const Sink& sink) {
       Slot& slot = *slots_[i];
       std::byte* begin = slot.stream();
       adler_ = static_cast<std::uint32_t>(::adler32_combine(adler_, slot.adler, static_cast<z_off_t>(slot.size)));
-      if (done_ == 0) {  // the header: deflate with a window of 32 KB, and a check of both bytes
+      if (done_ == 0) {  // the header of the stream: deflate with a window of 32 KB; both bytes form a multiple of 31
         *--begin = std::byte{0x5E};
         *--begin = std::byte{0x78};
         slot.bytes += header_bytes;

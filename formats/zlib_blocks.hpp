@@ -15,20 +15,20 @@
 namespace patchfold::formats {
 
 /// Compresses each part separately, with the 32 KB before the part as its dictionary. A part ends at a whole byte, so the joined
-/// parts form one stream, hardly longer than a stream made in one piece. If a sample shows that only Huffman codes help, as in
-/// photographs, the compressor looks for no matches. The bytes do not depend on the number of threads.
+/// parts form one stream, hardly longer than one made in one piece. If a sample of a part hardly gets shorter by matches, as in
+/// photographs, only runs of repeated bytes are looked for. The bytes do not depend on the number of threads.
 class ZlibBlocks {
  public:
   static constexpr std::size_t window = 1 << 15;
   static constexpr std::size_t part = 1 << 18;
-  /// The number of free bytes before and after the bytes that a sink gets.
+  /// The bytes of free memory before and after the bytes that a sink gets.
   static constexpr std::size_t room_before = 8;
   static constexpr std::size_t room_after = 4;
 
-  /// A function that takes the next bytes of the stream, and their CRC-32.
+  /// Takes the next bytes of the stream, and their CRC-32.
   using Sink = std::function<void(std::span<std::byte> bytes, std::uint32_t crc)>;
 
-  /// Begins a stream of `total` bytes, at least 1. Throws Error(out_of_memory).
+  /// Begins the stream for `total` bytes of data, at least 1. Throws Error(out_of_memory).
   ZlibBlocks(std::int64_t total, Executor& executor, Subject subject);
   ZlibBlocks(const ZlibBlocks&) = delete;
   ZlibBlocks& operator=(const ZlibBlocks&) = delete;
@@ -36,7 +36,7 @@ class ZlibBlocks {
 
   /// Returns the number of parts that are compressed at the same time.
   std::size_t at_once() const noexcept { return slots_.size(); }
-  /// Compresses the next bytes. The last `window` earlier bytes, or all if there are fewer, must lie in memory before `bytes`.
+  /// Compresses the next bytes. In memory before `bytes` must lie the last `window` earlier bytes, or all if there are fewer.
   /// Throws the exceptions of the sink, and Error(executor) if the executor refused.
   void compress(std::span<const std::byte> bytes, const Sink& sink);
 

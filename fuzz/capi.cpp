@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the C interface: C must refuse the calls that C++ refuses, with the status of the same error, and give the same bytes.
-// For mistakes that only C allows (senseless kinds, sizes, counts and pointers), C must return an error and a message.
+// Fuzzes the C interface. C must refuse the calls that C++ refuses, with the status of the same error, and else give the same
+// bytes. For mistakes that only C allows (senseless kinds, sizes, counts and pointers), C must return an error with a message.
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -14,7 +14,7 @@ namespace {
 
 using testing::Random;
 
-/// The arguments of an operator as pf_attribute, with the memory that their pointers name.
+/// The arguments of an operator as pf_attribute, with the memory to which their pointers point.
 class Attributes {
  public:
   explicit Attributes(const std::vector<Argument>& arguments) {
@@ -54,7 +54,7 @@ pf_tensor tensor_of(void* data, const Dims& shape, const ProblemText& text) {
           static_cast<std::uint32_t>(text.element_size)};
 }
 
-/// The answer of the C++ interface to the request.
+/// What the C++ interface answers to the same request.
 struct Expected {
   std::optional<ErrorCode> refused{};
   Dims shape{};
@@ -66,7 +66,7 @@ Expected ask(const ProblemText& text) {
   return expected;
 }
 
-/// Makes mistakes that only C allows.
+/// Puts into a request mistakes that only C allows.
 void spoil(Random& random, std::vector<pf_attribute>& attributes, pf_tensor& input, pf_tensor& output) {
   if (!attributes.empty()) {
     pf_attribute& attribute =
@@ -145,9 +145,9 @@ void run(std::span<const std::uint8_t> bytes) {
   const bool is_spoiled = random.chance(30);
   ProblemText text = draw_problem(random).problem.text;
   if (find_operator(text.op).data_input.empty())
-    text.op = "unfold";  // coverage takes no data in C++; here it becomes unfold
+    text.op = "unfold";  // coverage takes no data in C++, so it becomes unfold
   for (auto& argument : text.arguments) {
-    if (argument.name.find('\0') != std::string::npos) argument.name = "x";  // C ends text there
+    if (argument.name.find('\0') != std::string::npos) argument.name = "x";  // a text of C ends at a NUL
     if (std::holds_alternative<IndexTensor>(argument.value)) argument.value = std::get<IndexTensor>(argument.value).values;
     if (std::holds_alternative<std::string>(argument.value) || std::holds_alternative<Scalar>(argument.value))
       if (refusal([&] { argument.value = std::string(to_string(argument.value).c_str()); })) return;
@@ -169,7 +169,7 @@ void run(std::span<const std::uint8_t> bytes) {
   }
   const pf_status status =
       checked(pf_output_shape(text.op.c_str(), attributes.list().data(), count, &input, 1, shape, &rank));
-  // C++ callers read text as the command line does before they bind.
+  // In C, text is read as on the command line, so C++ must read the text before it binds.
   for (auto& argument : text.arguments)
     for (const auto& known : find_operator(text.op).arguments)
       if (const auto* word = std::get_if<std::string>(&argument.value); word != nullptr && known.name == argument.name)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes tiles in C: C must refuse the calls that C++ refuses, and give the same bytes. For senseless counts, sizes and pointers, C
-// must return an error.
+// Fuzzes tiles in C. C must refuse the calls that C++ refuses, and else give the same bytes. For senseless counts, sizes and
+// pointers, C must return an error.
 #include "fuzz/capi_tiles.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using testing::MergeSpecInC;
 using testing::Random;
 using testing::TilingSpecInC;
 
-/// Elements in memory of their own, with a view for each language.
+/// The elements of an array, with a view for C and a view for C++.
 struct Elements {
   Dims shape;
   testing::ElementType type;
@@ -47,7 +47,7 @@ std::int32_t draw_count(Random& random) {
   return static_cast<std::int32_t>(random.chance(50) ? draw_number(random) : random.between(-1, 33));
 }
 
-/// Makes mistakes that only C allows. If a count becomes larger, its list becomes null, so that no code reads behind the list.
+/// Puts into a spec mistakes that only C allows. Where a count grows, its list becomes null, so that no code reads beyond the list.
 void spoil(Random& random, pf_tiling_spec& spec) {
   const auto set = [&](std::int32_t& count, auto*& list) {
     const std::int32_t before = count;
@@ -87,7 +87,7 @@ void spoil(Random& random, pf_merge_spec& spec) {
   }
 }
 
-/// Calls the functions that read a tiling, with arbitrary numbers.
+/// Calls the functions that read a tiling, with arbitrary numbers: C must refuse those that C++ refuses.
 void ask(Random& random, const pf_tiling* tiling, const Tiling& same) {
   const std::int64_t index = random.chance(50) ? draw_number(random) : random.between(0, 3);
   std::int64_t list[PF_MAX_RANK];
@@ -148,10 +148,10 @@ void count_up(void* context) {
   ++*static_cast<std::int64_t*>(context);
 }
 
-/// Merges in both languages and compares.
+/// Merges in C and in C++, and compares.
 void merge_both(Random& random, const pf_tiling* tiling, const Tiling& same, testing::ElementType type) {
   MergeSpec spec = draw_merge(random, same, type.dtype, type.size);
-  if (spec.window.sigma_scale == 0) spec.window.sigma_scale = WeightWindow().sigma_scale;  // in C 0 stands for the default
+  if (spec.window.sigma_scale == 0) spec.window.sigma_scale = WeightWindow().sigma_scale;  // 0 is C's word for the default
   MergeSpecInC given(spec);
   if (random.chance(20)) {
     spoil(random, given.c);

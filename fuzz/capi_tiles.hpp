@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declarations that the two halves of the fuzzer of the C interface share.
+// What the two files of the fuzzer of the C interface share.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace patchfold::fuzz {
 
-/// The least first byte of inputs for tiles; inputs with a smaller first byte are for operators.
+/// The least first byte of an input for tiles; inputs with a smaller first byte are for operators.
 inline constexpr std::uint8_t first_of_tiles = 200;
 void run_tiles(std::span<const std::uint8_t> bytes);
 
-/// Checks that a status has a name, and a message if and only if it is an error. Returns the status.
+/// Returns a status, after checking that it has a name, and a message if and only if it is an error.
 inline pf_status checked(pf_status status) {
   expect(pf_status_name(status) != nullptr && pf_status_doc(status) != nullptr, "a status without a name");
   expect(status != PF_ERROR_INTERNAL, std::string("an internal error: ") + pf_last_error());

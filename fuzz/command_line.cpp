@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the command line, in a folder with a few files. Each line of the input is a word. Slashes are removed, so that no word
-// names a file outside of the folder. The exit code must be 0, 1 or 2; a failed run leaves no file; no temporary file stays.
+// names a file outside the folder. The exit code must be 0, 1 or 2. A failed run must leave no output file, and no run may leave a
+// temporary file.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@ constexpr std::size_t most_memory = std::size_t{1} << 28;
 
 }  // namespace
 
-// Acts as a machine with little memory: large allocations fail.
+// Acts as on a machine with little memory: large allocations fail.
 void* operator new(std::size_t size) {
   void* memory = size <= most_memory ? std::malloc(size) : nullptr;
   if (memory == nullptr) throw std::bad_alloc();
@@ -60,7 +61,7 @@ std::set<std::string> names() {
   return found;
 }
 
-/// Discards standard output and error while it lives.
+/// Discards standard output and standard error while this object lives.
 class Silence {
  public:
   Silence() {

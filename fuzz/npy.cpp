@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes .npy files: an accepted file can be written again, and gives the same array, as a whole and by rows.
+// Fuzzes .npy files: an accepted file can be written again, and then gives the same array, as a whole and by rows.
 #include "formats/npy.hpp"
 
 #include "formats/output_file.hpp"
@@ -18,7 +18,7 @@ void run(std::span<const std::uint8_t> bytes) {
     expect(refusal([&] { formats::open_rows(path); }).has_value(), "is refused as a whole, but not by rows");
     return;
   }
-  refusal([&] { check_rows(path, std::nullopt, 3, tensor); });  // rows refuse Fortran order and rank 0
+  refusal([&] { check_rows(path, std::nullopt, 3, tensor); });  // reading by rows refuses Fortran order and rank 0
   const auto written = folder() / "written.npy";
   formats::write_npy(written, tensor.view, tensor.type);
   const formats::LoadedTensor again = formats::read_npy(written);

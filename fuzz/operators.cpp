@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes problems of every operator. An accepted problem gives the reference's result, in every way to run it, with guards around
-// all memory. A refused problem gives an error that is a sentence.
+// Fuzzes problems of every operator. An accepted problem must give the reference's result, however it is run, with guards around
+// all memory. A refused problem must give an error that is a sentence.
 #include <variant>
 
 #include "check.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using testing::Random;
 
-/// Plans for views that no operator makes. The plans never run.
+/// Plans for views in layouts that no operator makes; such a plan never runs.
 void plan_any(Random& random, const BoundOperator& op, const ProblemText& text, const Dims& shape) {
   const auto view_of = [&](const Dims& extents) {
     return TensorView{nullptr, extents, contiguous_strides(extents, text.element_size), text.dtype, text.element_size};
@@ -64,7 +64,7 @@ void run(std::span<const std::uint8_t> bytes) {
     try {
       wrong = testing::check(drawn.problem, drawn.sums, random);
     } catch (const std::bad_variant_access&) {
-      // The reference takes only one form of each value; for example it takes no flat lists of pairs.
+      // The reference takes only one form of each value, for example no flat lists of pairs, so it may refuse changed problems.
       if (drawn.is_legal) throw;
     }
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes pictures: PNG, JPEG and TIFF, as a whole, by rows, and written again.
+// Fuzzes pictures (PNG, JPEG and TIFF): read as a whole and by rows, and written again.
 #include "formats/picture.hpp"
 
 #include "fuzz/rows.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 void run(std::span<const std::uint8_t> bytes) {
   const auto path = put_file("picture", bytes);
-  // The page to read: the first page of a file of several pages.
+  // The page to read: the first one if the file has several pages.
   std::optional<int> page;
   const auto refused = refusal([&] { formats::open_rows(path); });
   if (refused == ErrorCode::value || refused == ErrorCode::file_unsupported) page = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes problem strings: an accepted string can be written and read again, and its plan is made or refused with a sentence.
+// Fuzzes problem strings: an accepted string can be written and read again; its plan is made, or refused with a sentence.
 #include "fuzz/target.hpp"
 #include "patchfold/table.hpp"
 

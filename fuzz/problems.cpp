@@ -87,7 +87,7 @@ void change(Random& random, ProblemText& text) {
   }
 }
 
-/// Returns the number of elements, counting empty axes as one: loops over the other axes may still run.
+/// Returns the product of the extents, where an empty axis counts as one: loops over the other axes may run all the same.
 double steps(const Dims& shape) {
   double product = 1;
   for (const auto extent : shape) product *= static_cast<double>(std::max<std::int64_t>(extent, 1));
@@ -144,7 +144,7 @@ DrawnProblem draw_problem(Random& random) {
 bool is_small(const ProblemText& text, const Dims& output) {
   constexpr double most = 20000;
   if (steps(text.shape) > most || steps(output) > most) return false;
-  // Counts the work that shapes do not show: positions and taps of coverage, and of problems without elements.
+  // Counts work that the shapes do not show: the positions and taps of coverage, and of problems whose tensors are empty.
   const bool hidden = text.op == "coverage" || element_count(text.shape) == 0 || element_count(output) == 0;
   return !hidden || std::all_of(text.arguments.begin(), text.arguments.end(),
                                 [](const Argument& argument) { return is_moderate(argument.value); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems made of bytes: a legal one of any operator, and then a few changes of any kind. Tilings and merges made of bytes:
+// Problems made of bytes: a legal problem of any operator, then a few changes of any kind. Tilings and merges made of bytes are
 // mostly valid, and small.
 #pragma once
 
@@ -13,23 +13,23 @@ namespace patchfold::fuzz {
 struct DrawnProblem {
   testing::Problem problem{};
   bool sums = false;
-  bool is_legal = true;  ///< no change was made
+  bool is_legal = true;  ///< nothing was changed
 };
 
 DrawnProblem draw_problem(testing::Random& random);
 
-/// Returns a number that is mostly small, and sometimes near the limit of a type, a power of two.
+/// Returns a number: mostly a small one, sometimes one near the limit of a type or near a power of two.
 std::int64_t draw_number(testing::Random& random);
 std::string draw_text(testing::Random& random);
 
-/// Returns whether the problem needs little memory and time, so that it can run and be compared with the reference.
+/// Returns whether a problem is small enough to run it and to compare it with the reference.
 bool is_small(const ProblemText& text, const Dims& output);
 
 TilingSpec draw_tiling(testing::Random& random);
-/// Returns a random merge of tiles of the element type.
+/// Returns a random merge of tiles whose elements have the type `dtype`, and `size` bytes.
 MergeSpec draw_merge(testing::Random& random, const Tiling& tiling, DType dtype, std::size_t size);
 
-/// Returns whether arrays can be cut and merged with little memory and time.
+/// Returns whether a tiling is small enough to cut and merge arrays with it.
 bool is_small(const Tiling& tiling);
 
 }  // namespace patchfold::fuzz

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a target over files in builds without libFuzzer.
+// Runs a fuzz target over files, in builds without libFuzzer.
 //
 //   TARGET [--megabytes N] [--seconds N] FOLDER_OR_FILE...
 //
@@ -22,7 +22,7 @@
 #include "tests/sanitizers.hpp"
 
 #ifdef PATCHFOLD_ADDRESS_SANITIZER
-// Declared as in sanitizer/allocator_interface.h, which GCC does not install.
+// As in sanitizer/allocator_interface.h, which GCC does not install.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void*, std::size_t),
                                                          void (*free_hook)(const volatile void*));
 #endif
@@ -53,10 +53,10 @@ void stop(int) {
 
 }  // namespace
 
-// The address sanitizer defines these operators itself, and calls a hook for every allocation. A target with
+// The address sanitizer defines these operators itself, and calls a hook for every allocation instead. A target with
 // PATCHFOLD_FUZZ_OWN_MEMORY limits memory itself.
 #if !defined(PATCHFOLD_FUZZ_OWN_MEMORY) && !defined(PATCHFOLD_ADDRESS_SANITIZER)
-// The other forms of new and delete call these two. delete is not inlined, since g++ 14 would then warn of a mismatch with new.
+// All other forms of new and delete call these two. Inlining delete would make g++ 14 warn of a mismatch with new.
 void* operator new(std::size_t size) {
   return allocate(size, alignof(std::max_align_t));
 }
@@ -78,7 +78,7 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
 #endif
 
 int main(int argc, char** argv) {
-  std::vector<std::filesystem::path> files;  // absolute: a target may work in a folder of its own
+  std::vector<std::filesystem::path> files;  // absolute, since a target may change to a folder of its own
   unsigned seconds = 0;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--megabytes") == 0 && i + 1 < argc) {
@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
       return 1;
     }
     std::printf("%s\n", file.filename().c_str());
-    std::fflush(stdout);  // so that the last printed name belongs to the input that crashes
+    std::fflush(stdout);  // the last printed name then is that of the input that crashes
     ::alarm(seconds);
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   }

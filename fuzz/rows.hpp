@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that reading row by row gives the same elements as reading the whole file, or that both are refused.
+// Checks that a file gives the same elements row by row and as a whole, or is refused in both ways.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace patchfold::fuzz {
 
-/// Returns the elements, row-major, without gaps.
+/// Returns the elements of a tensor, row-major, without gaps.
 std::vector<std::byte> elements_of(const ConstTensorView& tensor);
 
-/// Reads as many rows at a time as `rows_at_a_time` and compares them with `whole`.
+/// Reads a file, `rows_at_a_time` rows at a time, and compares it with `whole`.
 void check_rows(const std::filesystem::path& path, std::optional<int> page, std::int64_t rows_at_a_time,
                 const formats::LoadedTensor& whole);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers of all fuzz targets. A target is a function of bytes; libFuzzer calls it with bytes that libFuzzer makes, and replay.cpp
-// with the files of the corpus.
+// What all fuzz targets use. A target is a function of bytes: libFuzzer calls it with bytes that it makes, and replay.cpp with the
+// files of the corpus.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace patchfold::fuzz {
 
-/// Prints the fault and aborts, so that the input is kept.
+/// Prints a fault and aborts, so that libFuzzer keeps the input.
 [[noreturn]] void report(std::string_view what);
 
 inline void expect(bool is_right, std::string_view what) {
   if (!is_right) report(what);
 }
 
-/// Checks that an error is a sentence: it has a rule, no control characters, and is not longer than a screen.
+/// Checks that an error is a sentence: it has a rule and no control characters, and fits on a screen.
 void check_sentence(const Error& error);
 
-/// Runs f and checks its Error. Any other exception ends the program.
+/// Runs f. Returns the code of the Error that it throws, after check_sentence(); nothing if it throws none. Any other exception
+/// ends the program.
 template <class F>
 std::optional<ErrorCode> refusal(F f) {
   try {
@@ -38,12 +39,12 @@ std::optional<ErrorCode> refusal(F f) {
   }
 }
 
-/// Returns a folder for the files of the target, in memory where the system has such a file system. The first call makes an empty
-/// folder; the end of the program removes the folder with its content.
+/// Returns the folder for the target's files, in memory if the system has such a file system. The first call makes it, empty; the
+/// end of the program removes it with its content.
 const std::filesystem::path& folder();
-/// Removes the files and folders in the folder.
+/// Removes all files and folders in folder().
 void clear_folder();
-/// Writes a file with the name, a relative path, into the folder. Returns the file's path.
+/// Writes a file into folder(), under the relative path `name`. Returns the file's path.
 std::filesystem::path put_file(std::string_view name, std::span<const std::uint8_t> content);
 
 }  // namespace patchfold::fuzz

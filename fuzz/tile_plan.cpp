@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes plan.json of tiles: an accepted file can be written again, and gives the same plan.
+// Fuzzes plan.json: an accepted file can be written again, and then gives the same plan.
 #include "formats/tile_plan.hpp"
 
 #include "fuzz/target.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes tilings and merges: tiles of an array must merge to that array, bit by bit, in any order.
+// Fuzzes tilings and merges: tiles cut from an array and merged in any order must give that array, bit by bit.
 #include "patchfold/tiling.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using testing::Random;
 
-/// A sink that checks the order of rows, and keeps the rows.
+/// A sink that checks that rows come in order, and keeps them.
 class Sink final : public RowSink {
  public:
   Sink(const TensorView& output, int axis) : output_(output), axis_(axis) {}
@@ -74,7 +74,8 @@ bool covers_everything(const Tiling& tiling) {
   return true;
 }
 
-/// Checks that a merge is refused for a reason: `invalid` is check_merge's code, `refused` that of Merger's constructor.
+/// Checks that a refused merge has a reason. `invalid` is the code with which check_merge refuses it, `refused` that of Merger's
+/// constructor.
 void check_refusal(const Tiling& tiling, const MergeSpec& merge, std::optional<ErrorCode> invalid,
                    std::optional<ErrorCode> refused) {
   if (refused && !invalid) {
@@ -92,7 +93,7 @@ void check_refusal(const Tiling& tiling, const MergeSpec& merge, std::optional<E
   }
 }
 
-/// Returns weights above 0 for a tile, or no weights. Where all tiles are equal, weights do not change the result.
+/// Returns weights above 0 for a tile, or none. Tiles agree where they overlap, so weights do not change the result.
 TileWeights draw_weights(Random& random, const MergeSpec& merge, const Dims& shape, std::vector<double>& room) {
   TileWeights weights;
   const Reduce reduce = reduction_of(merge);
@@ -111,7 +112,7 @@ TileWeights draw_weights(Random& random, const MergeSpec& merge, const Dims& sha
   return weights;
 }
 
-/// Cuts the tiles and gives them to the merger, in their order or in a random order.
+/// Cuts the tiles and adds them to the merger, in their order or in a random order.
 void put_together(Random& random, const Tiling& tiling, Tensor& array, const MergeSpec& merge, bool is_plain,
                   Merger& merger) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(tiling.size()));
@@ -170,7 +171,7 @@ void run(std::span<const std::uint8_t> bytes) {
   }
   const bool moves = merge.reduce != Reduce::sum;
   if (!is_plain || !moves || !merge.mask.empty() || merge.fill) return;
-  // A copy keeps NaN payloads. A sum gives the quiet NaN where contributions differ, and none differ here.
+  // A copy keeps the payload of a NaN. A sum gives the quiet NaN only where contributions differ, and here they never do.
   expect(output.bytes == array.bytes, "the tiles of an array do not give the array");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of the operating system, by descriptors. Names in strings are the system's bytes; on Windows, whose names are UTF-16,
-// strings are UTF-8. Unless a comment says otherwise, functions return -1, nullptr or false and set errno if the system fails. A
+// strings are UTF-8. If the system fails, functions return -1, nullptr or false and set errno, unless a comment says otherwise. A
 // signal does not interrupt these functions.
 #pragma once
 
@@ -20,49 +20,49 @@ enum class FileKind : std::uint8_t { regular, folder, pipe, socket, device };
 struct FileStatus {
   FileKind kind = FileKind::regular;
   std::int64_t size = 0;
-  unsigned permissions = 0;  ///< the permissions, in the form that set_permissions() takes
+  unsigned permissions = 0;  ///< in the form that set_permissions() takes
 };
 
-/// Opens a file to read, without waiting, even if it is a pipe without a writer.
+/// Opens a file to read, without waiting: even a named pipe to which nobody writes.
 int open_to_read(const std::filesystem::path& path) noexcept;
-/// Opens an existing file that is not regular (a pipe or a device) to write.
+/// Opens an existing pipe or device to write.
 int open_to_write(const std::filesystem::path& path) noexcept;
 /// Creates a new file to read and write; fails with EEXIST if the file exists.
 int create(const std::filesystem::path& path) noexcept;
 /// Returns the folder for temporary files: TMPDIR, or the system's default.
 std::string temporary_folder();
-/// Creates a file that disappears when it is closed.
+/// Creates a file without a name, which disappears when it is closed.
 int create_unnamed(const std::string& folder);
-/// Returns a new descriptor for the same file or stream, with a number above the standard descriptors.
+/// Returns a new descriptor for the same file or stream, above the numbers of the standard descriptors.
 int duplicate(int descriptor) noexcept;
-/// Closes the descriptor in any case. Returns 0 or the error number.
+/// Closes the descriptor, even if it returns an error. Returns 0 or the error number.
 int close(int descriptor) noexcept;
 
 bool get_status(const std::filesystem::path& path, FileStatus& status) noexcept;
 bool get_status(int descriptor, FileStatus& status) noexcept;
-/// Returns whether an existing file may be written.
+/// Returns whether this process may write an existing file.
 bool may_write(const std::filesystem::path& path) noexcept;
-/// Sets the permissions as far as the system allows.
+/// Sets the permissions of a file as far as the system allows; failures are ignored.
 void set_permissions(int descriptor, unsigned permissions) noexcept;
-/// Returns whether the next byte to read is the first byte of the file.
+/// Returns whether the next byte that read() would return is the first byte of the file.
 bool is_at_start(int descriptor) noexcept;
 
-/// Waits for bytes, reads them and returns their number; 0 at the end of the file.
+/// Waits for bytes and reads them. Returns their number; 0 at the end of the file.
 std::int64_t read(int descriptor, void* dst, std::size_t bytes) noexcept;
 std::int64_t write(int descriptor, const void* src, std::size_t bytes) noexcept;
-/// Reads at any offset of a regular file. On Windows only one thread at a time may call read_at(), because it moves the position of
-/// read() and write() for a moment.
+/// Reads at any offset of a regular file. On Windows only one thread at a time may call read_at(), because it moves the position
+/// that read() and write() use, and then restores it.
 std::int64_t read_at(int descriptor, void* dst, std::size_t bytes, std::int64_t offset) noexcept;
 std::int64_t write_at(int descriptor, const void* src, std::size_t bytes, std::int64_t offset) noexcept;
-/// Makes the file `bytes` long and reserves its space on the disk: a full disk must be an error of this call, not a signal when the
-/// mapped file is touched. Returns 0 or the error number.
+/// Makes the file `bytes` long and reserves its space on the disk. So a full disk is an error here, and not a signal when the
+/// mapped file is written. Returns 0 or the error number.
 int reserve(int descriptor, std::size_t bytes) noexcept;
 
-/// Renames a file to `to` in one step, even if another file has this name.
+/// Renames a file to `to` in one step, in place of any file with this name.
 bool replace(const std::filesystem::path& from, const std::filesystem::path& to) noexcept;
 void remove(const std::filesystem::path& path) noexcept;
-/// Appends the names of all entries of a folder, in any order. Returns 0 or the error number. std::filesystem is not used, since it
-/// ends the program if memory runs out: libstdc++ allocates entries in functions that must not throw.
+/// Appends the names of all entries of a folder, in any order. Returns 0 or the error number. std::filesystem would end the program
+/// if memory ran out: libstdc++ allocates entries in functions that must not throw.
 int list_folder(const std::filesystem::path& folder, std::vector<std::string>& names);
 
 }  // namespace patchfold::system

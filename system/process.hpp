@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process of a program: its start, and requests to end it.
+// The process: what a program does at its start, and requests to end it.
 #pragma once
 
 #include <string>
@@ -7,24 +7,24 @@
 
 namespace patchfold::system {
 
-/// Ensures that all standard streams exist and carry bytes unchanged, and that writing to a closed pipe or beyond the largest file
-/// size is an error, not a signal.
+/// Ensures that all standard streams exist and carry bytes unchanged. Writing to a closed pipe, or beyond the largest file size,
+/// becomes an error instead of a signal.
 void prepare_process() noexcept;
 /// Returns the words after the program's name, in UTF-8 on every system.
 std::vector<std::string> arguments(int argc, char** argv);
 
-/// While the object lives, the first request to stop the process (SIGINT, SIGTERM or SIGHUP; Ctrl-C, Ctrl-Break or the end of the
-/// console) is only recorded. The request ends the process when the object is destroyed. A second request ends the process at once.
+/// While this object lives, the first request to end the process is only noted: SIGINT, SIGTERM or SIGHUP; Ctrl-C, Ctrl-Break or
+/// the end of the console. This request ends the process when the object is destroyed. A second request ends the process at once.
 /// At most one object may exist.
 class StopRequests {
  public:
-  /// Begins to record requests. If `noted` is false, records nothing, and requests end the process as usual.
+  /// Begins to note requests. If `noted` is false, requests end the process as usual.
   explicit StopRequests(bool noted) noexcept;
   StopRequests(const StopRequests&) = delete;
   StopRequests& operator=(const StopRequests&) = delete;
   ~StopRequests();
 
-  /// Returns whether a request has been received since the last object was made.
+  /// Returns whether a request has come since the last object was made.
   static bool have_come() noexcept;
 
  private:

@@ -17,7 +17,8 @@ from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent / "page"
 TABLE = PAGE.parents[1] / "python/patchfold/_orders/elsewhere.py"
-# The words of `order` and `mode` of patchfold's operators: the slow index in the table, and a fact that the columns need.
+# For each word of `order` and `mode` of patchfold's operators: the slow index and the condition with which TABLE lists the
+# calls of other systems that make the same order.
 ORDERS = {
     "channel": ("channel", "zero"),
     "kernel": ("kernel", "zero"),
@@ -27,7 +28,7 @@ ORDERS = {
 
 
 def elsewhere() -> dict[str, str]:
-    """Returns the calls of other systems that make each order, as one text."""
+    """Returns, for each order, the calls of other systems that make it, as one text."""
     made = [row.made for row in runpy.run_path(str(TABLE))["ROWS"] if row.made]
     return {
         word: "; ".join(each.name for each in made if each.order == slow and fact in each.when.split())
@@ -36,7 +37,7 @@ def elsewhere() -> dict[str, str]:
 
 
 def bundle(engine: Path) -> str:
-    """Returns one script of all modules, in which "engine" is the module that emscripten made."""
+    """Returns all modules as one script. The module "engine" is the one that emscripten made."""
     if shutil.which("esbuild") is None:
         sys.exit("bundle.py: esbuild is missing; scripts/setup docs installs it")
     command = ["esbuild", "main.js", "--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning"]
@@ -49,14 +50,14 @@ def bundle(engine: Path) -> str:
 
 
 def styles() -> str:
-    """Returns the style of the page; the colours of its dark theme hold for dark systems too, unless its theme is light."""
+    """Returns the style of the page. Dark systems get the colours of the dark theme, unless the page's theme is light."""
     palette, layout = ((PAGE / name).read_text(encoding="utf-8") for name in ("palette.css", "style.css"))
     dark = palette.partition(':root[data-theme="dark"]')[2]
     return f'{palette}@media (prefers-color-scheme: dark) {{\n:root:not([data-theme="light"]){dark}}}\n{layout}'
 
 
 def put_in(page: str, mark: str, text: str) -> str:
-    """Returns the page with the text in place of the comment `mark`. Fails if the text would end its element early."""
+    """Returns the page with the text in place of the comment `mark`. Fails if the text would end its HTML element early."""
     comment = f"<!-- {mark} -->"
     if page.count(comment) != 1:
         sys.exit(f"bundle.py: index.html must have {comment} once")

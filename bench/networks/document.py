@@ -79,7 +79,7 @@ def machine_text(data: Data) -> str:
 
 
 def of_copy(row: Data, system: str) -> float | None:
-    """Returns a system's time in multiples of a copy's, or None without a right result."""
+    """Returns a system's time in multiples of a copy's, or None if the system has no right result."""
     if system not in row["seconds"] or system in row["mismatches"]:
         return None
     multiple: float = row["seconds"][system] / row["seconds"]["copy"]
@@ -87,7 +87,7 @@ def of_copy(row: Data, system: str) -> float | None:
 
 
 def fastest(row: Data) -> tuple[float, str] | None:
-    """Returns the fastest other system with a right result, its time in multiples of patchfold's first."""
+    """Returns the fastest other system with a right result, as (its time in multiples of patchfold's, its name)."""
     found = [(value, name) for name in OTHERS if (value := of_copy(row, name)) is not None]
     if not found:
         return None
@@ -106,7 +106,7 @@ def _threads(rows: list[Data]) -> dict[int, list[Data]]:
 
 
 def _slower(rows: list[Data]) -> list[tuple[float, str, Data]]:
-    """Returns the calls that another system runs faster, with the system and its multiple of patchfold's time."""
+    """Returns the calls that another system runs faster: (its time in multiples of patchfold's, its name, the row)."""
     found = [(*best, row) for row in rows if (best := fastest(row)) and best[0] < 1]
     return sorted(found, key=lambda item: item[0])
 
@@ -130,13 +130,13 @@ def _table(rows: list[Data]) -> str:
 
 
 def _fastest_of(rows: list[Data]) -> tuple[int, str]:
-    """Returns how many calls patchfold runs fastest, and the best other system's median time in multiples of its time."""
+    """Returns in how many calls patchfold is fastest, and the median of the best other system's time / patchfold's."""
     multiples = [best[0] for row in rows if (best := fastest(row))]
     return len(rows) - len(_slower(rows)), times(statistics.median(multiples))
 
 
 def quoted(text: str, data: Data) -> str:
-    """Returns README.md, or tests/claims.txt, with the figures of one thread."""
+    """Returns the text of README.md or of tests/claims.txt with the figures for one thread put in."""
     rows = _threads(data["rows"]).get(1, [])
     if not rows:
         return text

@@ -25,13 +25,13 @@ RECORDING = Path(__file__).with_name("calls.jsonl")
 BATCHES = (1, 2, 4, 8, 16, 32)
 DTYPES = ("float32",) * 6 + ("float16",) * 2 + ("float64",)
 BYTES = {"float16": 2, "float32": 4, "float64": 8}
-LEAST, MOST = 20e3, 200e6  # bytes that a call reads and writes
+LEAST, MOST = 20e3, 200e6  # the least and the most bytes that a call reads and writes
 FRAMES = ((400, 160), (1024, 256))
 SAMPLES = (16000, 48000, 131072, 160000)
 SIDES = (224, 256, 336, 384, 448, 512, 640, 768, 1024)
-# Models that timm lacks. T2T-ViT: channels, side, kernel, stride and padding.
+# Models that timm lacks. The soft splits of T2T-ViT: channels, side, kernel, stride and padding.
 SOFT_SPLITS = ((3, 224, 7, 4, 2), (64, 56, 3, 2, 1), (64, 28, 3, 2, 1))
-# Shuffles: channels, side, block.
+# Pixel shuffles: model, operator, channels, side, block.
 SHUFFLES = (
     ("EDSR", "pixel_shuffle", 256, 96, 2),
     ("EDSR", "pixel_shuffle", 256, 192, 2),
@@ -43,7 +43,7 @@ SHUFFLES = (
 
 @dataclass(frozen=True)
 class Call:
-    """A call: shape of the picture or view; strides in elements for a copy; for a shuffle the block is the kernel."""
+    """A call. `shape` is that of the picture or view, `kernel` the block of a shuffle; strides of a copy count elements."""
 
     group: str
     op: str
@@ -104,7 +104,7 @@ def recorded() -> list[dict[str, Any]]:
 
 
 def origin() -> dict[str, Any]:
-    """Returns the first line of the recording, which names the origin of the calls."""
+    """Returns the first line of the recording, which says where the calls come from."""
     with RECORDING.open(encoding="utf-8") as lines:
         first: dict[str, Any] = json.loads(next(lines))
     return first
@@ -123,7 +123,7 @@ def _windows(group: str, op: str, shape: list[int], call: dict[str, Any]) -> Cal
 def _as_is(group: str, call: dict[str, Any], rng: random.Random) -> Call:
     op, shape = call["op"], call["shape"]
     if op == "copy":
-        # Each picture of the memory begins where the picture before it ends.
+        # The batch axis steps over the whole memory of one picture, so that pictures follow one another without gaps.
         span = max(extent * stride for extent, stride in zip(shape, call["strides"], strict=True))
         return Call(group, op, "", (1, *shape), call["model"], strides=(span, *call["strides"]))
     if op.startswith("pixel"):
@@ -166,7 +166,7 @@ GROUPS = ("feature maps", "tokens", "frames", "pictures", "copies")
 
 
 def draw(seed: int, count: int, groups: tuple[str, ...] = GROUPS) -> Iterator[Call]:
-    """Yields `count` different calls of each group; each group has its own random numbers and does not depend on others."""
+    """Yields `count` different calls of each group. Each group has its own random numbers, independent of the others."""
     for group, source in _sources().items():
         if group not in groups:
             continue

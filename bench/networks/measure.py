@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures patchfold beside torch, ONNX Runtime, oneDNN and NumPy on calls that networks make.
 
-Each number of threads has its own process. There all systems and a plain copy take turns in the same rounds on the same
-data; every result is compared with NumPy's.
+Each number of threads is measured in a process of its own. There all systems and a plain copy take turns in the same rounds
+on the same data; every result is compared with NumPy's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Data = dict[str, Any]
 
 
 def copies_of(library: ctypes.CDLL, size: int, threads: int) -> dict[str, Callable[[], Any]]:
-    """Returns copies of half of the bytes, by each kind of stores, on all threads and on one (faster for few bytes)."""
+    """Returns copies of half of the bytes: by each kind of stores, on all threads, and on one (faster for few bytes)."""
     from systems import empty
 
     half = ctypes.c_size_t(max(64, size // 2 // 64 * 64))
@@ -45,7 +45,7 @@ def copies_of(library: ctypes.CDLL, size: int, threads: int) -> dict[str, Callab
 
 
 def measure(call: Call, options: argparse.Namespace, library: ctypes.CDLL, onednn: Any) -> Data:
-    """Returns the seconds of each system and of the faster copy, and the systems whose result differs from NumPy's."""
+    """Returns the seconds of each system and of the fastest copy, and the systems whose result differs from NumPy's."""
     import numpy as np
     from systems import data_of, makers
 
@@ -53,7 +53,7 @@ def measure(call: Call, options: argparse.Namespace, library: ctypes.CDLL, onedn
     works: dict[str, Callable[[], Any]] = {}
     mismatches, expected = [], np.empty(())
     for name, make in makers(call, data, options.process, onednn).items():
-        data.out.view(np.uint8).fill(0x5A)  # a system that writes nothing must not pass with an old result
+        data.out.view(np.uint8).fill(0x5A)  # an old result must not pass for one of a system that writes nothing
         try:
             work = make()
             if work is None:
@@ -76,7 +76,7 @@ def measure(call: Call, options: argparse.Namespace, library: ctypes.CDLL, onedn
 
 
 def measure_all(options: argparse.Namespace) -> None:
-    """Measures all calls in the process of one number of threads, and stores the figures after each call."""
+    """Measures all calls in a process with one number of threads, and stores the figures after each call."""
     import numpy as np
     import onnxruntime
     import patchfold

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies of views by oneDNN's reorder, through its C interface (version 3), as PyPI's onednn-cpu-gomp brings it."""
+"""Copies of views by oneDNN's reorder, through its C interface (version 3), from the library in PyPI's onednn-cpu-gomp."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Argument(ctypes.Structure):
 
 
 class OneDNN:
-    """oneDNN's reorder. OMP_NUM_THREADS sets the number of its threads."""
+    """oneDNN's reorder. The environment variable OMP_NUM_THREADS sets the number of its threads."""
 
     def __init__(self) -> None:
         self._library = ctypes.CDLL(str(Path(sys.prefix) / "lib" / "libdnnl.so.3"))

@@ -70,7 +70,7 @@ def call_of(function: Any, args: Any, kwargs: Any, result: Any) -> dict[str, Any
 
 
 def quick(function: Any, args: Any) -> Any:
-    """Returns the results of frequent calls whose shapes torch's meta device computes slowly."""
+    """Returns the result of some frequent calls whose shapes torch's meta device computes slowly; None for other calls."""
     if function is aten.gelu.default:
         return torch.empty_like(args[0])
     if function is aten.native_layer_norm.default and args[0].is_contiguous():
@@ -102,7 +102,7 @@ def calls_of(name: str) -> set[str]:
     with torch.device("meta"), torch.no_grad():
         model = timm.create_model(name, pretrained=False).eval()
     picture = torch.empty(1, *model.pretrained_cfg["input_size"], device="meta")
-    # Some models make tensors themselves and need the device as torch's default; this setting makes every call slower.
+    # Models that make tensors need the device as torch's default, which slows down every call, so it is tried second.
     for device in (contextlib.nullcontext(), torch.device("meta")):
         try:
             with device, torch.no_grad(), Recorder() as recorder:

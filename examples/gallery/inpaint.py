@@ -13,7 +13,7 @@ import numpy as np
 import patchfold
 import pictures
 
-FRAMES, PATCH, STEP, HOLE = 6, (32, 32), 8, np.s_[36:64, 76:104]  # a hole of 28 x 28 pixels, as of a channel's mark
+FRAMES, PATCH, STEP, HOLE = 6, (32, 32), 8, np.s_[36:64, 76:104]  # a hole of 28 x 28 pixels, the size of a TV channel's logo
 picture = pictures.read()[:, ::2, ::2].astype(np.float32) / 255
 video = np.stack([picture[:, 64:176, 60 + 8 * t : 228 + 8 * t] for t in range(FRAMES)])  # the camera pans; 6 x 3 x 112 x 168
 
@@ -21,12 +21,12 @@ known = np.ones_like(video)
 known[(..., *HOLE)] = 0
 broken = video * known
 
-# Soft split: every patch of every frame is a token. The same patch of `known` marks the known elements of the token.
+# Soft split: every patch of every frame is a token. The same patch of `known` tells which elements of the token are known.
 tokens = np.concatenate(list(patchfold.unfold(broken, PATCH, stride=STEP).swapaxes(1, 2)))  # (6 * 11 * 18, 3 * 32 * 32)
 sure = np.concatenate(list(patchfold.unfold(known, PATCH, stride=STEP).swapaxes(1, 2)))
 
-# Attention: compares two tokens in the elements that are known in both. Each element becomes the mean over the tokens in
-# which this element is known.
+# Attention: two tokens are compared in the elements that are known in both. A lost element becomes the mean over the tokens
+# in which it is known, weighted by similarity.
 lost = np.flatnonzero(sure.min(1) == 0)
 query, see = tokens[lost], sure[lost]
 distance = (query**2 * see) @ sure.T - 2 * (query * see) @ tokens.T + see @ (tokens**2).T
@@ -34,7 +34,7 @@ distance /= see @ sure.T + 1e-6
 attention = np.exp(-2000 * np.maximum(distance, 0))
 attention[np.arange(len(lost)), lost] = 0  # a token cannot fill its own hole
 weight = attention @ sure
-assert weight[see == 0].min() > 1e-9  # what a token lacks, another one has
+assert weight[see == 0].min() > 1e-9  # every element that a token lacks is known in another one
 tokens[lost] = np.where(see == 0, (attention @ (tokens * sure)) / np.maximum(weight, 1e-12), query)
 
 # Soft composition: tokens are averaged where they meet.

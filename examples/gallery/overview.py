@@ -33,7 +33,7 @@ assert np.array_equal(again, image) and np.array_equal(sums, image * counts)
 
 
 def grid(x: float, numbers: npt.NDArray[Any], classes: npt.NDArray[Any]) -> list[str]:
-    """Draws a table of numbers; each cell has a class of the style."""
+    """Draws a table of numbers; each cell has a class of STYLE."""
     made = []
     for (row, column), number in np.ndenumerate(numbers):
         left, top = x + CELL * column, TOP + CELL * row

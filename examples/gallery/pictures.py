@@ -54,7 +54,7 @@ def _predicted(way: int, left: int, above: int, corner: int) -> int:
 
 
 def png(picture: Picture) -> bytes:
-    """Returns a PNG file of a picture. It has 64 shades of each colour: half as many bytes, and no eye sees it."""
+    """Returns a PNG file of a picture, with 64 shades of each colour: half as many bytes, and nobody sees it."""
     shades = np.moveaxis(np.clip(np.rint(picture / 4) * 4, 0, 255), 0, -1).astype(np.uint8)
     height, width, _ = shades.shape
     rows = np.diff(shades, axis=0, prepend=np.zeros((1, width, 3), np.uint8)).reshape(height, -1)
@@ -70,7 +70,7 @@ def png(picture: Picture) -> bytes:
 
 
 def draw(name: str, said: str, width: float, height: float, parts: Iterable[str], style: str = "") -> None:
-    """Writes elements as an SVG file to the command line's folder, if any. Colours follow the reader's scheme."""
+    """Writes SVG elements as a file to the command line's folder, if any. Colours follow the reader's scheme."""
     size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"'
     begin = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">\n<title>{escape(said)}</title>'
     svg = "\n".join([begin, f"<style>{STYLE}{style}</style>", *parts, "</svg>\n"])
@@ -80,11 +80,12 @@ def draw(name: str, said: str, width: float, height: float, parts: Iterable[str]
 
 
 def write(name: str, said: str, panels: list[tuple[str, str, Picture]]) -> None:
-    """Draws panels side by side: the name of each, the lines of the call that makes it, and the picture, all of one size."""
+    """Draws panels side by side, all of one size: for each its name, the lines of the call that makes it, and its
+    picture."""
     width, gap, (_, height, wide) = 820, 16, panels[0][2].shape
     shown = (width - gap * (len(panels) - 1)) / len(panels)
     below, tall = 30 + 18 * max(len(call.split("\n")) for _, call, _ in panels), shown * height / wide
-    # One file of all panels is smaller than a file for each, since they show much the same.
+    # All panels are in one PNG, which is smaller than one for each, since they show much the same.
     data = base64.b64encode(png(np.concatenate([picture for *_, picture in panels], axis=2))).decode()
     parts = [f'<defs><image id="all" href="data:image/png;base64,{data}"/></defs>']
     for index, (title, call, _) in enumerate(panels):

@@ -21,11 +21,11 @@ def model(tile: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 
 pasted = patchfold.apply_tiled(model, photo, TILE, overlap=0, tail="partial", progress=False)
-blended = patchfold.apply_tiled(model, photo, TILE, overlap=120, progress=False)  # weights fall towards the edges of a tile
+blended = patchfold.apply_tiled(model, photo, TILE, overlap=120, progress=False)  # weights fall towards a tile's edges
 
 
 def seam(picture: npt.NDArray[np.float32]) -> float:
-    """Returns the mean step across the edges of tiles, divided by the mean step beside the edges."""
+    """Returns the mean step between rows across the edges of tiles, divided by the mean step beside these edges."""
     step = np.abs(np.diff(picture, axis=1)).mean((0, 2))  # from each row to the next
     return float(step[159] / (step[150:158].mean() + step[161:169].mean()) * 2)
 

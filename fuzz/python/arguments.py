@@ -7,8 +7,8 @@ usage: PYTHON fuzz/python/arguments.py [CORPUS_DIR..] [-OPTION_OF_LIBFUZZER=..]
        PYTHON fuzz/python/arguments.py --random COUNT [--stats]
 
 Bytes become a call: mostly a right call, changed in up to three places. Every error must be patchfold's and have a message,
-or come from an object of the call itself. Results of right calls must equal those of NumPy's formulas. No reference may be
-kept, no output written before an error, and no call may take long.
+or come from an object of the call itself. Results of right calls must equal those of NumPy's formulas. A call may keep no
+reference to its arguments, write no output before an error, and not take long.
 
   (nothing)   fuzzes with atheris, which must be installed: fuzz/python/requirements.txt
   --replay    runs the files of a folder, without atheris
@@ -29,7 +29,7 @@ def main() -> int:
     if not words or words[0] in ("-h", "--help"):
         print(__doc__)
         return 0
-    # Requests for too much memory fail here, before the system kills the process.
+    # Requests for too much memory then fail, instead of making the system kill the process.
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     if "--replay" in words or "--random" in words:
         import oracle

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Choices made from bytes. After the last byte, every choice takes the first option, so a short input is a simple call."""
+"""Choices made from bytes. When the bytes are used up, every choice is the first option, so a short input is a simple
+call."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +12,7 @@ class Choices:
         self._at = 0
 
     def number(self, bound: int) -> int:
-        """Returns a number from 0 to bound - 1, bound at most 256."""
+        """Returns a number from 0 to bound - 1; `bound` is at most 256."""
         if self._at >= len(self._data):
             return 0
         self._at += 1

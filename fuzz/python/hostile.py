@@ -8,19 +8,19 @@ import numpy as np
 
 
 class Refusal(Exception):
-    """Raised by a hostile object."""
+    """The exception that a hostile object raises."""
 
 
 class Stop(BaseException):
-    """Raised by a hostile object like an interrupt: no code may catch it and go on."""
+    """An exception like an interrupt, which a hostile object raises: no code may catch it and go on."""
 
 
 RAISED: list[BaseException] = []
-"""Exceptions that hostile objects raised during the call."""
+"""The exceptions that hostile objects have raised during the call."""
 CHANGES: list[Any] = []
-"""Hostile objects that changed something during the call, or called themselves."""
+"""The hostile objects that have changed something, or have called themselves, during the call."""
 VICTIMS: list[Any] = []
-"""Containers and arrays of the call, which hostile objects change."""
+"""The containers and arrays of the call, which hostile objects change."""
 
 
 def _raise(kind: type[BaseException]) -> Callable[..., Any]:
@@ -36,7 +36,7 @@ def _give(value: Any) -> Callable[..., Any]:
 
 
 def _change(value: Any) -> Callable[..., Any]:
-    """Returns a method that empties the containers and arrays of the call, and then returns a sound value."""
+    """Returns a method that empties the containers and arrays of the call, and then returns the value `sound`."""
 
     def method(self: Any, *args: Any, **more: Any) -> Any:
         CHANGES.append(self)
@@ -67,7 +67,7 @@ def _recurse(name: str) -> Callable[..., Any]:
 
 
 def _ending(trick: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a __getitem__ that applies the trick to three entries, and then raises IndexError."""
+    """Returns a __getitem__ that applies the trick to indices 0 to 2, and raises IndexError for larger ones."""
 
     def method(self: Any, index: Any, *more: Any) -> Any:
         if isinstance(index, int) and index > 2:
@@ -77,10 +77,10 @@ def _ending(trick: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-# NumPy itself trusts any address of an array interface, so only interfaces that NumPy must refuse are given.
+# NumPy trusts any address in an array interface, so only interfaces without an address are given, which NumPy must refuse.
 _INTERFACES: tuple[Any, ...] = ({}, {"version": 3}, {"version": 3, "shape": (2,), "typestr": "x"}, [1, 0], 5)
 _VALUES: tuple[Any, ...] = (None, "2", b"2", 2.5, -1, 2**31, 2**63, 2**70, True, (), (1,), (1, 0), (2, 0), ("cpu", 0))
-_METHODS: dict[str, Any] = {  # the values of sound methods
+_METHODS: dict[str, Any] = {  # what sound methods return
     "__index__": 2,
     "__int__": 2,
     "__float__": 2.0,
@@ -107,7 +107,7 @@ _ATTRIBUTES = ("shape", "dtype", "ndim", "strides", "__array_interface__", "__ar
 
 
 def _kinds() -> list[type]:
-    """Returns a class for each trick; the other methods of the class are sound."""
+    """Returns a class for each method and trick; the other methods of the class are sound."""
     kinds = []
     for name, sound in _METHODS.items():
         tricks = [_raise(Refusal), _raise(Stop), _raise(AttributeError), _change(sound), _recurse(name)]
@@ -136,7 +136,7 @@ KINDS = _kinds()
 
 
 class Endless:
-    """A sequence without an end, and a length that lies."""
+    """A sequence that never ends, and whose length says 2."""
 
     def __len__(self) -> int:
         return 2
@@ -146,7 +146,7 @@ class Endless:
 
 
 class Subclass(np.ndarray):
-    """An array whose shape, strides, dtype, ndim and length are false."""
+    """An array that lies about its shape, strides, dtype, ndim and length."""
 
     shape = property(lambda self: (10**6, 10**6))  # type: ignore[assignment]
     strides = property(lambda self: (2**40,))  # type: ignore[assignment]
@@ -170,13 +170,13 @@ class Loud(np.ndarray):
 
 
 class Faceless(np.ndarray):
-    """An array that does not tell its class."""
+    """An array that raises when it is asked for its class."""
 
     __class__ = property(_raise(Refusal))  # type: ignore[assignment]
 
 
 class Capsule:
-    """An object that hands over a DLPack capsule, sound or used up, and claims that its memory is on another device."""
+    """An object that gives a DLPack capsule, fresh or used up, and may claim that its memory is on another device."""
 
     def __init__(self, array: np.ndarray[Any, Any], device: Any, *, used: bool) -> None:
         self._array, self._device, self._used = array, device, used

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls without mistakes, with their expected results."""
+"""Calls without mistakes, with the results that they must return."""
 
 import copy
 import functools
@@ -18,14 +18,14 @@ from choices import Choices
 
 @dataclass
 class Call:
-    """A call: function(**arguments) must return `expected()`; with `writes` set, errors leave `out` unchanged."""
+    """A call: function(**arguments) must return expected(). With `writes`, an error must leave `out` unchanged."""
 
     name: str
     function: Callable[..., Any]
     arguments: dict[str, Any]
     expected: Callable[[], Any]
     writes: bool = True
-    extra: tuple[str, ...] = field(default=())  # names of further arguments that the function takes
+    extra: tuple[str, ...] = field(default=())  # names of further arguments that the function takes too
     right: bool = True
 
 
@@ -34,7 +34,7 @@ SPECS = {spec.name.partition("-")[0]: spec for spec in calls.HERE}
 
 
 def formed(choices: Choices, array: Any) -> Any:
-    """Returns the elements in another layout, or None if the layout cannot hold them."""
+    """Returns the elements in another layout, or None if that layout cannot hold them."""
     form = choices.pick(values.LAYOUTS)
     try:
         other = form(array)
@@ -44,7 +44,7 @@ def formed(choices: Choices, array: Any) -> Any:
 
 
 def out_of(choices: Choices, result: Any) -> Any:
-    """Returns memory for a result, in some layout that can be written to."""
+    """Returns memory for a result, in a random layout that can be written to."""
     room = np.full(result.shape, 77, result.dtype)
     if choices.chance(2):
         room = np.moveaxis(np.full(result.shape[::-1], 77, result.dtype), range(room.ndim), range(room.ndim)[::-1])
@@ -52,19 +52,19 @@ def out_of(choices: Choices, result: Any) -> Any:
 
 
 def table_call(choices: Choices) -> Call:
-    """Returns a call of the tests in another element type and layout, by function, by name or by plan."""
+    """Returns a call from the tests with another element type and layout: the function itself, run() or a plan."""
     name = choices.pick(list(FUNCTIONS))
     data, _ = calls.example(SPECS[name])
     x = data[0] if data else None
     given = copy.deepcopy(choices.pick(calls.right_calls(SPECS[name])[:256]))
     base = FUNCTIONS[name](*data, **given)
     dtype = choices.pick(values.NUMBERS if SPECS[name].sums else [d for d in values.NUMBERS if d.kind in "if"])
-    if dtype.kind in "?biuf" and dtype.itemsize == 1 or dtype.kind == "u":  # without -7, or sums above 127
+    if dtype.kind in "?biuf" and dtype.itemsize == 1 or dtype.kind == "u":  # these cannot hold -7, or sums above 127
         dtype = np.dtype("i4")
     arguments = dict(given)
     if x is not None:
         x = plain = x.astype(dtype)
-        if given.get("reduce") == "mean":  # integers round the mean, so another element type has another result
+        if given.get("reduce") == "mean":  # integers round a mean, so the expected one is computed in this element type
             base = FUNCTIONS[name](x, *data[1:], **given)
         x = formed(choices, x)
         x = plain if (SPECS[name].sums or "value" in given) and not x.dtype.isnative else x
@@ -167,7 +167,8 @@ def _viewed(x: Any, **arguments: Any) -> Any:
 
 
 def _joined(view: Any, shape: tuple[Any, ...]) -> Any:
-    """Returns the view in the shape of unfold's result, or the view itself if a changed call does not fit that shape."""
+    """Returns the view in the shape of unfold's result; the view itself if it does not fit, as after a change of the
+    call."""
     try:
         return np.asarray(view).reshape(shape)
     except ValueError:
@@ -231,7 +232,7 @@ def gather_call(choices: Choices) -> Call:
 
 
 def mean_call(choices: Choices) -> Call:
-    """Returns a call for the mean of unchanged columns. It gives the image, and the fill value where no patch lies."""
+    """Returns a call for the mean of an image's columns: the image again, with the fill value where no patch lies."""
     rank = choices.between(1, 3)
     window, extents = _window(choices, rank), choices.several(rank, 2, 7)
     x = values.plain_array((2, 3, *extents), choices.pick([d for d in values.NUMBERS if d.kind in "iuf"]))
@@ -250,7 +251,7 @@ def mean_call(choices: Choices) -> Call:
 
 
 def token_call(choices: Choices) -> Call:
-    """Returns a call that makes tokens of images, or images of tokens."""
+    """Returns a call that makes tokens of images, or images of tokens again."""
     patch, grid = choices.several(2, 1, 3), choices.several(2, 1, 3)
     channels_last, order = choices.chance(2), choices.pick(["vit", "torch"])
     rows, columns = (p * n for p, n in zip(patch, grid, strict=True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of tilings, mergers and apply_tiled without mistakes, with their expected results."""
+"""Calls of tilings, mergers and apply_tiled without mistakes, with the results that they must return."""
 
 import inspect
 import math
@@ -18,7 +18,7 @@ APPLY = tuple(inspect.signature(patchfold.apply_tiled).parameters)[3:]
 
 
 def _spec(choices: Choices) -> tuple[Any, dict[str, Any]]:
-    """Returns an array, and arguments of Tiling that suit it."""
+    """Returns an array, and arguments with which Tiling fits it."""
     extents = choices.several(2, 1, 8)
     x = values.plain_array((2, *extents), choices.pick(values.NUMBERS))
     tile = choices.several(2, 1, 4)
@@ -29,7 +29,7 @@ def _spec(choices: Choices) -> tuple[Any, dict[str, Any]]:
 
 
 def place_call(choices: Choices) -> Call:
-    """Returns a call that reads tiles by place, by slice and by number, cut and pickled."""
+    """Returns a call that gets tiles by place and by slice, and cuts one by a copy of the tiling that was pickled."""
     x, given = _spec(choices)
     given["padding_mode"] = "edge"
     steps = [tile - overlap for tile, overlap in zip(given["tile"], given["overlap"], strict=True)]
@@ -59,7 +59,7 @@ def _placed(x: Any, place: Any, part: Any, out: Any = None, **given: Any) -> Any
 
 
 def weight_call(choices: Choices) -> Call:
-    """Returns a merge of tiles that agree, so that their weights do not matter."""
+    """Returns a merge of tiles cut from one array: they agree where they overlap, so weights do not change the result."""
     x, given = _spec(choices)
     merging: dict[str, Any] = {"reduce": choices.pick(["mean", "max", "min"])}
     if x.dtype.kind in "iu" and x.dtype.itemsize == 8 or merging["reduce"] != "mean":
@@ -74,7 +74,7 @@ def weight_call(choices: Choices) -> Call:
 
 
 def _weighed(x: Any, weight: Any, index: Any, **given: Any) -> Any:
-    """Merges weighted tiles. `index` says how tiles are named: 0 by number, 1 by place, 2 as Tile; others name the first."""
+    """Merges weighted tiles. `index` is how tiles are named: 0 by number, 1 by place, 2 as Tile, else always the first."""
     t, merger = opened(given)
     if merger is None:
         return None
@@ -90,7 +90,7 @@ def _weighed(x: Any, weight: Any, index: Any, **given: Any) -> Any:
 
 
 def several_call(choices: Choices) -> Call:
-    """Returns a call of a function with several results, of one tile or of a stack of tiles."""
+    """Returns a call of apply_tiled whose function returns several results, for one tile or for a stack of tiles."""
     x, given = _spec(choices)
     form = choices.number(3)
     fn = [lambda t: (t, t), lambda t: [t, t], lambda t: {"a": t, "b": t}][form]
@@ -107,7 +107,7 @@ def _several(x: Any, **given: Any) -> Any:
 
 
 class Shelf:
-    """A store: its slices can be read and written."""
+    """A store as apply_tiled takes it: its slices can be read and written."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -123,7 +123,7 @@ class Shelf:
 
 
 def store_call(choices: Choices) -> Call:
-    """Returns a call from an array or a store into an array, a store, or a function."""
+    """Returns a call of apply_tiled from an array or a store, into an array, a store, or a function."""
     x, given = _spec(choices)
     arguments = {"fn": lambda part: part, "x": Shelf(x) if choices.chance(2) else x, **given, "progress": False}
     arguments |= {"reduce": "center", "into": choices.pick(["array", "store", "function", "new"])}
@@ -131,7 +131,7 @@ def store_call(choices: Choices) -> Call:
 
 
 def _stored(x: Any, into: Any, **given: Any) -> Any:
-    if issubclass(type(x), np.ndarray) and np.ndarray.size.__get__(x) > 10**4:  # there may be as many tiles
+    if issubclass(type(x), np.ndarray) and np.ndarray.size.__get__(x) > 10**4:  # each element may be a tile
         return None
     room = np.full(x.shape, 77, x.dtype) if type(x) in (Shelf, np.ndarray) else None
     bands: list[Any] = []
@@ -170,13 +170,13 @@ def tile_call(choices: Choices) -> Call:
 
 
 def applied(x: Any, **given: Any) -> Any:
-    if issubclass(type(x), np.ndarray) and np.ndarray.size.__get__(x) > 10**4:  # there may be as many tiles
+    if issubclass(type(x), np.ndarray) and np.ndarray.size.__get__(x) > 10**4:  # each element may be a tile
         return None
     return patchfold.apply_tiled(x=x, **given)
 
 
 def opened(given: dict[str, Any]) -> tuple[Any, Any]:
-    """Returns a tiling and its merger, for arguments of both, or None in place of a merger of very much."""
+    """Returns a tiling and its merger, for arguments of both; None in place of a merger that would need very much."""
     t = patchfold.Tiling(**{name: value for name, value in given.items() if name not in MERGER})
     if len(t) > 1000 or int(np.prod(np.array(t.output_shape, float))) > 10**6:
         return t, None
@@ -199,7 +199,7 @@ def _tiling(x: Any, index: Any, **given: Any) -> Any:
 
 
 def _merged(x: Any, index: Any, part: Any, **given: Any) -> Any:
-    """Cuts an array and merges its tiles again. `part`, if given, replaces the first tile."""
+    """Cuts an array into tiles and merges them again. `part`, if given, replaces the first tile."""
     t, opening = opened(given)
     if opening is None:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one input: a sound call, or one with a few changes, and checks the conditions that must hold after it."""
+"""Runs one input: a right call, or one with a few changes, and checks what must hold after every call."""
 
 import gc
 import itertools
@@ -49,11 +49,11 @@ READ_BY_NUMPY = ("corners", "window", "mask", "dtype", "nonsense", "part", "fn",
 
 
 class Fault(Exception):
-    """Raised if a condition that must hold after a call does not hold."""
+    """Raised if something does not hold that must hold after a call."""
 
 
 def changed(choices: Choices, call: legal.Call) -> int:
-    """Changes some arguments of a call and returns how many."""
+    """Changes some arguments of a call, and returns how many."""
     changes = 0 if choices.chance(3) else 1 + choices.number(3)
     for _ in range(changes):
         names = [*call.arguments, *call.extra]
@@ -65,7 +65,7 @@ def changed(choices: Choices, call: legal.Call) -> int:
         elif kind == 11:
             call.arguments["nonsense" if choices.chance(4) else name] = choices.pick(list(call.arguments.values()) or [0])
         elif kind == 9 and type(call.arguments.get(name)) in (tuple, list):
-            entries = list(call.arguments[name])  # changes one entry of a list
+            entries = list(call.arguments[name])  # changes one entry of the list
             hostile.VICTIMS.append(entries)
             entries[choices.number(len(entries) + 1) :] = [values.any_value(choices)]
             call.arguments[name] = entries
@@ -91,7 +91,7 @@ def _text(call: legal.Call) -> str:
 
 
 def _counted(arguments: dict[str, Any]) -> list[Any]:
-    """Returns the objects of the call whose references are counted, each once."""
+    """Returns the objects of the call whose references are counted, each object once."""
     inside = itertools.chain.from_iterable(v for v in arguments.values() if type(v) in (list, tuple))
     kept = (np.ndarray, list, hostile.Endless, hostile.Capsule, bytearray, memoryview)
     found = [v for v in (*arguments.values(), *inside) if issubclass(type(v), kept) or type(v).__name__ == "Hostile"]
@@ -99,7 +99,8 @@ def _counted(arguments: dict[str, Any]) -> list[Any]:
 
 
 def _check_error(call: legal.Call, error: BaseException, changes: int, *, own: bool, numpys: bool) -> str:
-    """Checks an error and returns its kind. own: a given function may raise; numpys: NumPy has read a hostile object."""
+    """Checks an error and returns its kind. own: a function of the call may raise; numpys: NumPy has read a hostile
+    object."""
     stops = [each for each in hostile.RAISED if isinstance(each, hostile.Stop)]
     if stops and not numpys and not isinstance(error, hostile.Stop):
         raise Fault(f"an interrupt was lost to {error!r}")
@@ -160,7 +161,7 @@ def _run(choices: Choices, call: legal.Call, *, timed: bool) -> None:
     known = dict(call.arguments)
     changes = changed(choices, call)
     given = ((name, call.arguments.get(name)) for name in ("fn", "out", "into", "progress"))
-    # NumPy keeps references to some of the exceptions that it meets.
+    # NumPy keeps references to some of the exceptions that it catches, so then hostile objects may stay alive.
     numpys = any(call.arguments.get(name) is not known.get(name) for name in READ_BY_NUMPY)
     own = any(callable(each) and each is not known.get(name) for name, each in given)
     hostile.VICTIMS.extend(v for n, v in call.arguments.items() if type(v) in (list, np.ndarray) and n not in READ_BY_NUMPY)

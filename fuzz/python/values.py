@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values for arguments: values that no function takes, values that some function takes, and arrays in every form."""
+"""Values for arguments: some that no function takes, some that some function takes, and arrays in every form."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -78,7 +78,7 @@ def any_array(choices: Choices) -> Any:
     try:
         if kind < len(LAYOUTS):
             return LAYOUTS[kind](array)
-    except Exception:  # this shape or type has no such layout
+    except Exception:  # this shape or type does not exist in such a layout
         return array
     huge = choices.pick([2**20, 2**31, 2**40, 2**58])
     return [
@@ -117,7 +117,7 @@ def _list(choices: Choices, depth: int) -> Any:
 
 
 ENDLESS = [True]
-"""Whether endless sequences and lists that change may be made. Arguments that NumPy reads get none, since NumPy reads a
+"""Whether endless sequences and changing lists may be made: not for arguments that NumPy reads, since NumPy reads a
 sequence to its end."""
 
 

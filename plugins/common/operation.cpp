@@ -10,7 +10,7 @@ const char* own_name(const Argument& argument) {
   return argument.own == nullptr ? argument.name : argument.own;
 }
 
-/// Returns pads as pairs (begin, end); `pads` has all begins, then all ends.
+/// Returns pads as pairs (begin, end). `pads` holds all begins, then all ends.
 Extents in_pairs(const Extents& pads) {
   Extents pairs;
   const std::size_t axes = pads.size() / 2;
@@ -21,7 +21,7 @@ Extents in_pairs(const Extents& pads) {
   return pairs;
 }
 
-/// Returns a pointer to the list's data; not null even for an empty list.
+/// Returns a pointer to the list's data, which is not null even if the list is empty.
 const std::int64_t* data_of(const Extents& list) {
   static const std::int64_t none = 0;
   return list.empty() ? &none : list.data();
@@ -33,9 +33,9 @@ pf_tensor tensor_of(const Extents& shape, pf_dtype dtype, void* data = nullptr) 
 
 }  // namespace
 
-/// The attributes of a call for the C ABI: the settings, and the integer inputs.
+/// The arguments of a call in the form of the C ABI: the settings, and the integer inputs.
 struct Operation::Attributes {
-  std::vector<Extents> sorted;  // pairs that the node gives in another order
+  std::vector<Extents> sorted;  // the node's lists in another order, turned into pairs
   std::vector<pf_attribute> list;
 
   Attributes(const Operation& operation, const std::vector<Extents>& inputs) {
@@ -62,7 +62,7 @@ struct Operation::Attributes {
     }
   }
 
-  /// Adds a word, which must outlive the list. A long word, or a word that is not printable, is refused, since errors quote words.
+  /// Adds a word, which must outlive the list. Refuses a word that is long or not printable, since errors quote words.
   void add(const Definition& definition, const Argument& argument, const std::string& word) {
     const auto printable = [](char letter) { return letter >= ' ' && letter <= '~'; };
     if (word.size() > 100 || !std::all_of(word.begin(), word.end(), printable)) {

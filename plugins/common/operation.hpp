@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One operator of the library as a node of another system's model: checks, shapes, and runs on the other system's threads. The code
-// uses only the C ABI and C++17, since it is compiled with a runtime's headers.
+// is compiled with that system's headers, so it uses only the C ABI and C++17.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@ namespace patchfold::plugins {
 
 using Extents = std::vector<std::int64_t>;
 
-/// An error of the library with the names of the node: "Col2Im: block_shape: RULE; given .., expected ..".
+/// An error of the library, worded with the node's names: "Col2Im: block_shape: RULE; given .., expected ..".
 struct Refused : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A value of one argument.
+/// The value of one argument of a node.
 struct Setting {
   enum class Kind { integer, integers, text, number };
-  std::string name;  ///< the node's name for it
+  std::string name;  ///< the argument's name in the node
   Kind kind = Kind::integers;
   Extents integers;
   std::string text;
@@ -45,37 +45,37 @@ inline Setting number_setting(std::string name, double number) {
   return {std::move(name), Setting::Kind::number, {}, {}, number};
 }
 
-/// An argument of a node, and its name in the library; nullptr: the same name.
+/// An argument: its name in the node, and its name in the library if that is another one (`own`).
 struct Argument {
   const char* name;
   const char* own = nullptr;
-  /// The order in which integers form pairs (begin, end): none; all begins, then all ends; pair by pair.
+  /// How integers form pairs (begin, end): not at all; all begins, then all ends; pair after pair.
   enum class Pairs { none, begins_ends, in_turn } pairs = Pairs::none;
 };
 
-/// The definition of an operator for a runtime: its names, arguments and inputs.
+/// An operator as a node: its names, its inputs and its attributes.
 struct Definition {
-  const char* name;                  ///< the node's
-  const char* op;                    ///< the library's
-  std::vector<Argument> inputs;      ///< integer inputs behind the data
-  std::vector<Argument> attributes;  ///< further attributes that the node may have
+  const char* name;                  ///< the node's name
+  const char* op;                    ///< the operator's name in the library
+  std::vector<Argument> inputs;      ///< integer inputs after the data
+  std::vector<Argument> attributes;  ///< arguments that are no inputs
 };
 
-/// A tensor for the data input or the output.
+/// The memory and the element type of the data or of the output.
 struct Buffer {
   void* data;
   pf_dtype dtype;
 };
 
-/// An operator with its settings. Every function may be called from any number of threads at once.
+/// An operator with its settings. Its functions may be called from any number of threads at once.
 class Operation {
  public:
   Operation(const Definition& definition, std::vector<Setting> settings);
 
-  /// Returns the shape of the output. `inputs` are the values of the inputs after the data. Throws Refused.
+  /// Returns the shape of the output. `inputs` are the values of the integer inputs. Throws Refused.
   Extents output_shape(const Extents& shape, const std::vector<Extents>& inputs) const;
 
-  /// Runs the operator. `allocate(extents)` returns the output's memory. Throws Refused, and exceptions of `allocate`.
+  /// Runs the operator on `data`. allocate(extents) returns the memory of the output. Throws Refused, and exceptions of `allocate`.
   void run(Buffer data, const Extents& shape, const std::vector<Extents>& inputs, const pf_executor& executor,
            const std::function<void*(const Extents&)>& allocate) const;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The used part of ONNX Runtime's C interface for custom operators.
+// The part of ONNX Runtime's C interface that the plug-in uses.
 //
-// The declarations are copied, so that a build needs no ONNX Runtime, whose Python package has no header. ONNX Runtime keeps the
-// layout of these structs: `Api` is a table of functions that only gets longer, and `CustomOp` begins with its version. The numbers
-// of functions are their places in `OrtApi` of onnxruntime_c_api.h, counted from 0.
+// The declarations are copies, so that a build needs no ONNX Runtime, whose Python package has no headers. ONNX Runtime keeps the
+// layout of these structs: `Api` is a table of functions to which later versions only append, and `CustomOp` begins with its
+// version. A function's number is its place in `OrtApi` of onnxruntime_c_api.h, counted from 0.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace patchfold::plugins::ort {
 
-/// The version of the interface: the version of ONNX Runtime 1.17, the first with `KernelContext_ParallelFor`.
+/// The version of the interface: that of ONNX Runtime 1.17, the first with `KernelContext_ParallelFor`.
 inline constexpr std::uint32_t api_version = 17;
 
 struct Status;
@@ -26,16 +26,16 @@ struct SessionOptions;
 
 enum ErrorCode : int { fail = 1, invalid_argument = 2, not_implemented = 9 };
 
-/// The element types that the plug-in names. All element types have the numbers of TensorProto.DataType, which are in dtype_table.
+/// The element types that the plug-in names. The numbers of all types are those of TensorProto.DataType, which dtype_table lists.
 enum ElementType : int { undefined = 0, int64 = 7, text = 8 };
 
 enum AttributeKind : int { an_integer = 1, integers = 2, a_number = 3, numbers = 4, a_text = 5, texts = 6 };
 
-/// Tells whether an input or an output must be given.
+/// Whether an input or an output must be given.
 enum Presence : int { required = 0 };
 enum MemoryKind : int { usual = 0 };
 
-/// The table of functions. The position of a function is its number.
+/// The table of functions; a function's index is its number.
 struct Api {
   void* functions[512];
 
@@ -83,7 +83,7 @@ struct Api {
   Status* attribute_integers(const KernelInfo* info, const char* name, std::int64_t* out, std::size_t* size) const {
     return call<163>(info, name, out, size);
   }
-  /// Returns the shape of an input, which the context owns.
+  /// Returns the shape of an input in `info`; the context owns it.
   Status* shape_input(const ShapeContext* context, std::size_t index, TypeAndShape** info) const {
     return call<268>(context, index, info);
   }
@@ -98,7 +98,7 @@ struct Api {
                          std::size_t* needed) const {
     return call<272>(attribute, kind, data, bytes, needed);
   }
-  /// Calls function(user_data, i) for each i below total, on the session's threads and the calling thread.
+  /// Calls function(user_data, i) for each i in [0, total), on the session's threads and the calling thread.
   Status* parallel_for(const KernelContext* context, void (*function)(void*, std::size_t), std::size_t total,
                        std::size_t batches, void* user_data) const {
     return call<274>(context, function, total, batches, user_data);

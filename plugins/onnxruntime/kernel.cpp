@@ -10,7 +10,7 @@
 namespace patchfold::plugins::ort {
 namespace {
 
-/// An error status of ONNX Runtime, thrown so that it is returned to ONNX Runtime.
+/// Carries an error status of ONNX Runtime to guarded(), which returns it.
 struct Failed {
   Status* status;
 };
@@ -19,15 +19,14 @@ void check(Status* status) {
   if (status != nullptr) throw Failed{status};
 }
 
-/// Returns whether a call succeeded; releases the call's status.
+/// Returns whether a call succeeded; releases its status.
 bool went_well(const Api& api, Status* status) {
   if (status == nullptr) return true;
   api.release_status(status);
   return false;
 }
 
-/// Runs `work` and returns its exception as a status, because ONNX Runtime cannot catch exceptions. Returns null if `work` throws
-/// nothing.
+/// Runs `work`. Returns its exception as a status, since ONNX Runtime cannot catch it; null if there was none.
 template <class Work>
 Status* guarded(const Api& api, Work&& work) noexcept {
   try {
@@ -54,7 +53,7 @@ Extents shape_of(const Api& api, const TypeAndShape* info) {
   return extents;
 }
 
-/// Owns a TypeAndShape.
+/// Releases a TypeAndShape at the end of its scope.
 struct Info {
   Info(const Api& with, TypeAndShape* made) : api(with), info(made) {}
   Info(const Info&) = delete;
@@ -74,16 +73,16 @@ pf_dtype dtype_of(ElementType type, const char* name) {
                 (type == text ? "strings" : "ONNX's element type " + std::to_string(static_cast<int>(type))));
 }
 
-/// Returns a text without the NUL with which ONNX Runtime ends it.
+/// Returns a text setting, without the NUL with which ONNX Runtime ends texts.
 Setting ended_text_setting(const char* name, std::string text) {
   if (!text.empty() && text.back() == '\0') text.pop_back();
   return text_setting(name, std::move(text));
 }
 
-/// Returns an attribute of a node, of any kind, so that a wrong kind is refused; nothing if the node has no attribute with this
-/// name.
+/// Returns an attribute of a node, of whatever kind, so that a wrong kind can be refused; nothing if the node does not have it.
 std::optional<Setting> attribute_of(const Api& api, const KernelInfo* info, const char* name) {
-  // ONNX Runtime may report an attribute of another kind as an empty list of integers.
+  // ONNX Runtime may report an attribute of another kind as an empty list of integers, so an empty list is read as the other kinds
+  // first.
   std::size_t size = 0;
   const bool listed = went_well(api, api.attribute_integers(info, name, nullptr, &size));
   if (listed && size > 0) {
@@ -111,7 +110,7 @@ std::optional<Setting> attribute_of(const Api& api, const ShapeContext* context,
   if (went_well(api, api.read_attribute(attribute, an_integer, &integer, sizeof(integer), &bytes))) {
     return integer_setting(name, integer);
   }
-  // If the memory is too small, ONNX Runtime returns the size that it needs.
+  // If the memory is too small, ONNX Runtime writes to `bytes` the size that it needs.
   const auto read = [&](AttributeKind kind, void* data, std::size_t room) {
     bytes = 0;
     return went_well(api, api.read_attribute(attribute, kind, data, room, &bytes));
@@ -141,7 +140,7 @@ std::vector<Setting> settings_of(const Api& api, const Definition& definition, c
   return settings;
 }
 
-/// The session's threads; they run pieces together with the calling thread.
+/// The threads of the session, on which pieces run, besides the calling thread.
 struct SessionThreads {
   const Api& api;
   const KernelContext* context;
@@ -159,7 +158,7 @@ std::int32_t run_pieces(void* threads, std::int64_t pieces, pf_body body, void* 
     const Pieces& all = *static_cast<const Pieces*>(data);
     all.body(all.context, static_cast<std::int64_t>(piece));
   };
-  // Each piece is a batch of its own, so that a thread takes the next piece when it has finished one.
+  // Each piece is a batch of its own, so that a thread that is done takes the next piece.
   const std::size_t total = static_cast<std::size_t>(pieces);
   return went_well(api, api.parallel_for(context, one, total, total, &work)) ? 0 : 1;
 }
@@ -180,7 +179,7 @@ class Kernel {
     check(api_.element_type(info.info, &type));
     const pf_dtype dtype = dtype_of(type, definition_.name);
     SessionThreads threads{api_, context};
-    // pf_get_num_threads() only decides the number of pieces; the session divides them among its own threads.
+    // Here pf_get_num_threads() only decides into how many pieces a run is cut; the session divides them among its threads.
     const pf_executor executor{sizeof(pf_executor), pf_get_num_threads(), &threads, run_pieces};
     operation_.run({pointer_of(data), dtype}, info.shape(), inputs, executor, [&](const Extents& shape) {
       Value* output = nullptr;
@@ -244,7 +243,7 @@ Status* run(void* kernel, KernelContext* context) {
   return guarded(known.api(), [&] { known.compute(context); });
 }
 
-/// Infers the output's extents if all extents of the input are known. So a wrong node is refused before the session runs.
+/// Infers the shape of the output if all extents of the input are known, so that a wrong node is refused before the session runs.
 Status* infer_shape(const CustomOp* op, ShapeContext* context) {
   const auto& [definition, api] = operator_of(op).parts();
   return guarded(api, [&] {
@@ -252,7 +251,7 @@ Status* infer_shape(const CustomOp* op, ShapeContext* context) {
     TypeAndShape* given = nullptr;
     if (!went_well(api, api.shape_input(context, 0, &given))) return;
     const Extents shape = shape_of(api, given);
-    // An empty shape means an unknown shape.
+    // ONNX Runtime gives an empty shape if the shape is unknown.
     if (shape.empty()) return;
     for (const std::int64_t extent : shape) {
       if (extent < 0) return;

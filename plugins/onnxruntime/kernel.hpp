@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of the library in the form that ONNX Runtime registers and runs.
+// The library's operators in the form in which ONNX Runtime registers and runs operators.
 #pragma once
 
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The function that ONNX Runtime calls after it has loaded the library.
+// The function that ONNX Runtime calls when it has loaded the plug-in.
 #include <deque>
 #include <exception>
 #include <map>
@@ -32,21 +32,21 @@ const std::vector<Definition>& definitions() {
   return all;
 }
 
-/// The operators of one ONNX Runtime, and the domain that holds them.
+/// The operators that one ONNX Runtime got, and the domain that holds them.
 struct Registered {
   std::deque<Operator> operators;
   Domain* domain = nullptr;
 };
 
-/// Returns the domain with all operators, made once for each ONNX Runtime in the process. Sessions refer to the domain as long as
-/// they live.
+/// Returns the domain with all operators, which is made once for each ONNX Runtime in the process, since sessions refer to it as
+/// long as they live.
 Status* domain_of(const Api& api, Domain** domain) {
   static std::mutex lock;
   static std::map<const Api*, Registered>& all = *new std::map<const Api*, Registered>;
   const std::lock_guard<std::mutex> guard(lock);
   Registered& own = all[&api];
   if (own.domain == nullptr) {
-    own.operators.clear();  // an earlier failed call may have left operators
+    own.operators.clear();  // left by an earlier call that failed
     for (const Definition& definition : definitions()) own.operators.emplace_back(definition, api);
     Domain* fresh = nullptr;
     if (Status* status = api.create_domain("patchfold", &fresh)) return status;
@@ -69,7 +69,7 @@ extern "C" __attribute__((visibility("default"))) patchfold::plugins::ort::Statu
     patchfold::plugins::ort::SessionOptions* options, const patchfold::plugins::ort::ApiBase* base) {
   using namespace patchfold::plugins::ort;
   const Api* api = base->api(api_version);
-  // An older ONNX Runtime has only the functions of its first version, enough to report the error.
+  // An older ONNX Runtime does not have this version; the functions of version 1 suffice to report the error.
   const Api* speaker = api == nullptr ? base->api(1) : api;
   if (speaker == nullptr) return nullptr;
   try {

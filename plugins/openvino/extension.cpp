@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The extensions that `core.add_extension(path)` finds: this library's nodes in place of OpenVINO's, in every frontend.
+// The extensions that `core.add_extension(path)` finds: with them every frontend makes this library's nodes instead of OpenVINO's.
 #include <openvino/core/extension.hpp>
 #include <openvino/core/op_extension.hpp>
 #include <openvino/core/version.hpp>
@@ -18,7 +18,7 @@ namespace {
 namespace front = ov::frontend;
 using Context = front::NodeContext;
 
-/// Makes nodes of one kind from nodes in a file, whose type is the kind's own type or an OpenVINO type with the same attributes.
+/// Makes nodes of one kind for nodes of a file, whose type is the kind's own, or an OpenVINO type with the same attributes.
 class Reader final : public ov::BaseOpExtension {
  public:
   Reader(const Kind& kind, const ov::DiscreteTypeInfo& type) : kind_(kind), type_(type) {}
@@ -38,7 +38,7 @@ class Reader final : public ov::BaseOpExtension {
   const ov::DiscreteTypeInfo type_;
 };
 
-/// The attributes of a kind, with some values replaced.
+/// The default attributes of a kind, some of which are then replaced.
 class Attributes {
  public:
   explicit Attributes(const Kind& kind) : list_(kind.attributes) {}
@@ -50,7 +50,7 @@ class Attributes {
     at(name).text = std::move(text);
     return *this;
   }
-  /// Sets both ends of padding: all begins, then all ends.
+  /// Sets the padding. `pads` holds all begins, then all ends.
   Attributes& pad(const Extents& pads) {
     OPENVINO_ASSERT(pads.size() % 2 == 0, "patchfold: pads: must have a begin and an end for each axis; given ", pads.size(),
                     " numbers");
@@ -111,7 +111,7 @@ Extents list(const Context& context, int index) {
   return value.as<Extents>();
 }
 
-/// Returns two numbers from an input of torch that may be one number for both axes.
+/// Returns two numbers from an input of torch; a single number counts for both axes.
 Extents pair(const Context& context, int index) {
   Extents values = list(context, index);
   if (values.size() == 1) values.push_back(values[0]);
@@ -124,14 +124,14 @@ Extents both_ends(const Extents& padding) {
   return pads;
 }
 
-/// Translates col2im(input, output_size, kernel_size, dilation, padding, stride).
+/// Translates torch's col2im(input, output_size, kernel_size, dilation, padding, stride).
 ov::OutputVector torch_col2im(const Context& context) {
   Attributes attributes(kind_of(col2im));
   attributes.set("dilations", pair(context, 3)).pad(both_ends(pair(context, 4))).set("strides", pair(context, 5));
   return make(context, kind_of(col2im), {context.get_input(0), context.get_input(1), context.get_input(2)}, attributes);
 }
 
-/// Translates im2col(input, kernel_size, dilation, padding, stride).
+/// Translates torch's im2col(input, kernel_size, dilation, padding, stride).
 ov::OutputVector torch_im2col(const Context& context) {
   Attributes attributes(kind_of(im2col));
   attributes.set("kernel_size", pair(context, 1)).set("dilations", pair(context, 2));
@@ -201,7 +201,7 @@ std::vector<ov::Extension::Ptr> extensions() {
       convert<Tensorflow>("SpaceToDepth", tensorflow_depth, &kind_of(tensorflow_space_to_depth)),
       convert<Tensorflow>("DepthToSpace", tensorflow_depth, &kind_of(tensorflow_depth_to_space)),
   };
-  // Adds a function under the names of torch.jit and of torch.export.
+  // Adds a translation under the names of torch.jit and of torch.export.
   const auto torch = [&](const char* name, auto function, const auto&... kind) {
     all.push_back(convert<Torch>((std::string("aten::") + name).c_str(), function, kind...));
     all.push_back(convert<Torch>((std::string("aten.") + name + ".default").c_str(), function, kind...));

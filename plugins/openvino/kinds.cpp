@@ -8,7 +8,7 @@ namespace {
 
 ov::DiscreteTypeInfo type_of(const char* name) {
   ov::DiscreteTypeInfo type(name, "extension", &ov::op::Op::get_type_info_static());
-  type.hash();  // computed now, so that no two threads compute it at once
+  type.hash();  // computes the hash now; later, two threads could compute it at once
   return type;
 }
 

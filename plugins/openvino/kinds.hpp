@@ -10,15 +10,15 @@
 
 namespace patchfold::plugins::openvino {
 
-/// The type of a node: its name, and its operator of the library.
+/// A kind of node: its type in OpenVINO, its operator in the library, and its attributes.
 struct Kind {
   ov::DiscreteTypeInfo
-      type;  ///< the node's type: unlike any type of OpenVINO, with a version, so that saved models can be read
+      type;  ///< unlike every type of OpenVINO's own, and with a version, so that saved models can be read
   Definition definition;
   std::vector<Setting> attributes;  ///< the node's attributes, with their defaults
-  /// Returns the number of axes of the output, for data of `data` axes of which `spatial` are spatial.
+  /// Returns the number of axes of the output, for data with `data` axes, `spatial` of which are spatial.
   int (*rank)(int data, int spatial);
-  /// If the data has at least this many axes, its first axis is a batch that the output keeps; 0: the output has another batch.
+  /// If the data has at least this many axes, its first axis is a batch that the output keeps. 0: the output has another batch.
   int batched = 0;
 };
 
@@ -40,7 +40,7 @@ enum KindName : std::size_t {
   tensorflow_depth_to_space,
 };
 
-/// Returns all kinds, by their names. They live as long as the process.
+/// Returns all kinds, in the order of KindName. They live as long as the process.
 const std::vector<Kind>& kinds();
 inline const Kind& kind_of(KindName name) {
   return kinds()[name];

@@ -9,7 +9,7 @@
 namespace patchfold::plugins::openvino {
 namespace {
 
-/// Returns the settings for the library: the given attributes, with the two lists of pads joined to one list.
+/// Returns a node's attributes as settings for the library, with the two lists of pads joined to one.
 std::vector<Setting> settings_of(const std::vector<Setting>& attributes) {
   std::vector<Setting> settings;
   Setting pads;
@@ -25,7 +25,7 @@ std::vector<Setting> settings_of(const std::vector<Setting>& attributes) {
   return settings;
 }
 
-/// Returns the library's type; empty for types that OpenVINO's CPU plugin converts to others.
+/// Returns the library's type; nothing for a type that OpenVINO's CPU plugin converts to another type.
 std::optional<pf_dtype> dtype_of(const ov::element::Type& type) {
   const std::string name = type == ov::element::boolean ? "bool" : type.get_type_name();
   pf_dtype dtype = PF_DTYPE_OPAQUE;
@@ -51,7 +51,7 @@ Extents extents_of(const ov::Shape& shape) {
   return {shape.begin(), shape.end()};
 }
 
-/// Runs the pieces on the threads of OpenVINO to which the calling thread belongs.
+/// Runs the pieces on OpenVINO's threads, those of the calling thread's arena.
 std::int32_t run_pieces(void*, std::int64_t pieces, pf_body body, void* context) {
   ov::parallel_for(static_cast<std::size_t>(pieces),
                    [&](std::size_t piece) { body(context, static_cast<std::int64_t>(piece)); });
@@ -93,7 +93,7 @@ void Node::refuse_type(const ov::element::Type& type) const {
 void Node::check_list(std::size_t input, const ov::PartialShape& shape) const {
   const Argument& argument = kind_.definition.inputs[input - 1];
   const bool pairs = argument.pairs == Argument::Pairs::in_turn;
-  // More axes than a tensor may have are refused, since an output with open extents gets an axis for each.
+  // An output of unknown extents gets an axis for each entry of the input, so more entries than a tensor may have axes are refused.
   ov::PartialShape wanted{ov::Dimension(0, PF_MAX_RANK)};
   if (pairs) wanted.push_back(2);
   OPENVINO_ASSERT(shape.compatible(wanted), "patchfold: ", get_friendly_name(), ": ", kind_.definition.name, ": ",
@@ -114,7 +114,7 @@ std::optional<std::vector<Extents>> Node::known_inputs() const {
 ov::PartialShape Node::output_shape(const ov::PartialShape& shape) const {
   const std::optional<std::vector<Extents>> inputs = known_inputs();
   if (shape.rank().is_dynamic()) return ov::PartialShape::dynamic();
-  // A batch of unknown extent becomes the output's batch, because no other extent depends on it.
+  // A batch of unknown extent passes to the output unchanged, since no other extent depends on it.
   ov::PartialShape known = shape;
   const bool passes = kind_.batched > 0 && shape.rank().get_length() >= kind_.batched;
   if (passes) known[0] = 1;
@@ -124,7 +124,7 @@ ov::PartialShape Node::output_shape(const ov::PartialShape& shape) const {
     if (passes) output[0] = shape[0];
     return output;
   }
-  // An input or an attribute with an entry for each spatial axis tells the number of spatial axes.
+  // The length of an input or attribute with one entry for each spatial axis gives the number of spatial axes.
   const int axes = static_cast<int>(shape.rank().get_length());
   int spatial = attributes_.empty() ? 0 : static_cast<int>(attributes_[0].integers.size());
   if (get_input_size() > 1) {

@@ -10,7 +10,7 @@
 
 namespace patchfold::plugins::openvino {
 
-/// An operator of the library in a model of OpenVINO. The inputs of the node are the data, and the integers that its kind names.
+/// An operator of the library as a node of an OpenVINO model. Its inputs are the data, and the integers that its kind names.
 class Node final : public ov::op::Op {
  public:
   /// Makes a node with the default attributes of a kind.
@@ -20,8 +20,8 @@ class Node final : public ov::op::Op {
   const ov::DiscreteTypeInfo& get_type_info() const override { return kind_.type; }
   std::shared_ptr<ov::Node> clone_with_new_inputs(const ov::OutputVector& inputs) const override;
   bool visit_attributes(ov::AttributeVisitor& visitor) override;
-  /// Refuses elements that OpenVINO's CPU plugin narrows or that are not whole bytes. Computes the known extents of the output's
-  /// shape.
+  /// Infers the shape of the output, as far as it is known. Refuses elements that OpenVINO's CPU plugin narrows, or that are not
+  /// whole bytes.
   void validate_and_infer_types() override;
   bool has_evaluate() const override { return true; }
   bool evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const override;
@@ -31,7 +31,7 @@ class Node final : public ov::op::Op {
 
  private:
   [[noreturn]] void refuse_type(const ov::element::Type& type) const;
-  /// Refuses an input after the data that is not a list, or not a list of pairs, or has too many axes.
+  /// Throws unless an input after the data is a list, or a list of pairs, with at most PF_MAX_RANK entries.
   void check_list(std::size_t input, const ov::PartialShape& shape) const;
   std::optional<std::vector<Extents>> known_inputs() const;
   ov::PartialShape output_shape(const ov::PartialShape& shape) const;

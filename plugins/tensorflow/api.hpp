@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The used part of TensorFlow's C interface for operators.
+// The part of TensorFlow's C interface for operators that the plug-in uses.
 //
-// The declarations are copied, so a build needs no TensorFlow, and one library works with all versions of TensorFlow, which all
-// have these functions. find_api() looks the functions up in the TensorFlow that the process has loaded.
+// The declarations are copies, so a build needs no TensorFlow, and one plug-in works with all versions of TensorFlow that have
+// these functions. find_api() looks the functions up in the TensorFlow that the process has loaded.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct ShapeContext;
 
 enum Code : int { invalid_argument = 3, resource_exhausted = 8, failed_precondition = 9, internal_error = 13 };
 
-/// Calls X(name, type) for each function, under TensorFlow's name without TF_.
+/// Calls X(name, type) for each function; `name` is TensorFlow's name without "TF_".
 #define PATCHFOLD_TENSORFLOW_FUNCTIONS(X)                                                                             \
   X(NewStatus, Status*())                                                                                             \
   X(DeleteStatus, void(Status*))                                                                                      \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library that tensorflow.load_op_library loads: one operator, PatchfoldLinear, which runs any call of patchfold.
+// The plug-in that tensorflow.load_op_library loads: one operator, PatchfoldLinear, which runs any call of patchfold.
 #include <atomic>
 #include <memory>
 #include <new>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* op_name = "PatchfoldLinear";
 
-/// The function that runs calls. patchfold's Python module sets it after loading this library.
+/// The function that runs calls, which patchfold's Python module sets after it has loaded this plug-in.
 std::atomic<RunFunction*> run_function = nullptr;
 
 class OwnStatus {
@@ -67,7 +67,7 @@ void destroy(void* kernel) {
   delete static_cast<Kernel*>(kernel);
 }
 
-/// Replaces "?" in a call by the shape: "1x3x8x8".
+/// Replaces " ? " in the text of a call by the shape, such as "1x3x8x8".
 void put_shape(std::string& call, const Api& api, const Tensor& shape) {
   const std::size_t place = call.find(" ? ");
   if (place == std::string::npos) return;
@@ -148,7 +148,7 @@ void unknown_shape(ShapeContext* context, Status* status) {
   find_api()->ShapeInferenceContextSetUnknownShape(context, status);
 }
 
-/// Registers the operator while TensorFlow loads the library. Returns whether TensorFlow accepted it.
+/// Registers the operator, while TensorFlow loads the plug-in. Returns whether TensorFlow accepted it.
 bool register_op() {
   const Api* const api = find_api();
   if (api == nullptr) return false;
@@ -172,7 +172,7 @@ const bool registered = register_op();
 }  // namespace
 }  // namespace patchfold::plugins::tensorflow
 
-/// Takes the function that runs calls. Returns 1 if the operator is registered in this process's TensorFlow, else 0.
+/// Sets the function that runs calls. Returns 1 if the operator is registered in this process's TensorFlow, else 0.
 extern "C" __attribute__((visibility("default"))) int patchfold_tensorflow_use(void* run) {
   namespace plugin = patchfold::plugins::tensorflow;
   plugin::run_function = reinterpret_cast<plugin::RunFunction*>(run);

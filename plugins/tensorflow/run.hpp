@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of the library for TensorFlow to patchfold's Python module, which holds the operators.
+// The interface between the plug-in for TensorFlow and patchfold's Python module, which holds the operators.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace patchfold::plugins::tensorflow {
 
 enum class Fault : std::int32_t { invalid_argument, out_of_memory, internal };
 
-/// One run of a call (python/native/linear.hpp) on a tensor.
+/// One run of a call on a tensor; python/native/linear.hpp defines calls.
 struct Run {
   const char* call;
   std::size_t call_size;
@@ -18,7 +18,7 @@ struct Run {
   std::int32_t rank;
   std::size_t element_size;
   void* context;
-  /// Returns memory for a result with these extents. If there is no memory, calls `refuse` and returns nullptr.
+  /// Returns memory for a result with these extents. If there is none, calls `refuse` and returns nullptr.
   void* (*allocate)(void* context, const std::int64_t* extents, std::int32_t rank);
   void (*refuse)(void* context, Fault fault, const char* message);
 };

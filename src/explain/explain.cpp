@@ -87,7 +87,7 @@ void write_plan(Text& text, const Plan& plan) {
   for (const std::string& line : lines_of(plan.describe())) text.line("  " + line, 12);
 }
 
-/// Returns whether elements are few enough to be shown one by one. Without a data input the taps of all patches are counted.
+/// Returns whether elements are few enough to be visited one by one. Without a data input, the taps of all patches count as input.
 bool is_small(const Subject& subject) {
   const Geometry& geometry = subject.geometry();
   const std::optional<std::int64_t> read =
@@ -95,7 +95,7 @@ bool is_small(const Subject& subject) {
   return read && *read <= explain_limit && element_count(subject.output()) <= explain_limit;
 }
 
-/// Returns the text of the picture for screen readers.
+/// Returns the description of the picture that screen readers read.
 std::string description_of_picture(const Subject& subject) {
   const Geometry& geometry = subject.geometry();
   std::string text = std::string(subject.op.doc) + " ";

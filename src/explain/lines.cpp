@@ -11,7 +11,7 @@ namespace patchfold::explaining {
 
 namespace {
 
-/// Returns the last blank within the first `room` columns, outside brackets if possible; `room` if there is no blank.
+/// Returns the place of the last blank in the first `room` columns, outside brackets if possible; `room` if there is no blank.
 std::size_t break_of(std::string_view text, std::size_t room) {
   std::size_t inside = room, outside = room;
   int depth = 0;

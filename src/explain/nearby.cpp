@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds problems similar to a wrong problem that the operator accepts.
+// Finds problems that an operator accepts and that differ little from a problem that it refuses.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -12,15 +12,15 @@
 namespace patchfold::explaining {
 namespace {
 
-/// The largest change of one number, and of two numbers together, and the most problems that are shown.
+/// The largest change of one number; the largest change of each of two numbers; the most problems that are shown.
 constexpr std::int64_t most_away = 64, most_away_of_two = 8;
 constexpr std::size_t most_shown = 5;
 
 /// A number of a problem: an extent of the data, or an entry of an argument.
 struct Slot {
   int argument = -1;  ///< -1: the shape
-  int entry = -1;     ///< of a list; -1: the argument is one number
-  bool end = false;   ///< of a pair: its end
+  int entry = -1;     ///< the number's index in a list; -1: the argument is a single number
+  bool end = false;   ///< the number is the second one of a pair
 };
 
 std::int64_t number_at(const ProblemText& problem, const Slot& slot) {
@@ -72,7 +72,7 @@ std::vector<Slot> slots_of(const OperatorSpec& op, const ProblemText& problem) {
   return slots;
 }
 
-/// Returns the error with which the operator refuses a problem, or nothing.
+/// Returns the error with which the operator refuses a problem; nothing if it accepts the problem.
 std::optional<Error> refusal_of(const OperatorSpec& op, const ProblemText& problem) {
   try {
     (void)op.bind(problem.arguments).lower(op.data_input.empty() ? Dims{} : problem.shape);
@@ -82,7 +82,7 @@ std::optional<Error> refusal_of(const OperatorSpec& op, const ProblemText& probl
   }
 }
 
-/// A problem that the operator accepts, and its changes from the wrong problem.
+/// A problem that the operator accepts, and how it differs from the wrong problem.
 struct Fix {
   ProblemText problem;
   std::string change;
@@ -134,7 +134,7 @@ class Search {
     if (nearest) fixes_.push_back(std::move(*nearest));
   }
 
-  /// Returns a + b, or a on overflow, which does not occur for the small numbers of this search.
+  /// Returns a + b; a if the sum overflows, which the small numbers of this search never do.
   static std::int64_t moved(std::int64_t a, std::int64_t b) { return checked_add(a, b).value_or(a); }
 
   using Changes = std::vector<std::pair<Slot, std::int64_t>>;
@@ -158,7 +158,7 @@ class Search {
     if (slot.argument < 0) {
       fix.change =
           std::string(op_.data_input) + " " + to_string(fix.problem.shape) + " instead of " + to_string(wrong_.shape);
-      fix.distance -= 1;  // at the same distance, a change of the data's shape is better than a change of an argument
+      fix.distance -= 1;  // of two equally large changes, the change of the data's shape is better
     } else {
       const auto i = static_cast<std::size_t>(slot.argument);
       fix.change = wrong_.arguments[i].name + "=" + to_string(fix.problem.arguments[i].value) + " instead of " +

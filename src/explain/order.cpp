@@ -7,22 +7,22 @@
 namespace patchfold::explaining {
 namespace {
 
-/// The largest number of elements of an axis, apart from the last element, that are examined, and of lines that show them.
+/// The most indices of an axis that are examined, apart from the last one, and the most lines that show them.
 constexpr std::int64_t most_steps = 63;
 constexpr std::size_t most_lines = 12;
 /// The most terms of a sum that are written out.
 constexpr std::size_t most_terms = 10;
 
-/// One line of a walk along an axis: an element, and the element of the other tensor that belongs to it.
+/// One line of a walk along an axis: an element, and its partner, the element of the other tensor that belongs to it.
 struct Step {
-  std::int64_t at = 0;      ///< index on the axis
-  std::int64_t other = -1;  ///< flat index in the other tensor; -1: outside
-  bool padded = false;      ///< outside, where a padding mode reads `other`
+  std::int64_t at = 0;      ///< the index on the axis
+  std::int64_t other = -1;  ///< the flat index of the partner; -1: none, the element lies outside the image
+  bool padded = false;      ///< the element lies outside the image, and a padding mode reads `other` there
   std::string left{};
   std::string right{};
 };
 
-/// Returns whether a step continues the previous step, so that it need not be shown.
+/// Returns whether a step goes on in the same direction as the step before it, so that it need not be shown.
 bool goes_on(const std::vector<Step>& steps, std::size_t i, const Dims& shape) {
   if (i < 2 || steps[i].at != steps[i - 1].at + 1 || steps[i].padded != steps[i - 1].padded) return false;
   const auto inside = [&](std::size_t j) { return steps[j].other >= 0; };
@@ -34,7 +34,7 @@ bool goes_on(const std::vector<Step>& steps, std::size_t i, const Dims& shape) {
   return true;
 }
 
-/// Writes the steps at which the walk through a patch changes direction, and ".. and so on" in place of the steps between them.
+/// Writes the steps at which the partner changes direction, and ".. and so on" in place of the steps between them.
 void write_steps(Text& text, const std::vector<Step>& steps, const Dims& shape) {
   std::size_t width = 0;
   for (const Step& step : steps) width = std::max(width, step.left.size());
@@ -43,7 +43,7 @@ void write_steps(Text& text, const std::vector<Step>& steps, const Dims& shape) 
   };
   std::size_t lines = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    std::size_t end = i;  // steps [i, end) and the step behind them continue the walk
+    std::size_t end = i;  // steps i to end, both included, go on in one direction
     while (end + 1 < steps.size() && goes_on(steps, end, shape) && goes_on(steps, end + 1, shape)) ++end;
     if (lines >= most_lines && i + 2 < steps.size()) {
       text.line("    ..");
@@ -61,7 +61,7 @@ void write_steps(Text& text, const std::vector<Step>& steps, const Dims& shape) 
   }
 }
 
-/// Returns the indices along one axis of a tensor; the other indices are those of `index`.
+/// Returns the indices of the elements along one axis of a tensor; on all other axes they are `index`.
 std::vector<Dims> indices_along(const Dims& shape, int axis, Dims index) {
   std::vector<Dims> indices;
   for (std::int64_t i = 0; i < shape[axis]; ++i) {
@@ -72,7 +72,7 @@ std::vector<Dims> indices_along(const Dims& shape, int axis, Dims index) {
   return indices;
 }
 
-/// Calls f(axis, indices) under a headline for every axis of more than one element. The walks meet at `middle`.
+/// Calls f(axis, indices), under a headline, for every axis of more than one element. The lines of all axes cross at `middle`.
 template <class F>
 void for_each_axis(Text& text, std::string_view name, const Dims& shape, std::int64_t middle, F&& f) {
   for (int axis = 0; axis < shape.size(); ++axis) {
@@ -102,7 +102,7 @@ void add_mark(Marks& marks, std::string label, std::int64_t flat) {
     marks.emplace_back(std::move(label), flat);
 }
 
-/// Returns the number of a tensor's middle element.
+/// Returns the flat index of a tensor's middle element.
 std::int64_t middle_element(const Dims& shape) {
   Dims middle;
   for (const std::int64_t extent : shape) middle.push_back(extent / 2);
@@ -111,7 +111,7 @@ std::int64_t middle_element(const Dims& shape) {
 
 void write_moves(Text& text, const Subject& subject, const Findings& findings) {
   text.section("Order: where each element of output comes from");
-  // The shown element is one that reads the middle of the input, so that its source is not padding.
+  // Shows an element that reads the middle of the input, and not through padding.
   std::int64_t middle = middle_element(subject.output());
   if (element_count(subject.input()) > 0) {
     const std::int64_t of_input = middle_element(subject.input());
@@ -139,7 +139,7 @@ void write_moves(Text& text, const Subject& subject, const Findings& findings) {
   });
 }
 
-/// The elements that are added up in elements of the output, in ascending order of the tap.
+/// For some elements of the output, the columns' elements that are added up there, in ascending order of the tap.
 class Terms {
  public:
   Terms(const Geometry& geometry, const Marks& marks) : columns_(geometry.columns()) {
@@ -150,7 +150,7 @@ class Terms {
     });
   }
 
-  /// Returns the terms of an element as text; `none` stands for no terms.
+  /// Returns the terms of an output element as text; `none` if it has no terms.
   std::string text(std::int64_t element_of_output, std::int64_t count, std::string_view data, std::string none) const {
     std::string text;
     for (const std::int64_t column : found_.at(element_of_output))

@@ -11,13 +11,13 @@
 namespace patchfold::explaining {
 namespace {
 
-/// The width of a line of coordinates in characters, and the most patches of an axis that are shown.
+/// The width of a line of coordinates in characters; the most patches that are shown along an axis.
 constexpr std::int64_t coordinate_columns = 84;
 constexpr std::int64_t most_patches = 7;
-/// The most taps that are visited to count the uses of an element of an image through its padding.
+/// The most coordinates that are visited to count the uses of an element through padding.
 constexpr std::int64_t most_counted = std::int64_t{1} << 16;
 
-/// Returns the legend, which names only the marks that occur.
+/// Returns the legend: the meanings of the marks that occur.
 std::string legend_of(const Geometry& geometry, const std::vector<const SpatialAxis*>& axes) {
   bool padding = false, cut = false;
   for (const SpatialAxis* axis : axes)
@@ -96,7 +96,7 @@ std::int64_t uses_at(const Geometry& geometry, const SpatialAxis& axis, std::int
   const engine::Window window = ops::window_of(axis, geometry.padding_mode);
   const engine::TapSolver solver(window);
   if (geometry.padding_mode == PaddingMode::constant || !geometry.extracts()) return solver.at(coordinate).count;
-  // Padding may read the element again, so coordinates outside the image that mirror or repeat the element count too.
+  // A coordinate in the padding reads an element of the image too, so its uses count for this element.
   const std::int64_t begin = -axis.pad_begin, end = axis.extent + axis.pad_end;
   if (end - begin > most_counted) return -1;
   std::int64_t count = 0;
@@ -140,7 +140,7 @@ void write_vector(Text& text, const Subject& subject) {
   constexpr std::size_t most = 12, most_characters = 46;
   const PatchVector vector = patch_vector(subject, most);
   if (vector.orders.empty()) return;
-  // Only as many elements are shown as fit into one line in every system.
+  // Shows only as many elements as fit into one line in every system.
   std::size_t shown = most;
   for (const PatchOrder& order : vector.orders) {
     std::size_t count = 0;
@@ -173,7 +173,7 @@ std::vector<std::string> traffic_lines(const Subject& subject) {
   const std::int64_t in = subject.has_input() ? element_count(subject.input()) * size : 0;
   const std::int64_t out = element_count(subject.output()) * size;
   const double all = static_cast<double>(in) + static_cast<double>(out);
-  // Bytes per second of an imaginary machine: a round figure that readers can scale.
+  // The bytes per second of an imaginary machine: a round number, from which readers can scale to their own.
   constexpr double rate = 10e9;
   const double seconds = all / rate;
   const auto [time, unit] = seconds < 1e-3 ? std::pair(seconds * 1e6, "microseconds")

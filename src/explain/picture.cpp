@@ -24,14 +24,14 @@ namespace {
 
 constexpr double half_width = (Svg::width - 3 * Svg::margin) / 2;
 
-/// The axes of a grid, one downwards (or none) and one to the right, with the coordinates of each.
+/// A grid of coordinates: the axes that run downwards (or none) and to the right, the coordinates on each, and its place in pixels.
 struct Board {
   const SpatialAxis* down = nullptr;
   const SpatialAxis* right = nullptr;
   std::vector<std::int64_t> rows{0};
   std::vector<std::int64_t> columns{};
   double cell = 0;
-  double left = 0, top = 0;  ///< place of the first cell
+  double left = 0, top = 0;  ///< the top left corner of the first cell
 
   double width() const { return cell * static_cast<double>(columns.size()); }
   double height() const { return cell * static_cast<double>(rows.size()); }
@@ -51,7 +51,7 @@ Board board_of(const std::vector<const SpatialAxis*>& axes) {
   return board;
 }
 
-/// Draws the coordinates beside a grid, at its left and above it.
+/// Draws the coordinates at the left of a grid and above it.
 void draw_rulers(Svg& svg, const Board& board) {
   const auto label = [](std::int64_t c) { return c == left_out ? std::string("..") : std::to_string(c); };
   std::size_t digits = 1;
@@ -68,7 +68,7 @@ void draw_rulers(Svg& svg, const Board& board) {
              label(board.rows[i]));
 }
 
-/// Calls f(row, column, x, y) for every cell that is not left out.
+/// Calls f(row, column, x, y) for every cell that is not in a gap; row and column are coordinates, x and y are pixels.
 template <class F>
 void for_each_cell(const Board& board, F&& f) {
   for (std::size_t i = 0; i < board.rows.size(); ++i)
@@ -88,13 +88,13 @@ const char* class_of(Ground ground) {
   return ground == Ground::image ? "cell" : ground == Ground::padding ? "pad" : "gone";
 }
 
-/// A highlighted patch: its position along both axes.
+/// A highlighted patch: its position along each axis of a Board.
 struct Picked {
   std::int64_t down = 0;
   std::int64_t right = 0;
 };
 
-/// Returns the number of the patch's tap that touches a cell, or -1.
+/// Returns the number of the tap with which a patch touches a cell; -1 if none does.
 std::int64_t tap_of(const Board& board, const Picked& patch, std::int64_t row, std::int64_t column) {
   const std::int64_t right = tap_at(*board.right, patch.right, column);
   const std::int64_t down = board.down ? tap_at(*board.down, patch.down, row) : 0;
@@ -193,7 +193,7 @@ double draw_coverage_board(Svg& svg, double x, double y, const Subject& subject,
   board.left = x + 34;
   board.top = y + 44;
   draw_rulers(svg, board);
-  // Along the axes that the picture does not show, counts the patches at the middle element.
+  // On the axes that the picture does not show, takes the middle element.
   std::int64_t others = 1;
   std::string slice;
   for (const SpatialAxis* axis : axes) {

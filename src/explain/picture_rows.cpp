@@ -14,7 +14,7 @@ constexpr double strip_cell = 32, strip_height = 25;
 constexpr std::int64_t most_matrix_elements = 256;
 constexpr std::int64_t most_matrix_rows = 40;
 
-/// Returns the channel of an element of the image: its index on the axis of channels.
+/// Returns the channel of an element of the image, given as a flat index; 0 without an axis of channels.
 std::int64_t channel_of(const Subject& subject, const PatchVector& vector, std::int64_t image_element) {
   const Dims& image = subject.geometry().image();
   return vector.image_axis < 0 ? 0 : index_at(image_element, image)[vector.image_axis];
@@ -86,7 +86,7 @@ double draw_matrix(Svg& svg, double y, const Subject& subject) {
   const std::vector<std::int64_t> from = [&] {
     if (geometry.sums) return findings.to;
     if (geometry.extracts()) return findings.from;
-    // For an inverse, finds the element of the output that takes each input element.
+    // If the operator combines, finds for each input element the output element that takes it.
     std::vector<std::int64_t> to(static_cast<std::size_t>(elements), -1);
     for (std::size_t i = 0; i < findings.from.size(); ++i)
       if (findings.from[i] >= 0) to[static_cast<std::size_t>(findings.from[i])] = static_cast<std::int64_t>(i);

@@ -11,8 +11,8 @@
 
 namespace patchfold::explaining {
 
-/// An operator, its given arguments, and its geometry. An explanation takes all facts about elements from the geometry; arguments
-/// are only shown.
+/// An operator, its given arguments, and its geometry. All facts about elements come from the geometry; the arguments are only
+/// shown.
 struct Subject {
   const OperatorSpec& op;
   std::vector<Argument> given;
@@ -26,7 +26,7 @@ struct Subject {
   const Dims& output() const { return geometry().output; }
 };
 
-/// Returns the value of an argument, given or default; nothing if it is left out.
+/// Returns the value of an argument, as given or by default; nothing if it has neither.
 std::optional<ArgumentValue> value_in_force(const Subject& subject, const ArgumentSpec& argument);
 
 }  // namespace patchfold::explaining

@@ -11,8 +11,8 @@ namespace patchfold::explaining {
 
 namespace {
 
-/// Style rules for both schemes, then for light, then for dark. The selector of every rule begins with .pfx, because the style of a
-/// picture that is embedded in a page applies to the whole page.
+/// The style rules: for both colour schemes, then for light, then for dark. The selector of every rule begins with .pfx, because
+/// the style of a picture that is embedded in a page applies to the whole page.
 constexpr std::string_view style = R"(
 .pfx{font-family:system-ui,"Segoe UI",Roboto,"Helvetica Neue","DejaVu Sans",Arial,sans-serif;font-size:13px}
 .pfx .mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
@@ -82,7 +82,7 @@ constexpr std::string_view style = R"(
 }
 )";
 
-/// Returns a prefix that tells the ids of a page's pictures apart.
+/// Returns a prefix for the ids of a picture, so that the pictures of a page have different ids.
 std::string id_of(std::string_view title, std::string_view description) {
   std::uint64_t hash = 14695981039346656037U;
   for (const std::string_view part : {title, description})
@@ -92,7 +92,7 @@ std::string id_of(std::string_view title, std::string_view description) {
   return "pfx-" + std::string(digits.data(), end);
 }
 
-/// Returns the bytes of the multi-byte character at the beginning of the text; 0 if there is none.
+/// Returns the length in bytes of the multi-byte character at the beginning of the text; 0 if there is none.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const unsigned first = byte(0);
@@ -102,7 +102,7 @@ std::size_t utf8_length(std::string_view text) {
                                                              : 0;
   for (std::size_t i = 1; i < length; ++i)
     if ((byte(i) & 0xc0U) != 0x80U) return 0;
-  // Refuses overlong forms, surrogates, and code points beyond the last character.
+  // Refuses overlong forms, surrogates, and code points beyond U+10FFFF.
   const unsigned second = byte(1);
   const bool wrong = (first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) ||
                      (first == 0xf0 && second < 0x90) || (first == 0xf4 && second >= 0x90);

@@ -13,13 +13,13 @@
 namespace patchfold::explaining {
 namespace {
 
-/// The largest number of tiles along an axis, of elements of a tile, and of tiles of a merge that are examined one by one.
+/// The most tiles of an axis, elements of a tile's result, and tiles of a merge that are examined one by one.
 constexpr std::int64_t most_tiles = std::int64_t{1} << 16;
 constexpr std::int64_t most_weights = std::int64_t{1} << 20;
 constexpr std::int64_t most_merged = 4096;
 constexpr std::int64_t strip_columns = 72;
 
-/// Returns "0.125": three digits behind the point.
+/// Returns "0.125": three digits after the point.
 std::string in_thousandths(double value) {
   const auto thousandths = static_cast<std::int64_t>(std::llround(std::clamp(value, 0.0, 1e9) * 1000));
   std::string digits = std::to_string(thousandths % 1000);
@@ -27,7 +27,7 @@ std::string in_thousandths(double value) {
   return std::to_string(thousandths / 1000) + "." + digits;
 }
 
-/// Writes tiles as strips along the axis, to scale.
+/// Writes the tiles of an axis as strips, to scale.
 void write_strips(Text& text, const Tiling& tiling, int i) {
   const std::int64_t grid = tiling.grid()[i], extent = tiling.spec().shape[tiling.axes()[i]];
   if (grid == 0 || extent == 0) return;

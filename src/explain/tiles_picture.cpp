@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::int64_t most_drawn = 8;  // the most tiles along an axis that are drawn
 
-/// The drawn part of a tiled axis: its first tiles, and the elements of the array that they cover.
+/// The drawn part of a tiled axis: its first tiles, and the elements [0, end) that they cover.
 struct Stretch {
   int tiled = 0;
   std::int64_t extent = 0;
   std::vector<TileSpan> tiles{};
-  std::int64_t end = 0;  ///< elements [0, end) are drawn; more than the extent where tiles are padded
+  std::int64_t end = 0;  ///< beyond the array's extent if the last tile is padded
   bool is_cut = false;
 
   std::vector<Span> reads() const {
@@ -41,14 +41,14 @@ Stretch stretch_of(const Tiling& tiling, int tiled) {
   if (!stretch.tiles.empty()) {
     const TileSpan& last = stretch.tiles.back();
     const std::int64_t reach = last.read.begin + last.extent;
-    // The first tile that is not drawn may overlap the last drawn tile: the elements that both share are not drawn.
+    // The first tile that is not drawn may overlap the last drawn tile; elements in both are not drawn.
     stretch.end = stretch.is_cut ? tiling.span(tiled, most_drawn).read.begin : std::max(stretch.extent, reach);
   }
   stretch.end = std::max<std::int64_t>(stretch.end, 1);
   return stretch;
 }
 
-/// A heat map: the number of tiles at each element of one axis, or of two axes.
+/// A heat map: for each element of one axis, or of two axes, the number of tiles that cover it.
 struct Map {
   double left, top, wide, high;
   const Stretch* down;  ///< null: the map has one axis
@@ -83,7 +83,7 @@ void draw_counts(Svg& svg, const Map& map) {
     }
 }
 
-/// Returns the elements that tile k of a stretch shares with none of its neighbours.
+/// Returns the elements that only tile k of a stretch covers.
 Span alone(const Stretch& stretch, std::size_t k) {
   Span span = stretch.tiles[k].read;
   if (k > 0) span.begin = std::max(span.begin, stretch.tiles[k - 1].read.end);
@@ -95,7 +95,7 @@ Span alone(const Stretch& stretch, std::size_t k) {
   return span;
 }
 
-/// Draws two tiled axes: tiles as frames over the map.
+/// Draws two tiled axes: the tiles as frames over the heat map.
 double draw_plane(Svg& svg, double y, const Tiling& tiling, const Stretch& down, const Stretch& right) {
   const double most_wide = Svg::width - 2 * Svg::margin - 60, most_high = 430;
   const double scale = std::min(most_wide / static_cast<double>(right.end), most_high / static_cast<double>(down.end));
@@ -114,7 +114,7 @@ double draw_plane(Svg& svg, double y, const Tiling& tiling, const Stretch& down,
   };
   for (const TileSpan& row : down.tiles)
     for (const TileSpan& column : right.tiles) frame(row, column, "rule");
-  // A tile's number is drawn on the elements that the tile shares with no other tile.
+  // Draws a tile's number on elements that only this tile covers.
   const std::int64_t columns = tiling.grid()[right.tiled];
   for (std::size_t i = 0; i < down.tiles.size(); ++i)
     for (std::size_t j = 0; j < right.tiles.size(); ++j) {
@@ -162,7 +162,7 @@ double draw_line(Svg& svg, double y, const Stretch& right) {
   return row;
 }
 
-/// A chart of the tiles' contributions along an axis: the window's weights, or the parts of the result.
+/// A chart of what tiles contribute along an axis: the window's weights, or each tile's part of the output's elements.
 class Chart {
  public:
   Chart(Svg& svg, const Tiling& tiling, const MergeSpec& merge, const Stretch& stretch, const std::vector<double>& weights)
@@ -170,17 +170,17 @@ class Chart {
     const auto count = std::min<std::size_t>(stretch.tiles.size(), 4);
     for (std::size_t k = 0; k < count; ++k) numbers_.push_back(static_cast<std::int64_t>(k));
     end_ = count == 0 ? 1 : std::max<std::int64_t>(1, tiling.span(tiled_, static_cast<std::int64_t>(count) - 1).write.end);
-    if (stretch.tiles.size() > count || stretch.is_cut)  // tiles that are not drawn contribute to later elements
+    if (stretch.tiles.size() > count || stretch.is_cut)  // tiles that are not drawn contribute to the elements after `end_`
       end_ = std::max<std::int64_t>(1, tiling.span(tiled_, static_cast<std::int64_t>(count)).write.begin);
   }
 
-  /// Returns "; the first 4 of 5 tiles" if the chart does not draw all.
+  /// Returns "; the first 4 of 5 tiles" if the chart does not draw all tiles.
   std::string cut() const {
     const std::int64_t drawn = std::ssize(numbers_), all = tiling_.grid()[tiled_];
     return drawn == all ? "" : "; the first " + std::to_string(drawn) + " of " + counted(all, "tile");
   }
 
-  /// Draws the tiles' curves in a box: the parts of the result if `parts`, otherwise the weights.
+  /// Draws the tiles' curves in a box: with `parts` their parts of the output's elements, else the weights.
   void draw(double x, double y, double wide, double high, bool parts) {
     const std::int64_t samples = std::min<std::int64_t>(end_, 220);
     double most = 1;

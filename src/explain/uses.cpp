@@ -10,7 +10,7 @@ namespace {
 
 using Counts = std::vector<std::int64_t>;
 
-/// Returns the axes along which the counts change.
+/// Returns the axes along which neighbouring counts differ somewhere.
 std::vector<int> changing_axes(const Counts& counts, const Dims& shape) {
   std::vector<int> axes;
   std::int64_t step = static_cast<std::int64_t>(counts.size());
@@ -18,7 +18,7 @@ std::vector<int> changing_axes(const Counts& counts, const Dims& shape) {
     const std::int64_t all = step;
     step /= shape[axis];
     for (std::int64_t i = 0; i < std::ssize(counts); ++i) {
-      if (i % all + step >= all) continue;  // the last index on its axis
+      if (i % all + step >= all) continue;  // i is the last index on this axis
       if (counts[static_cast<std::size_t>(i)] == counts[static_cast<std::size_t>(i + step)]) continue;
       axes.push_back(axis);
       break;
@@ -27,7 +27,7 @@ std::vector<int> changing_axes(const Counts& counts, const Dims& shape) {
   return axes;
 }
 
-/// Writes the counts over two axes, or over one, at the given index of the other axes.
+/// Writes the counts over the axes `rows` (-1: none) and `columns`; `index` holds the indices on the other axes.
 void write_grid(Text& text, std::string_view name, const Counts& counts, const Dims& shape, Dims index, int rows,
                 int columns) {
   text.line("  " + slice_text(name, index, rows, columns));
@@ -58,7 +58,7 @@ void write_grids(Text& text, std::string_view name, const Counts& counts, const 
   Dims index = Dims::filled(shape.size(), 0);
   write_grid(text, name, counts, shape, index, rows, columns);
   if (axes.size() < 3) return;
-  // Writes a second grid, through the element with the largest count.
+  // Writes a second grid, which holds the element with the largest count.
   const Dims fullest = index_at(std::ranges::max_element(counts) - counts.begin(), shape);
   const Dims before = index;
   for (std::size_t i = 0; i + 2 < axes.size(); ++i) index[axes[i]] = fullest[axes[i]];

@@ -11,14 +11,14 @@
 namespace patchfold::explaining {
 namespace {
 
-/// A factor of the extent of an axis of the columns.
+/// One number in the product that is the extent of an axis of the columns, such as the number of taps.
 struct Factor {
   std::int64_t extent;
   std::int64_t step;
   std::string name;
 };
 
-/// Returns the factors of an axis of the columns, the slowest first.
+/// Returns the factors of an axis of the columns, the slowest (with the largest step) first.
 std::vector<Factor> factors_of(const Geometry& geometry, std::string_view image, int columns_axis) {
   std::vector<Factor> factors;
   for (const SharedIndex& index : geometry.shared)
@@ -32,12 +32,12 @@ std::vector<Factor> factors_of(const Geometry& geometry, std::string_view image,
     if (axis.position.axis == columns_axis && axis.position.step != 0)
       factors.push_back({axis.positions, axis.position.step, position});
   }
-  // If two factors have equal steps, one of them has the extent 1 and is the inner factor.
+  // Of two factors with equal steps one has the extent 1, which counts as the inner factor.
   std::ranges::stable_sort(factors, std::ranges::greater{}, [](const Factor& f) { return std::pair(f.step, f.extent); });
   return factors;
 }
 
-/// Returns "3 (axis 1 of image) * 3 * 3 (taps)"; a name follows the last of several factors with this name.
+/// Returns "3 (axis 1 of image) * 3 * 3 (taps)": neighbouring factors with the same name share one mention of it.
 std::string product_of(const std::vector<Factor>& factors, std::size_t skipped = std::string::npos) {
   std::string text;
   for (std::size_t i = 0; i < factors.size(); ++i) {
@@ -49,7 +49,7 @@ std::string product_of(const std::vector<Factor>& factors, std::size_t skipped =
   return text;
 }
 
-/// Returns the formula of an axis of the columns: the product of its factors.
+/// Returns the formula of an axis of the columns: the product of its factors with their names.
 std::string columns_formula(const Geometry& geometry, std::string_view image, int axis) {
   const std::vector<Factor> factors = factors_of(geometry, image, axis);
   const std::string extent = std::to_string(geometry.columns()[axis]);
@@ -58,7 +58,7 @@ std::string columns_formula(const Geometry& geometry, std::string_view image, in
   return factors.size() == 1 ? text : text + " = " + extent;
 }
 
-/// Returns the formula of an axis of an image that is made from columns.
+/// Returns the formula of an axis of the image that an operator makes from columns.
 std::string image_formula(const Geometry& geometry, std::string_view columns, int axis) {
   const std::string extent = std::to_string(geometry.image()[axis]);
   for (const SpatialAxis& spatial : geometry.axes) {
@@ -81,12 +81,12 @@ std::string image_formula(const Geometry& geometry, std::string_view columns, in
   return extent;
 }
 
-/// The elements of a patch in the order of nested loops, the outermost first.
+/// Gives the elements of a patch one by one, in the order of nested loops, the outermost loop first.
 class Nested {
  public:
   struct Loop {
     std::int64_t extent;
-    std::int64_t step;  ///< of the tap; 0: the loop counts channels
+    std::int64_t step;  ///< in taps; 0: the loop counts channels
     friend bool operator==(const Loop&, const Loop&) = default;
   };
   explicit Nested(std::vector<Loop> loops) : loops_(std::move(loops)), at_(loops_.size()) {}
@@ -106,10 +106,10 @@ class Nested {
   std::vector<std::int64_t> at_;
 };
 
-/// Returns the loops of more than one step, so that equal orders have equal loops.
+/// Returns loops that do the same in a normal form: without loops of one step, so that equal orders have equal loops.
 std::vector<Nested::Loop> without_ones(std::vector<Nested::Loop> loops) {
   std::erase_if(loops, [](const Nested::Loop& loop) { return loop.extent == 1; });
-  // Joins neighbouring loops of taps that continue each other.
+  // Joins two neighbouring loops of taps where one step of the outer loop is as long as the whole inner loop.
   for (std::size_t i = 0; i + 1 < loops.size();)
     if (loops[i].step != 0 && loops[i + 1].step != 0 && loops[i].step == loops[i + 1].step * loops[i + 1].extent) {
       loops[i] = {loops[i].extent * loops[i + 1].extent, loops[i + 1].step};

@@ -7,7 +7,7 @@
 namespace patchfold::explaining {
 namespace {
 
-/// Visits all combinations of the indices of a geometry, one index after the other.
+/// Visits all combinations of taps, positions and shared indices of a geometry in nested loops.
 class Walk {
  public:
   Walk(const Geometry& geometry, const std::function<void(const Pair&)>& f)
@@ -24,7 +24,7 @@ class Walk {
     return place.step == 0 ? 0 : wrapping_mul(strides[place.axis], place.step);
   }
 
-  /// Chooses the tap of each axis, then the position of each axis, then the shared indices.
+  /// Loops over the taps of axis i; the loops inside are the taps of later axes, then all positions, then all shared indices.
   void visit_tap(int i, std::int64_t column) {
     if (i == geometry_.axes.size()) return visit_position(0, {0, column, false}, false);
     const SpatialAxis& axis = geometry_.axes[i];
@@ -65,7 +65,7 @@ class Walk {
 
   const Geometry& geometry_;
   const std::function<void(const Pair&)>& f_;
-  Dims image_;  ///< row-major strides, in elements
+  Dims image_;  ///< row-major strides, in elements; so are columns_
   Dims columns_;
   Dims taps_;
 };

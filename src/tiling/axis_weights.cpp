@@ -36,7 +36,7 @@ AxisWeights::List AxisWeights::made(int axis, const Segment& segment, std::int64
     const double* of_tile = rules_.weights.axis(axis).data() + (segment.span.begin - start);
     for (std::size_t y = 0; y < extent; ++y) sums[y] += weights[k * extent + y] = of_tile[y];
   }
-  // If the weights along each axis add up to 1, their products over all combinations of tiles add up to 1 too.
+  // If the weights along each axis add up to 1, their products, summed over all combinations of tiles, add up to 1 too.
   if (rules_.reduce == Reduce::mean)
     for (std::size_t k = 0; k < tiles; ++k)
       for (std::size_t y = 0; y < extent; ++y) weights[k * extent + y] /= sums[y];

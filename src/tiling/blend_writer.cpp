@@ -10,11 +10,11 @@
 namespace patchfold::tiling {
 namespace {
 
-/// The number of elements, of all sources together, that are packed or weighted at a time: they fit into the first-level cache.
+/// The number of elements, of all sources together, that are packed or weighted at a time, so that they fit the first-level cache.
 constexpr std::int64_t part_elements = 4096;
-/// The bytes of rows that are made in the first-level cache and then written past it.
+/// The most bytes of rows that are made in the first-level cache before they are written past the cache.
 constexpr std::int64_t staged_bytes = 8192;
-/// The fewest bytes of a row that is written past the cache: shorter rows share most of their lines with other cells.
+/// The fewest bytes of a row that is written past the cache: shorter rows share most of their cache lines with other cells.
 constexpr std::int64_t least_streamed = 128;
 
 }  // namespace
@@ -30,7 +30,7 @@ BlendWriter::BlendWriter(const CellPlan& plan, std::int64_t piece, std::int64_t 
   const bool has_gaps = std::any_of(plan.rows.steps.begin(), plan.rows.steps.end(),
                                     [&](const CellRows::Step& step) { return step.bytes != rules.element; });
   if (most_rows == 0 || has_gaps || leaves_gaps || (streams_ && plan.row_bytes() > staged_bytes)) {
-    // The share is whole cache lines for every element type, so each part of a row begins a line if the first part begins a line.
+    // `share` is whole cache lines for every element type, so each part of a row begins a line if the first part begins a line.
     const std::int64_t share =
         part_elements / static_cast<std::int64_t>(sources() + 1) / kernels::line_bytes * kernels::line_bytes;
     part_ = std::min(part_, std::max(kernels::line_bytes, share));
@@ -55,7 +55,7 @@ std::unique_ptr<double[]> BlendWriter::numbers(std::size_t for_each) const {
 
 void BlendWriter::weigh(std::int64_t, std::int64_t, std::int64_t) noexcept {}
 
-/// Sets the addresses of the elements in terms_.
+/// Sets the addresses and pitches of the elements in terms_; packs elements that do not lie side by side.
 void BlendWriter::place_elements(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept {
   const std::int64_t element = plan_.rules.element;
   for (std::size_t s = 0; s < sources(); ++s) {
@@ -88,7 +88,7 @@ void BlendWriter::write(std::int64_t rows, std::int64_t begin, std::int64_t coun
   if (made_) {
     block.dst = made_.get();
     block.pitch = bytes;
-    if (low_ != nullptr)  // dst has the upper halves of sums
+    if (low_ != nullptr)  // the kernel continues sums, whose upper halves are in dst
       kernels::copy_row(made_.get(), rules.output_element, dst, plan_.rows.step, count, rules.output_element);
   } else if (rules.store == kernels::Store::past_cache) {
     for (std::int64_t r = rows; r < 2 * rows; ++r)
@@ -105,7 +105,8 @@ void BlendWriter::write(std::int64_t rows, std::int64_t begin, std::int64_t coun
     kernels::copy_row(dst, plan_.rows.step, made_.get(), rules.output_element, count, rules.output_element);
 }
 
-/// Makes a part of a row in which some weights are 0, run by run: the same tiles contribute to all elements of a run.
+/// Makes a part of a row in which some weights are 0, one stretch after the other: a run of elements with the same contributing
+/// tiles.
 void BlendWriter::make_stretches(std::byte* dst, std::int64_t count) noexcept {
   const Rules& rules = plan_.rules;
   std::int64_t first = 0;
@@ -133,7 +134,7 @@ void BlendWriter::make_stretches(std::byte* dst, std::int64_t count) noexcept {
   }
 }
 
-/// Makes elements from the first `chosen` terms of chosen_.
+/// Makes `count` elements from the first `chosen` terms of chosen_.
 void BlendWriter::reduce_chosen(std::byte* dst, std::int64_t count, std::size_t chosen) noexcept {
   const Rules& rules = plan_.rules;
   if (rules.blend != nullptr)

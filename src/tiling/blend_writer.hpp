@@ -10,10 +10,10 @@
 
 namespace patchfold::tiling {
 
-/// Writes the cells of Unweighted plans, and is the base of the writers for weights, which set the weights. A BlendWriter finds the
-/// elements, packs elements that do not lie side by side, calls the kernel that reduces them, and stores the result. Whole rows are
-/// made several at a time if all elements lie side by side and the weights allow it. Otherwise rows are made in parts that stay in
-/// the first-level cache.
+/// Writes the cells of Unweighted plans, and is the base of the writers for weights, which override weigh(). A BlendWriter finds
+/// the elements, packs elements that do not lie side by side, calls the kernel that reduces them, and stores the result. Whole rows
+/// are made several at a time if all elements lie side by side and the weights allow it. Otherwise rows are made in parts that stay
+/// in the first-level cache.
 class BlendWriter : public CellWriter {
  public:
   /// Makes a writer. `most_rows` is the largest number of whole rows whose weights can be set at a time; 0 if weights can only be
@@ -21,16 +21,16 @@ class BlendWriter : public CellWriter {
   BlendWriter(const CellPlan& plan, std::int64_t piece, std::int64_t most_rows = any_rows);
 
  protected:
-  /// Sets the weights in terms_, and in raw_ if the plan has zeros, for elements [begin, begin + count) of the next rows.
+  /// Sets the weights in terms_, and in raw_ if some weights are 0, for elements [begin, begin + count) of the next `rows` rows.
   virtual void weigh(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept;
   void write(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept final;
 
-  /// Returns memory for the elements of one call: `for_each` numbers for each part of an element.
+  /// Returns memory for `for_each` numbers for each number of each element of one call of write().
   std::unique_ptr<double[]> numbers(std::size_t for_each) const;
 
   std::vector<kernels::BlendTerm> terms_;
-  /// Weights before they are normalised, one for each number of an element. A tile contributes to an element if its weight is not
-  /// 0.
+  /// Weights before they are normalised, one for each number of an element. A tile contributes to an element where its weight here
+  /// is not 0.
   std::vector<kernels::RawWeights::Term> raw_;
 
  private:
@@ -41,12 +41,12 @@ class BlendWriter : public CellWriter {
   void make_stretches(std::byte* dst, std::int64_t count) noexcept;
   void reduce_chosen(std::byte* dst, std::int64_t count, std::size_t chosen) noexcept;
 
-  bool streams_;                              ///< results in the first-level cache are then written past the cache
+  bool streams_;                              ///< rows are made in the first-level cache, then written past the cache
   kernels::Blend blend_;                      ///< the kernel that reduces the terms
   kernels::Blend lines_ = nullptr;            ///< if streams_: the kernel for parts that are whole lines of the output
   std::unique_ptr<std::byte[]> packed_;       ///< elements of the sources, packed without gaps, or null
   std::unique_ptr<std::byte[]> made_;         ///< elements of the output, packed before they are moved there, or null
-  std::vector<kernels::BlendTerm> chosen_{};  ///< of a stretch: the terms whose weight is not 0
+  std::vector<kernels::BlendTerm> chosen_{};  ///< for make_stretches(): the terms whose weight is not 0
   std::vector<std::int64_t> chosen_tiles_{};
 };
 

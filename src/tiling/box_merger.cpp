@@ -13,10 +13,10 @@ namespace patchfold {
 
 using namespace tiling;
 
-/// Holds everything that does not depend on the box. A State never changes, so several threads may merge boxes at once.
+/// Holds everything that does not depend on the box. Never changes, so several threads may merge boxes at once.
 struct BoxMerger::State {
   Tiling tiling;
-  MergeSpec spec;  ///< the window's numbers and the mask are in the facts instead
+  MergeSpec spec;  ///< without the window's numbers and the mask, which are in `facts`
   std::shared_ptr<const TileFacts> facts;
 };
 
@@ -32,8 +32,8 @@ struct TilePlace {
 constexpr TileWords piece_words{
     .tile = "piece of tile", .index = "pieces", .index_rule = "must have indices of tiles", .view = "piece"};
 
-/// Checks the pieces of one call, and finds a piece by its tile. Pieces are stored in the order of the tiles, one piece for each
-/// tile.
+/// Checks the pieces of one call of merge(), and finds the piece of a tile. Pieces are kept in the order of their tiles; a tile has
+/// at most one.
 class Pieces {
  public:
   Pieces(const Rules& rules, std::span<const Piece> given, const CheckedOutput& output)
@@ -53,7 +53,7 @@ class Pieces {
   }
 
  private:
-  /// Checks a piece. Returns it with its place.
+  /// Returns a piece with its tile and its place, after checking it.
   TilePlace placed(const Piece& piece, const CheckedOutput& output) const {
     const std::int64_t tile = piece.index;
     checks_.check_index(tile);

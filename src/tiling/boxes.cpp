@@ -41,7 +41,7 @@ Span shared_part(Span a, Span b) noexcept {
 }
 
 Span tiles_touching(const Tiling& tiling, int i, Span span) noexcept {
-  // Begins and ends of tiles both ascend, so the tiles that touch a span are neighbours.
+  // The beginnings of tiles ascend, and so do the ends, so the tiles that touch a span are neighbours.
   const auto first_where = [&](auto holds) {
     std::int64_t low = 0;
     std::int64_t high = tiling.grid()[i];

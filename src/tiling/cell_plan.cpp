@@ -11,10 +11,10 @@
 namespace patchfold::tiling {
 namespace {
 
-/// The bytes of the output in a piece of a long row: enough work for another thread.
+/// The bytes of the output in a piece of a long row: enough work for one thread at a time.
 constexpr std::int64_t piece_bytes = 64 * 1024;
 
-/// Returns the rows of a box of the output, whose elements have `element` bytes.
+/// Returns the rows of a box of the output, whose elements have `element` bytes each.
 CellRows rows_of(const Rules& rules, const Sources& sources, const Dims& box, const Dims& output_strides,
                  std::int64_t element) {
   CellRows rows;
@@ -26,7 +26,8 @@ CellRows rows_of(const Rules& rules, const Sources& sources, const Dims& box, co
                    [](const CellRows::Axis& a, const CellRows::Axis& b) { return std::abs(a.stride) > std::abs(b.stride); });
   rows.step = element;
   rows.steps.assign(sources.size(), {rules.element});
-  // From the innermost axis on, an axis becomes part of the row if it continues the row in the output and in all sources.
+  // An axis, from the innermost on, becomes part of the row if its elements go on at the row's step in the output and in all
+  // sources.
   const auto continues = [&](const CellRows::Axis& axis) {
     if (axis.tiled >= 0 && rows.run >= 0) return false;
     if (rows.count == 1) return true;
@@ -57,7 +58,7 @@ CellRows rows_of(const Rules& rules, const Sources& sources, const Dims& box, co
     rows.number /= axis.extent;
   }
   if (rows.run < 0) rows.repeat = rows.count;
-  // A piece is whole cache lines for every element type, so each piece begins a line if the row begins a line.
+  // A piece is whole cache lines for every element type, so each piece begins a line if its row begins a line.
   const std::int64_t wanted = std::max<std::int64_t>(1, rows.count / std::max<std::int64_t>(1, piece_bytes / element));
   rows.piece_count =
       wanted == 1 ? rows.count : ceil_div(ceil_div(rows.count, wanted), kernels::line_bytes) * kernels::line_bytes;
@@ -65,7 +66,7 @@ CellRows rows_of(const Rules& rules, const Sources& sources, const Dims& box, co
   return rows;
 }
 
-/// Returns strides, in numbers, of memory for the cell's elements that is contiguous in the order of the output's strides.
+/// Returns the strides, in numbers, of gapless memory for the elements of `box` whose axes are nested as in the output.
 Dims strides_beside(const Dims& box, const Dims& output_strides) {
   std::vector<int> order;
   for (int axis = 0; axis < box.size(); ++axis) order.push_back(axis);
@@ -85,13 +86,14 @@ ProductWeights product_weights(const CellPlan& plan, AxisWeights& weights) {
   const int rank = plan.segments.size();
   const int last = rank - 1;
   ProductWeights products;
-  products.is_late = rows.run >= 0 && rows.run < last && rank > 2;  // the order of two factors does not matter
+  // With two axes there are only two factors, whose order does not matter.
+  products.is_late = rows.run >= 0 && rows.run < last && rank > 2;
   if (!products.is_late && !rows.outer.empty() && rows.outer.back().tiled == (rows.run == last ? last - 1 : last))
     products.factor = rows.outer.back().tiled;
 
   std::vector<const AxisWeights::List*> lists;
   Dims tiles;
-  Dims lengths;  // of a tile's weights in a list
+  Dims lengths;  // the number of weights of one tile in a list, for each axis
   for (int i = 0; i < rank; ++i) {
     const std::int64_t repeat = i == rows.run ? rows.repeat * plan.rules.parts : 1;
     lists.push_back(&weights.of(i, plan.segments[i], repeat));
@@ -102,7 +104,7 @@ ProductWeights product_weights(const CellPlan& plan, AxisWeights& weights) {
       rows.run < 0 ? weights.ones(rows.count * plan.rules.parts) : *lists[static_cast<std::size_t>(rows.run)];
   products.rows.reserve(plan.sources.size());
   products.along.reserve(plan.sources.size() * lists.size());
-  // Number of a source's tile along each axis, counted among the segment's tiles.
+  // The number, along each axis, of a source's tile among the tiles of the segment.
   Dims number = index_at(plan.folding ? plan.folding->first : 0, tiles);
   do {
     for (int i = 0; i < rank; ++i)
@@ -145,7 +147,7 @@ PairWeights pair_weights(const CellPlan& plan) {
   return pairs;
 }
 
-/// Chooses the way for a plan whose other members are set. Returns the way with all data that its writer needs.
+/// Returns the way for a plan whose other members are set, with all data that the way's writer needs.
 CellPlan::Way way_of(const CellPlan& plan, AxisWeights& weights) {
   const Rules& rules = plan.rules;
   const Weights& window = rules.weights;
@@ -172,7 +174,7 @@ void write_inverse(const Rules& rules, const Dims& segments, double* to) {
   const std::int64_t volume = element_count(extents), row = extents.back();
   Dims axes;
   for (int i = 0; i < extents.size(); ++i) axes.push_back(i);
-  std::fill_n(to, volume, -0.0);  // the sum with the first weight is this weight
+  std::fill_n(to, volume, -0.0);  // -0.0 plus the first weight is this weight to the bit, 0.0 included
   rules.cells.each_contributor(segments, [&](std::int64_t tile, const Dims&) {
     Dims strides = Dims::filled(extents.size(), 0);
     const double* first = rules.weights.place(rules.inside_tile(tile, segments), axes, strides);

@@ -35,7 +35,7 @@ void CellWriter::advance_by(std::int64_t rows) noexcept {
   if (at_.empty()) return;
   at_.back() += rows - 1;
   advance(at_, outer_);
-  if (at_.back() == 0) return place_row();  // every outer axis has two elements or more, so an axis further out has moved
+  if (at_.back() == 0) return place_row();  // outer axes have two elements or more, so another axis has advanced
   dst_ += rows * pitch();
   low_ += rows * low_pitch();
   for (std::size_t s = 0; s < sources(); ++s) src_[s] += rows * pitch(s);

@@ -15,7 +15,7 @@ namespace {
 
 /// The most tiles along one axis, since a list holds the span of each tile.
 constexpr std::int64_t most_tiles = std::int64_t{1} << 22;
-/// The most tiles of all segments of an axis together.
+/// The most entries of all segments of an axis together, one for each tile that covers a segment.
 constexpr std::int64_t most_covers = std::int64_t{1} << 28;
 /// The most cells of a slab, since the ledger keeps a count for each cell.
 constexpr std::int64_t most_cells = std::int64_t{1} << 27;
@@ -25,8 +25,8 @@ std::int64_t middle(const TileSpan& span, std::int64_t result) {
   return 2 * span.start + result;
 }
 
-/// Returns the segments of one axis of a box. `tiles` touch the box; `covered` gets the segments of each tile. For every end of a
-/// segment, the last multiple of `rows` before this end is the end of a segment too.
+/// Returns the segments of one axis of a box. `tiles` are the tiles that touch the box; `covered` gets the segments of each of
+/// them. For every end of a segment, the last multiple of `rows` up to this end is the end of a segment too.
 std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, Span box, Span tiles, std::int64_t rows,
                               std::vector<Span>& covered) {
   const std::int64_t result = tiling.result()[axis];
@@ -40,14 +40,15 @@ std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, S
   }
   if (by_middles)
     for (std::size_t k = 1; k < spans.size(); ++k)
-      // The cut is at the first element y that is nearer to the later tile; twice the coordinate of its middle is 2y + 1.
+      // Cuts at the first element y whose middle is nearer to the later tile's middle; twice the coordinate of its middle is 2y +
+      // 1.
       cut_at(floor_div(spans[k - 1].start + spans[k].start + result - 1, 2) + 1);
   if (rows > 1)
     for (std::size_t i = cuts.size(); i-- > 0;) cut_at(cuts[i] / rows * rows);
   std::sort(cuts.begin(), cuts.end());
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
 
-  // Begins and ends of tiles both ascend, so the tiles of a segment are neighbours.
+  // The beginnings of tiles ascend, and so do the ends, so the tiles of a segment are neighbours.
   std::vector<Segment> segments;
   covered.assign(spans.size(), {});
   const std::int64_t count = tiles.size();
@@ -78,7 +79,7 @@ std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, S
   return segments;
 }
 
-/// Joins slabs that end between two multiples of `rows` with the next slabs. Returns the band of each slab.
+/// Joins each slab that ends between two multiples of `rows` with the next slab. Returns the band of each slab.
 std::vector<Span> bands_of(const std::vector<Segment>& slabs, std::int64_t rows) {
   std::vector<Span> bands;
   const auto count = static_cast<std::int64_t>(slabs.size());
@@ -163,8 +164,8 @@ Dims Cells::extents(const Dims& segments) const {
   return extents;
 }
 
-/// Returns the tile that center, first or last selects, without listing the other tiles; -1 if this tile is masked, or if no tile
-/// covers the cell.
+/// Returns the tile that center, first or last selects if no tile is masked; -1 if this tile is masked, or if no tile covers the
+/// cell.
 std::int64_t Cells::preferred(const Dims& segments) const noexcept {
   std::int64_t tile = 0;
   for (int axis = 0; axis < segments.size(); ++axis) {
@@ -180,7 +181,7 @@ std::int64_t Cells::preferred(const Dims& segments) const noexcept {
 
 std::size_t Cells::selected(std::span<const std::int64_t> tiles, const Dims& segments) const noexcept {
   if (reduce_ != Reduce::center) return reduce_ == Reduce::first ? 0 : tiles.size() - 1;
-  // If the nearest tile does not contribute, the tile nearest to it in the grid is selected.
+  // If the nearest tile does not contribute, the contributing tile nearest to it in the grid is selected.
   std::size_t best = 0;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < tiles.size(); ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts a tile out of an array. Axes along which the tile lies inside the array are plain dims. Along other axes each element of the
-// tile is a position of a window of one tap, so that padding is computed while copying.
+// Cuts a tile out of an array. An axis along which the tile lies inside the array is a plain dim. An axis along which the tile
+// reaches outside the array is a window with one tap, whose positions are the elements of the tile: the copy itself fills the
+// padding.
 #include <vector>
 
 #include "base/fail.hpp"
@@ -53,7 +54,7 @@ void Tiling::coverage(const TensorView& counts) const {
   ops::check_operands(op_tiling, "tiles", like, "counts", counts, output_);
   if (element_count(output_) == 0) return;
   if (counts.data == nullptr) fail(ErrorCode::null_data, op_tiling, "counts", "has elements, but no data");
-  // The tiles are counted along each axis; the count for an element is the product of the counts.
+  // The number of tiles at an element is the product of the numbers along each axis, which are counted first.
   std::vector<std::vector<std::int64_t>> along;
   for (int i = 0; i < output_.size(); ++i) {
     std::vector<std::int64_t> axis(static_cast<std::size_t>(output_[i]) + 1);

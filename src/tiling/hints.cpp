@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hints for a tiling that is refused, or whose results have another shape. A hint is a change of the tiling; each change is tried
-// before it is proposed.
+// Hints for a tiling that is refused, or for results of another shape than the tiling expects. A hint is a change of the tiling;
+// each change is tried before it is proposed.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -26,13 +26,13 @@ bool can_be_made(const TilingSpec& spec) {
   }
 }
 
-/// Returns a setting with all values, or with one number if all values are equal.
+/// Returns a setting with all values, or with a single number if all values are equal.
 Setting setting(std::string_view name, const Dims& values) {
   const bool same = std::all_of(values.begin(), values.end(), [&](std::int64_t value) { return value == values[0]; });
   return same ? Setting(name, values[0]) : Setting(name, values);
 }
 
-/// Adds the border for functions that drop equally many elements at both ends of each tile. `first` begins the proposal.
+/// Adds the border that suits a function which drops equally many elements at both ends of each tile. `first` begins the proposal.
 void propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& results, std::string_view first) {
   TilingSpec spec = tiling.spec();
   const bool is_scaled = std::any_of(spec.scale.begin(), spec.scale.end(), [](Ratio one) { return one.num != one.den; });
@@ -61,7 +61,8 @@ void propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& resul
                  Setting("fill", fill[0]), " for the border of the whole");
 }
 
-/// Adds the scale for functions whose results are k or 1/k times as large as tiles. Returns whether such a scale exists.
+/// Adds the scale that suits a function whose results are k or 1/k times as large as its tiles. Returns whether such a scale
+/// exists.
 bool propose_scale(ErrorValue& fitting, const Tiling& tiling, std::int64_t index, const Dims& given) {
   const auto scale = tiling.scale_of(index, given);
   if (!scale || (scale->num != 1 && scale->den != 1)) return false;
@@ -114,7 +115,7 @@ void refuse_stride(const TilingSpec& spec, std::int64_t axis, std::int64_t tile,
 void refuse_long_tile(const TilingSpec& spec, const Dims& axes, int i) {
   const std::int64_t axis = axes[i], extent = spec.shape[axis];
   const int rank = spec.shape.size();
-  // By default the last axis of an array is tiled; if it is short, it most likely holds channels or bands.
+  // By default the last axes of an array are tiled; a short last axis most likely holds channels or bands.
   TilingSpec before = spec;
   for (int k = 0; k < spec.tile.size(); ++k) before.axes.push_back(axes[k] - 1);
   const bool maybe_last = spec.axes.empty() && axis == rank - 1 && spec.tile.size() < rank && can_be_made(before);

@@ -8,7 +8,7 @@
 namespace patchfold {
 namespace {
 
-/// Returns a list of pairs, one for each tiled axis: "[[0, 512], [448, 960]]". `span_of` picks a span of each TileSpan.
+/// Returns a list of pairs, one for each tiled axis: "[[0, 512], [448, 960]]". `span_of` picks one of the spans of a TileSpan.
 template <class F>
 std::string pairs(const Tile& tile, F span_of) {
   std::string list = "[";
@@ -22,7 +22,8 @@ std::string pairs(const Tile& tile, F span_of) {
 }  // namespace
 
 std::string Tiling::to_json(bool with_tiles) const {
-  // The axes must fit arrays of other ranks too: default axes count from the end, given axes are written as they were given.
+  // The JSON must also fit arrays of other ranks, so default axes are written as negative numbers, and given axes as they were
+  // given.
   Dims axes = spec_.axes;
   for (int i = 0; spec_.axes.empty() && i < tile_.size(); ++i) axes.push_back(i - tile_.size());
   std::string scale = "[";
@@ -38,7 +39,7 @@ std::string Tiling::to_json(bool with_tiles) const {
   else
     out << '"' << to_string(spec_.value) << '"';
   out << ", \"scale\": " << scale << "], \"offset\": " << text(offset_) << ", \"result\": " << text(result_);
-  // Texts of tilings without an alignment are those of programs that know none.
+  // Without an alignment, the text is the same as that of versions that know no alignment.
   if (!(align_ == Dims::filled(tile_.size(), 1))) out << ", \"align\": " << text(align_);
   out << ", \"output\": " << text(output_) << ", \"grid\": " << text(grid_) << ", \"stream_axis\": " << stream_axis();
   if (with_tiles) {

@@ -25,13 +25,13 @@ std::int64_t whole_tiles(std::int64_t extent, std::int64_t tile, std::int64_t st
   return extent < tile ? 0 : (extent - tile) / stride + 1;
 }
 
-/// Returns whether the whole tiles of an axis leave elements at its end, so that one more tile is needed.
+/// Returns whether the whole tiles leave elements at the end of the axis, so that one more tile is needed.
 bool leaves_tail(std::int64_t extent, std::int64_t tile, std::int64_t stride) {
   const std::int64_t whole = whole_tiles(extent, tile, stride);
   return std::max(whole * stride, whole == 0 ? 0 : (whole - 1) * stride + tile) < extent;
 }
 
-/// Returns where a tile begins that is moved back: at the first multiple of align from which it reaches the end of the axis.
+/// Returns the beginning of a tile that is moved back: the first multiple of `align` from which the tile reaches the axis's end.
 std::int64_t moved_back(std::int64_t extent, std::int64_t tile, std::int64_t align) noexcept {
   return ceil_div(extent - tile, align) * align;
 }
@@ -63,7 +63,7 @@ void check_magnitudes(std::string_view argument, const Dims& values) {
     if (!Checked(value).is_below()) fail(ErrorCode::overflow, op_tiling, argument, "must stay below 2^60", values);
 }
 
-/// Returns one entry for each tiled axis, from a single number or from a list. Throws Error for a list of another length.
+/// Returns one entry for each tiled axis, from a single number or from a list. Throws Error if a list has another length.
 Dims spread(const Axes& given, int tiled, std::string_view argument) {
   if (given.is_scalar()) return Dims::filled(tiled, given.values()[0]);
   check_count(argument, static_cast<std::size_t>(given.values().size()), tiled, given);
@@ -279,7 +279,7 @@ std::optional<Ratio> Tiling::scale_of(std::int64_t index, const Dims& shape) con
   bool is_new = false;
   for (int i = 0; i < tile_.size(); ++i) {
     const std::int64_t result = shape[static_cast<int>(axes[i])];
-    // The ratios along all axes must be equal, and extents must be small enough for their products.
+    // The ratios along all axes must be equal; extents are limited, so that their products fit.
     if (result < 1 || std::max(result, extent(i)) > std::int64_t{1} << 31) return std::nullopt;
     if (result * extent(0) != shape[static_cast<int>(axes[0])] * extent(i)) return std::nullopt;
     is_new |= result != tile.spans[static_cast<std::size_t>(i)].result;

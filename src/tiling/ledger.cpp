@@ -38,13 +38,13 @@ bool Ledger::has_running_sums(const Dims& segments) const {
   return sizes_.sums > 0 && cells_.is_whole(segments);
 }
 
-/// Returns the tiles of a cell that are merged when a tile arrives; none if the cell adds up and misses a tile before this
-/// tile.
+/// Returns the tiles of a cell that are merged when `arriving` arrives. With running sums there are none while a tile before it is
+/// missing.
 Step Ledger::step_of(Cell cell, std::int64_t arriving) const {
   const Dims segments = cells_.segments_of(cell);
   Step step{cell};
   if (!has_running_sums(segments)) return {cell, 0, cells_.contributor_count(segments)};
-  bool is_behind = false;  // a missing tile has been found
+  bool is_behind = false;  // a missing tile comes before this one
   bool has_arrived = false;
   cells_.each_contributor(segments, [&](std::int64_t tile, const Dims&) {
     has_arrived |= tile == arriving;
@@ -97,7 +97,7 @@ void Ledger::accept(const Arrival& arrival) {
     Slab& slab = slabs_[static_cast<std::size_t>(cell.slab)];
     if (slab.missing.empty()) slab = counted(cell.slab);
   }
-  weights_.erase(arrival.tile);  // left by a call that ran out of memory
+  weights_.erase(arrival.tile);  // an entry may be left from a call that ran out of memory
   if (arrival.weight_bytes > 0) weights_[arrival.tile] = arrival.weight_bytes;
   if (!arrival.waiting.empty()) waiting_.set(arrival.tile, static_cast<std::int64_t>(arrival.waiting.size()));
   come_[static_cast<std::size_t>(arrival.tile)] = true;
@@ -109,7 +109,7 @@ void Ledger::accept(const Arrival& arrival) {
   count_peak();
 }
 
-/// Counts that a cell does not need a waiting tile any more.
+/// Counts that one more cell does not need a waiting tile any more; a tile that no cell needs goes to `released`.
 void Ledger::let_go(std::int64_t tile, std::int64_t piece_bytes, std::vector<std::int64_t>& released) {
   tile_bytes_ -= piece_bytes;
   if (std::int64_t& unfinished = waiting_[tile]; unfinished > 1) {

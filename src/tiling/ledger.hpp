@@ -12,32 +12,32 @@ namespace patchfold::tiling {
 
 /// The sizes in bytes with which a Ledger counts.
 struct Sizes {
-  std::int64_t tile_element = 0;    ///< all channels at one place of a tile
-  std::int64_t output_element = 0;  ///< all channels at one place of the output; 0 if the merge holds no rows
-  bool copy = false;                ///< the waiting parts of a tile are copied cell by cell; else the whole tile is kept
-  /// What the sums of all channels at one place need besides the output: the lower halves, and the inverse of the sum of weights
-  /// if the window is an array. 0: tiles are not added up in the output.
+  std::int64_t tile_element = 0;    ///< of all channels at one place of a tile
+  std::int64_t output_element = 0;  ///< of all channels at one place of the output; 0 if the merge holds no rows
+  bool copy = false;                ///< a waiting tile is kept as copies of its parts, cell by cell; else the whole tile is kept
+  /// The bytes that the running sums of all channels at one place need besides the output; 0: there are no running sums. They hold
+  /// the lower halves of the sums, and, if the window is an array, the inverse of the sum of weights.
   std::int64_t sums = 0;
 };
 
-/// The tiles of a cell that are merged together when one of them arrives: contributors [begin, end), in ascending order.
-/// Contributors before `begin` are in the output already: the elements of a single one, or the sums of several, whose lower
-/// halves take as many bytes as a copy of one tile's elements.
+/// The tiles of a cell that are merged together when one of them arrives: its contributors [begin, end), in ascending order.
+/// Contributors before `begin` are in the output already: a single one as its elements, several as their sums. The lower halves of
+/// the sums take as many bytes as a copy of one tile's elements.
 struct Step {
   Cell cell{};
   std::int64_t begin = 0;
   std::int64_t end = 0;
 };
 
-/// The changes that the arrival of a tile makes. A Ledger computes an Arrival and later counts it; the Merger makes the
-/// changes.
+/// The changes that the arrival of a tile makes. The Ledger computes an Arrival (preview) and counts it later (accept, settle); the
+/// Merger makes the changes.
 struct Arrival {
   std::int64_t tile = 0;
   std::vector<Step> finished{};  ///< cells of the tile whose tiles have now all come
-  std::vector<Step> summed{};    ///< cells that still miss later tiles, and whose tiles so far are added up in the output
-  std::vector<Cell> waiting{};   ///< cells of the tile that still miss another one, while the tile waits
-  std::vector<std::int64_t> held{};  ///< slabs whose first cell is written: their bands need memory from now on
-  std::int64_t tile_bytes = 0;       ///< bytes of the tile, or of lower halves of sums, that begin to wait
+  std::vector<Step> summed{};    ///< cells that still miss later tiles; their tiles so far are added up in the output
+  std::vector<Cell> waiting{};   ///< cells of the tile that still miss another tile, and for which this tile waits
+  std::vector<std::int64_t> held{};  ///< slabs whose first cell is written now: their bands need memory from now on
+  std::int64_t tile_bytes = 0;       ///< bytes that begin to wait: of the tile, or of the lower halves of sums
   std::int64_t row_bytes = 0;        ///< bytes of the bands that begin to be held
   std::int64_t weight_bytes = 0;     ///< bytes of the tile's own weights, if it begins to wait; set by the Merger
 };
@@ -46,36 +46,36 @@ struct Arrival {
 /// the elements; the Ledger holds no elements. merge_memory() runs all arrivals through a Ledger without a Merger, so it returns
 /// exactly the memory of a real merge.
 ///
-/// Waiting bytes are bytes of tiles, of sums or of bands. A tile with its weights waits until every cell to which it
-/// contributes is finished, or added up. A band waits from the first written cell of its slabs until its last slab is
-/// written to the sink; slabs are written in ascending order.
+/// Waiting bytes are bytes of tiles, of sums or of bands. A tile with its weights waits until each of its cells is finished, or has
+/// added it up. A band waits from the first written cell of its slabs until its last slab is written to the sink; slabs are written
+/// in ascending order.
 ///
-/// For each tile the Merger calls preview, which changes nothing; accept, once the elements of the finished cells are made;
-/// and settle, which releases the tiles that no cell needs any more. After settle the Merger calls next_left() while
-/// next_is_finished(). Only one thread at a time may use a Ledger.
+/// For each tile the Merger calls preview, which changes nothing. It calls accept once the elements of the finished cells are made,
+/// and then settle, which releases the tiles that no cell needs any more. Then it calls next_left() while next_is_finished(). Only
+/// one thread at a time may use a Ledger.
 class Ledger {
  public:
   Ledger(const Cells& cells, const Sizes& sizes);
 
   const Sizes& sizes() const noexcept { return sizes_; }
   bool has_come(std::int64_t tile) const { return come_[static_cast<std::size_t>(tile)]; }
-  /// Returns whether the tiles of a cell are added up in the output as they come in order.
+  /// Returns whether the tiles of a cell are added up in the output, in ascending order, before all of them have arrived.
   bool has_running_sums(const Dims& segments) const;
   /// Returns the changes that the arrival of a tile would make, without making them.
   Arrival preview(std::int64_t tile) const;
   /// Counts the tile as added. Changes nothing if it throws.
   void accept(const Arrival& arrival);
-  /// Counts the finished cells as made. Returns the tiles that no cell needs any more.
+  /// Counts the steps of the arrival as made. Returns the tiles that no cell needs any more.
   std::vector<std::int64_t> settle(const Arrival& arrival);
-  /// Returns whether every cell of the next slab is finished. `is_held` becomes false for a slab without contributing tiles, which
-  /// has no memory yet.
+  /// Returns whether every cell of the next slab is finished. `is_held` gets whether the slab has memory; a slab without
+  /// contributing tiles has none yet.
   bool next_is_finished(bool& is_held);
-  /// Counts the memory of a next slab for which next_is_finished() set `is_held` to false.
+  /// Counts the memory of the next slab, for which next_is_finished() set `is_held` to false.
   void hold_next();
-  /// Counts the next slab as written to the sink, and its memory as freed.
+  /// Counts the next slab as written to the sink. After the last slab of a band, counts the band's memory as freed.
   void next_left();
 
-  std::int64_t next() const noexcept { return next_; }  ///< the slab that leaves next; after the last one cells.slabs()
+  std::int64_t next() const noexcept { return next_; }  ///< the slab to be written next; cells.slabs() after the last one
   /// Returns the bytes of the band that holds a slab.
   std::int64_t band_bytes(std::int64_t slab) const;
   /// Returns whether the band that holds a slab has memory.
@@ -85,13 +85,13 @@ class Ledger {
   /// Returns the waiting bytes that are weights of tiles.
   std::int64_t weight_bytes() const noexcept { return weight_bytes_; }
   const MergeMemory& peak() const noexcept { return peak_; }
-  /// Returns the first missing tiles, at most `most`; `count` gets the number of all missing tiles.
+  /// Returns the first missing tiles, `most` of them at most; `count` gets the number of all missing tiles.
   std::vector<std::int64_t> missing(std::size_t most, std::int64_t& count) const;
 
  private:
   struct Slab {
-    std::vector<std::int64_t> missing{};  ///< for each cell, tiles that have not come; empty until the first one comes
-    std::int64_t unfinished = 0;          ///< cells with contributing tiles that are not made yet
+    std::vector<std::int64_t> missing{};  ///< for each cell, the number of missing tiles; empty until a tile arrives
+    std::int64_t unfinished = 0;          ///< the number of cells with contributing tiles that are not finished
     bool is_held = false;                 ///< the slab, and so its band, has memory
   };
   Slab counted(std::int64_t slab) const;
@@ -104,9 +104,9 @@ class Ledger {
   const Cells& cells_;
   Sizes sizes_;
   std::vector<Slab> slabs_;
-  std::vector<bool> held_bands_;  ///< at the first slab of each band
+  std::vector<bool> held_bands_;  ///< for each band, at the index of its first slab: whether it has memory
   std::vector<bool> come_;
-  TileTable<std::int64_t> waiting_;  ///< for each waiting tile, its unfinished cells
+  TileTable<std::int64_t> waiting_;  ///< for each waiting tile, the number of cells that still need it
   std::int64_t next_ = 0;
   std::int64_t tile_bytes_ = 0;
   std::int64_t row_bytes_ = 0;

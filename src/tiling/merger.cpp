@@ -45,7 +45,7 @@ void Merger::add(std::int64_t index, const ConstTensorView& tile, std::shared_pt
 
 void Merger::add(std::int64_t index, const ConstTensorView& tile, const TileWeights& weights,
                  std::shared_ptr<const void> owner) {
-  // Owners are released after the mutex is unlocked, since their code may call the merger.
+  // After the mutex is unlocked, releases the owners of tiles, since their code may call the merger.
   std::vector<std::unique_ptr<Held>> done;
   const std::lock_guard lock(state_->mutex);
   state_->add(index, tile, weights, owner, done);

@@ -50,12 +50,12 @@ ConstTensorView Merger::State::checked(std::int64_t index, const ConstTensorView
   return checks.checked_view(index, tile, output);
 }
 
-/// Returns the address of the element at `place` of the output in the tile at position `position`.
+/// Returns the address, in the tile at grid position `position`, of the element at `place` of the output.
 const std::byte* Merger::State::address(const ConstTensorView& tile, const Dims& position, const Dims& place) const {
   return static_cast<const std::byte*>(tile.data) + rules.offset(rules.cells.start_of(position), place, tile.strides);
 }
 
-/// Returns the own weights of the tile at position `position`, beginning with the element at `place` of the output.
+/// Returns the own weights of the tile at grid position `position`, from the element at `place` of the output on.
 Factors Merger::State::factors_of(const OwnWeights* own, const Dims& position, const Dims& place) const {
   if (own == nullptr) return {};
   return {own->values.data() + rules.offset(rules.cells.start_of(position), place, own->strides), own};
@@ -80,8 +80,8 @@ CellPlan Merger::State::plan_into(Cell cell, const Dims& segments, Sources sourc
   return plan_cell(rules, weights, segments, std::move(sources), to, strides, folding);
 }
 
-/// Returns the plan of a step of a cell; the step's other tiles are waiting tiles. Allocates the lower halves of the cell's
-/// first sums.
+/// Returns the plan of a step of a cell. The step's tiles are the arriving tile and waiting tiles. If the step begins the cell's
+/// running sums, allocates the memory of their lower halves.
 CellPlan Merger::State::plan_step(const Step& step, std::int64_t arriving, const ConstTensorView& tile,
                                   const OwnWeights* own) {
   const Dims segments = rules.cells.segments_of(step.cell);
@@ -133,7 +133,7 @@ CellPlan Merger::State::plan_step(const Step& step, std::int64_t arriving, const
   return plan_into(step.cell, segments, std::move(sources), folding);
 }
 
-/// Throws for a cell with elements to which no tile contributes. Cells without a tile are refused before any tile is added.
+/// Throws if an element of the cell has only weights of 0. Cells without a tile are refused before any tile is added.
 void Merger::State::check_covered(const CellPlan& cell) const {
   Dims at;
   if (!rules.has_fill && find_uncovered(cell, at))
@@ -148,7 +148,7 @@ Dims Merger::State::band_shape(std::int64_t slab) const {
   return rules.box(extents);
 }
 
-/// Allocates the memory of a slab's band if it has none, and plans to fill the cells without contributing tiles.
+/// Allocates the memory of a slab's band if there is none, and adds plans to `work` that fill the cells without contributing tiles.
 void Merger::State::hold_rows(std::int64_t slab, std::vector<CellPlan>& work) {
   if (sink != nullptr) {
     Memory& memory = rows[rules.cells.band(slab).begin];
@@ -184,8 +184,8 @@ void Merger::State::send_rows() {
   }
 }
 
-/// Returns the largest number of bytes that an early tile may take until its turn: its own bytes, and the bytes of all bands to
-/// which it contributes.
+/// Returns the most bytes that a tile before its turn may take until its turn: its own bytes, and the bytes of all bands to which
+/// it contributes.
 std::int64_t Merger::State::early_bytes_of(const Arrival& arrival) const {
   std::int64_t bytes = arrival.tile_bytes;
   std::int64_t last = -1;
@@ -195,8 +195,7 @@ std::int64_t Merger::State::early_bytes_of(const Arrival& arrival) const {
   return bytes;
 }
 
-/// Throws for a tile that would leave too little memory for earlier tiles: a tile that is added before its turn, or that has
-/// weights of its own.
+/// Throws if a tile that comes before its turn, or that has weights of its own, would leave too little memory for earlier tiles.
 void Merger::State::check_room(const Arrival& arrival) const {
   const bool is_early = arrival.tile != next_tile;
   if (!is_early && arrival.weight_bytes == 0) return;
@@ -245,11 +244,11 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
       waiting->view = tile;
       waiting->owner = owner;
     }
-    waiting->weights = std::move(own);  // the values keep their address, to which the plans of cells point
+    waiting->weights = std::move(own);  // moving keeps the address of the values, to which the plans of cells point
     if (!arrival.waiting.empty()) held.set(index, std::move(waiting));
     if (limit && index != next_tile) early[index] = early_bytes_of(arrival);
-    // Sums in the output cannot be made again. Other elements that were already written are written again when the tile is
-    // added again.
+    // Elements that are already written are written again when the tile is added again. Sums in the output cannot be made again, so
+    // a failure while adding to them closes the merger.
     const auto is_added = [](const Step& step) { return step.begin > 0; };
     if (std::any_of(arrival.finished.begin(), arrival.finished.end(), is_added) ||
         std::any_of(arrival.summed.begin(), arrival.summed.end(), is_added))

@@ -22,13 +22,13 @@ namespace tiling {
 
 using Memory = std::unique_ptr<std::byte[]>;
 
-/// A waiting tile: some of its cells still need other tiles. The elements of the tile are either the given view, kept alive by the
-/// owner, or copies.
+/// A waiting tile, which some of its cells still need. Its elements are either the given view, which the owner keeps alive, or
+/// copies.
 struct Held {
   ConstTensorView view{};
   std::shared_ptr<const void> owner{};
-  std::map<Cell, Memory> pieces{};              ///< copies: the elements of each unfinished cell
-  std::unique_ptr<const OwnWeights> weights{};  ///< null: all 1
+  std::map<Cell, Memory> pieces{};              ///< the copies: for each unfinished cell, the tile's elements in it
+  std::unique_ptr<const OwnWeights> weights{};  ///< null: all weights are 1
 };
 
 }  // namespace tiling
@@ -37,12 +37,12 @@ struct Held {
 /// all members: the functions of Merger lock it and call the functions of State, which lock nothing.
 ///
 /// An added tile finishes some cells, which are made at once, and waits until its other cells can be made. `add` first computes and
-/// allocates everything, then makes the elements, then lets the ledger accept the tile. If `add` fails before the ledger accepts,
-/// nothing has changed, except output elements that a later call writes again. An accepted tile counts as added, and a later
-/// failure (of a sink, or of memory) closes the merger: it takes no more tiles.
+/// allocates everything, then makes the elements, then lets the ledger accept the tile. If `add` fails before that, nothing has
+/// changed but output elements that a later call writes again; but a failure while running sums are continued closes the merger.
+/// After the tile is accepted, a failure (of a sink, or of memory) closes the merger, which then takes no more tiles.
 ///
-/// With a memory_limit the next tile in order is always accepted. Any other tile is accepted only if the limit has room for the
-/// bytes that this tile may need until its turn, and for the most bytes that tiles in order need.
+/// With a memory_limit the next tile in order is always accepted, unless its own weights need too much. Any other tile is accepted
+/// only if the limit covers the bytes that it may need until its turn, besides the most bytes that tiles in order need.
 struct Merger::State {
   using Cell = tiling::Cell;
   using CellPlan = tiling::CellPlan;
@@ -50,13 +50,13 @@ struct Merger::State {
 
   State(const Tiling& tiling, const MergeSpec& spec, Executor& executor, bool to_sink);
 
-  /// Takes a tile. Moves waiting tiles that no cell needs any more to `done`, so that the caller releases their owners after
+  /// Adds a tile. Moves waiting tiles that no cell needs any more to `done`, so that the caller releases their owners after
   /// unlocking the mutex.
   void add(std::int64_t index, const ConstTensorView& given, const TileWeights& given_weights,
            const std::shared_ptr<const void>& owner, std::vector<std::unique_ptr<Held>>& done);
-  /// Writes finished slabs to the sink, in order.
+  /// Writes the finished slabs that are next in order to the sink.
   void send_rows();
-  /// Calls f. If f throws, closes the merger; what() returns the name of the failed part.
+  /// Calls f. If f throws, closes the merger, with what() as the name of the part that failed.
   template <class What, class F>
   void or_close(What&& what, F&& f) {
     const auto close = [&](std::string_view why) noexcept {
@@ -92,7 +92,8 @@ struct Merger::State {
                      const tiling::OwnWeights* own);
   void check_covered(const CellPlan& cell) const;
   CellPlan plan_into(Cell cell, const Dims& segments, tiling::Sources sources, std::optional<tiling::Folding> folding = {});
-  /// Returns the address of a cell's first element in the output, or in the memory of its slab's band, and its strides.
+  /// Returns the address of a cell's first element, in the output or in the memory of its slab's band; `strides` gets the strides
+  /// there.
   std::byte* place(Cell cell, const Dims& segments, Dims& strides);
   Dims band_shape(std::int64_t slab) const;
   std::int64_t early_bytes_of(const tiling::Arrival& arrival) const;
@@ -107,13 +108,13 @@ struct Merger::State {
   bool copy;
   std::optional<std::int64_t> limit;
   std::int64_t in_order = 0;                     ///< with a limit: the most bytes that wait if tiles come in order
-  std::int64_t next_tile = 0;                    ///< the tiles before it have all come, or are masked
+  std::int64_t next_tile = 0;                    ///< all tiles before this one have come, or are masked
   std::map<std::int64_t, std::int64_t> early{};  ///< with a limit: bytes reserved for each tile that came before its turn
   tiling::CheckedOutput output{};                ///< without a sink: the output
   RowSink* sink = nullptr;
   std::map<std::int64_t, tiling::Memory> rows{};  ///< with a sink: the memory of each held band, by its first slab
-  /// For each cell with the sums of two tiles or more: the inverse of the sum of weights if the window is an array, and the lower
-  /// halves of sums.
+  /// For each cell with running sums of two tiles or more: the lower halves of the sums, after the inverse of the sum of weights if
+  /// the window is an array.
   std::map<Cell, tiling::Memory> sums{};
   tiling::TileTable<std::unique_ptr<Held>> held;  ///< tiles that wait
   bool has_failed = false;                        ///< no more tiles are taken

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of errors, and functions for boxes of the output, for all files of src/tiling.
+// Words of errors, and functions for boxes of the output, for all files of src/tiling/.
 #pragma once
 
 #include <span>
@@ -11,24 +11,24 @@
 
 namespace patchfold::tiling {
 
-/// The operators' names in errors.
+/// The names of the operators in errors.
 inline constexpr std::string_view op_tiling = "tiling";
 inline constexpr std::string_view op_merge = "merge";
 
 /// Returns a tile's name for messages: "17 at position [2, 5]".
 std::string tile_text(const Tiling& tiling, std::int64_t tile);
 
-/// Returns a list of missing tiles for messages: "2 missing: 17 at position [2, 5], ..". `count` tiles are
-/// missing; `first` has the first three of them, or fewer.
+/// Returns a list of missing tiles for messages: "2 missing: 17 at position [2, 5], ..". `count` is the number of all missing
+/// tiles; `first` holds the first three of them, or fewer.
 ErrorValue missing_text(const Tiling& tiling, std::span<const std::int64_t> first, std::int64_t count);
 
 /// Throws Error(value) for a tile that is longer than the array along tiled axis i, with a hint.
 [[noreturn]] void refuse_long_tile(const TilingSpec& spec, const Dims& axes, int i);
-/// Throws Error(value) for a stride along an axis that is no multiple of align, with the nearest strides, or overlaps and tiles,
-/// that are.
+/// Throws Error(value) for a stride along an axis that is no multiple of `align`; the error proposes the nearest strides, or
+/// overlaps and tiles, that are multiples.
 [[noreturn]] void refuse_stride(const TilingSpec& spec, std::int64_t axis, std::int64_t tile, std::int64_t stride,
                                 std::int64_t align);
-/// Throws Error(shape) for the result of a tile, with the scale or the border of the tiling that would fit the result.
+/// Throws Error(shape) for the result of a tile; the error proposes the scale or the border with which the tiling would expect it.
 [[noreturn]] void refuse_shape(const Tiling& tiling, std::string_view op, std::string_view argument, std::int64_t index,
                                const Dims& given, const Dims& expected);
 
@@ -41,8 +41,7 @@ Span tiles_touching(const Tiling& tiling, int i, Span span) noexcept;
 /// Returns the elements that lie in both spans; an empty span if there are none.
 Span shared_part(Span a, Span b) noexcept;
 
-/// Returns the shape with the extents `tiled` along the tiled axes, which are `axes`, and `channels` along the other axes,
-/// in order.
+/// Returns a shape with the extents `tiled` along the axes `axes`, and the extents `channels` along the other axes, each in order.
 Dims interleaved(const Dims& axes, const Dims& channels, const Dims& tiled);
 
 }  // namespace patchfold::tiling

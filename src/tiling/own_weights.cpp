@@ -13,7 +13,8 @@
 namespace patchfold::tiling {
 namespace {
 
-/// The largest weight; its inverse is the least weight above 0. With these limits, products with weights of a window fit float64.
+/// The largest own weight; the least one above 0 is its inverse. Within these limits, products with weights of a window fit
+/// float64.
 constexpr double most = 0x1p300;
 
 /// Reads the weights of one tile; errors name the tile.

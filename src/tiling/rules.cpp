@@ -25,7 +25,7 @@ bool is_complex(DType dtype) {
 bool is_integer64(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) { return std::integral<T> && sizeof(T) == 8; });
 }
-/// Returns the type of the real and imaginary parts for a complex type, and any other type itself.
+/// Returns the type of the real and imaginary parts of a complex type; any other type unchanged.
 DType part_of(DType dtype) {
   return visit(dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (ComplexNumber<T>)
@@ -77,7 +77,7 @@ kernels::Blend blend_for(Reduce reduce, DType dtype, DType output, bool is_ones)
   return blend;
 }
 
-/// Returns the number of rows of which a sink gets multiples.
+/// Returns the number at whose multiples the bands for a sink end; 1 without a sink.
 std::int64_t rows_of(const MergeSpec& spec, bool to_sink) {
   if (spec.sink_rows < 1) fail(ErrorCode::value, op_merge, "sink_rows", "must be at least 1", spec.sink_rows);
   return to_sink ? spec.sink_rows : 1;
@@ -120,7 +120,7 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec, std::shared_ptr<const 
   is_selecting = selects(reduce);
   blend = blend_for(reduce, dtype, output_dtype, weights.is_ones());
   is_weighted = (reduce == Reduce::mean || reduce == Reduce::sum) && !is_integer64(dtype);
-  // float32 is often too rough for means of weights of 1, because many of them lie in the middle between two integers.
+  // Means with weights of 1 are left out: many of them lie in the middle between two integers, where float32 is often too rough.
   has_rough_weights = is_weighted && reduce == Reduce::mean && !converts && element == 1 && !weights.is_ones();
   running_sums = spec.running_sums && spec.copy && reduce == Reduce::mean && dtype == DType::float32 && !converts &&
                  !weights.has_zero();
@@ -178,8 +178,8 @@ void Rules::check_holes() const {
   if (cells.find_hole(segments)) refuse_hole(first_of(segments), "tile");
 }
 
-/// Returns true if the weights along single axes show that each element of a cell has a weight above 0. If every combination of
-/// tiles contributes, one weight above 0 along each axis is enough. Returns false if the weights along single axes do not tell.
+/// Returns whether the weights along single axes prove that each element of a cell has a weight above 0. If every combination of
+/// tiles contributes, one weight above 0 along each axis is proof. False means that they prove nothing.
 bool Rules::is_covered_along_axes(const Dims& segments) const {
   if (!weights.is_separable() || !cells.is_whole(segments)) return false;
   for (int axis = 0; axis < segments.size(); ++axis) {

@@ -17,9 +17,8 @@
 
 namespace patchfold::tiling {
 
-/// Holds the large parts of a spec: the sampled window, with a weight for each element of a tile, and the mask, with an
-/// entry for each tile. TileFacts do not depend on the box and never change, so a BoxMerger makes them once, and all its merges
-/// share them.
+/// The large parts of a spec: the sampled window, with a weight for each element of a tile's result, and the mask, with an entry
+/// for each tile. TileFacts do not depend on the box and never change, so a BoxMerger makes them once for all its merges.
 struct TileFacts {
   /// Checks and samples the window. Throws Error(value, length).
   TileFacts(const Tiling& tiling, const MergeSpec& spec);
@@ -28,18 +27,18 @@ struct TileFacts {
   std::vector<std::uint8_t> mask;
 };
 
-/// A MergeSpec that has been checked against its tiling, with the facts that both determine: the cells, the sampled window, the
-/// kernels for the element type, and the fill as bytes. Merger, BoxMerger, merge_memory and check_merge all begin by making Rules,
-/// so each mistake in a spec has one error. Rules never change.
+/// A MergeSpec that is checked against its tiling, with the facts that both determine: cells, sampled window, kernels for the
+/// element type, and the fill as bytes. Merger, BoxMerger, merge_memory and check_merge all begin by making Rules, so each mistake
+/// in a spec has one error. Rules never change.
 struct Rules {
   /// Checks the spec for a merge of the whole output. Throws Error(value, dtype, ..), also for elements without a contributing tile
   /// if there is no fill.
   Rules(const Tiling& tiling, const MergeSpec& spec, bool to_sink);
-  /// Checks the spec for a merge of a box of the output, whose bands are multiples of `rows`. Window and mask come from the
-  /// facts, not from the spec.
+  /// Checks the spec for a merge of a box of the output; each band but the last ends at a multiple of `rows`. Window and mask come
+  /// from the facts, not from the spec.
   Rules(const Tiling& tiling, const MergeSpec& spec, std::shared_ptr<const TileFacts> facts, const Box& box,
         std::int64_t rows = 1);
-  /// Throws Error(value) if all weights of an element of the box are 0 and there is no fill. Examines every element if the mask
+  /// Throws Error(value) if there is no fill and all weights of an element of the box are 0. Examines every element if the mask
   /// leaves out tiles, or if the window is an array.
   void check_weights() const;
 
@@ -51,28 +50,28 @@ struct Rules {
   DType dtype;
   DType output_dtype;
   std::int64_t element;            ///< bytes of a tile's element
-  std::int64_t output_element;     ///< bytes of an output's element
-  int parts = 1;                   ///< numbers in an element: 2 for complex ones
-  bool is_weighted = false;        ///< values are multiplied by weights
+  std::int64_t output_element;     ///< bytes of an element of the output
+  int parts = 1;                   ///< numbers in an element: 2 if it is complex, else 1
+  bool is_weighted = false;        ///< elements are multiplied by weights
   bool is_selecting = false;       ///< one tile gives each element: first, last, center
   bool has_rough_weights = false;  ///< kernels get the weights in float32 too
-  bool running_sums = false;        ///< cells of all their tiles are added up in the output
-  kernels::Blend blend{};          ///< the kernel that reduces several tiles; null if one tile is selected
-  kernels::Blend lines{};          ///< that kernel for whole lines past the cache; may be null
+  bool running_sums = false;        ///< a cell's tiles are added up in the output, unless the mask leaves one out
+  kernels::Blend blend{};          ///< the kernel that reduces elements of several tiles; null if one tile is selected
+  kernels::Blend lines{};          ///< as `blend`, but for whole cache lines that are written past the cache; may be null
   bool has_fill = false;
   std::array<std::byte, 16> fill{};
-  kernels::Store store = kernels::Store::plain;  ///< store for elements of a single tile
+  kernels::Store store = kernels::Store::plain;  ///< how elements of a single tile are stored
 
-  /// The tiled axes in the shape of a result, and in the shape of the output.
+  /// The tiled axes, as axes of a result and of the output.
   Dims axes;
   /// Returns the number of an axis of the result among the tiled axes; -1 if it is not tiled.
   int tiled(int axis) const noexcept;
-  /// Returns a cell's first element along the tiled axes of the output.
+  /// Returns where a cell begins in the output, along each tiled axis.
   Dims first_of(const Dims& segments) const;
-  /// Returns a cell's first element along the tiled axes of a tile's result.
+  /// Returns where a cell begins in a tile's result, along each tiled axis.
   Dims inside_tile(std::int64_t tile, const Dims& segments) const;
-  /// Returns the distance between two elements with the same channels, given by their indices along the tiled axes.
-  /// `strides` are the strides along all axes of a result, and the distance has their unit.
+  /// Returns the distance between two elements of the same channel, whose indices along the tiled axes are `from` and `to`.
+  /// `strides` are the strides along all axes of a result; the distance has their unit.
   std::int64_t offset(const Dims& from, const Dims& to, const Dims& strides) const noexcept;
   /// Returns the shape with these extents along the tiled axes, and the channels along the other axes.
   Dims box(const Dims& tiled_extents) const { return interleaved(axes, channels, tiled_extents); }

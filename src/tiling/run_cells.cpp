@@ -9,15 +9,16 @@
 namespace patchfold::tiling {
 namespace {
 
-/// The most rows of neighbouring cells that are made at a time, and the most bytes of the longest cell's rows. Calling a function
-/// for each row takes as long as making the row; too many rows are evicted from the cache before the next cell continues them.
+/// The most rows of neighbouring cells that are made at a time; fewer if rows of the longest cell would have more than
+/// `bytes_together`. Single rows would cost a function call each; after too many rows, memory is evicted from the cache before the
+/// next cell continues it.
 constexpr std::int64_t rows_together = 8;
 constexpr std::int64_t bytes_together = 8192;
 
 }  // namespace
 
 void run_cells(const std::vector<CellPlan>& work, Executor& executor) {
-  // Cells that lie beside each other form a group, which is made a few rows at a time.
+  // Cells whose rows follow one another in the output form a group, which is made a few rows at a time.
   std::vector<std::size_t> begins;
   std::vector<std::int64_t> piece_begins = {0};
   double bytes = 0;

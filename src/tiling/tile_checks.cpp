@@ -9,8 +9,7 @@
 namespace patchfold::tiling {
 
 CheckedOutput check_output(const Rules& rules, std::string_view sources, const TensorView& output, const Dims& shape) {
-  // Other functions check the sources. `like` replaces all sources, so that the output gets the checks of an
-  // operator's output.
+  // Checks the output as an operator's output is checked. `like` stands for all sources, which other functions check.
   const ConstTensorView like{output.data, shape, Dims::filled(shape.size(), 0), rules.output_dtype,
                              static_cast<std::size_t>(rules.output_element)};
   const ops::Operands operands = ops::check_operands(op_merge, sources, like, "output", output, shape);

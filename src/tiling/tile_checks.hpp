@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of the arrays for a Merger and a BoxMerger.
+// Checks of the arrays that a Merger or a BoxMerger gets.
 #pragma once
 
 #include <string>
@@ -10,28 +10,28 @@
 
 namespace patchfold::tiling {
 
-/// The checked output of a merge. In a merge into a sink the output spans no bytes, so no tile shares memory with it.
+/// The checked output of a merge. For a merge into a sink, `range` is empty, so no tile shares memory with the output.
 struct CheckedOutput {
   std::byte* data = nullptr;
   Dims strides{};             ///< in bytes; 0 along axes of one element or none
-  engine::ByteRange range{};  ///< the bytes that it spans
+  engine::ByteRange range{};  ///< the bytes between its first and its last element
 };
 
-/// Checks an output like the output of an operator; errors call its sources `sources`. Throws Error(shape, dtype, strides,
-/// null_data, ..).
+/// Returns the output, after it has passed the checks of an operator's output; errors call its sources `sources`. Throws
+/// Error(shape, dtype, strides, null_data, ..).
 CheckedOutput check_output(const Rules& rules, std::string_view sources, const TensorView& output, const Dims& shape);
 
-/// The words with which errors name the array for a tile.
+/// The words by which errors name the array of a tile.
 struct TileWords {
-  std::string_view tile;        ///< before the tile's index and position
+  std::string_view tile;        ///< stands before index and position: "tile" in "tile 17 at position [2, 5]"
   std::string_view index;       ///< the argument that holds the index
   std::string_view index_rule;  ///< the rule that a wrong index breaks
-  std::string_view view;        ///< in errors of strides; empty: as `tile`
+  std::string_view view;        ///< names the array in errors of strides; empty: as `tile`
 };
 
-/// Checks arrays for tiles: whole results for a Merger, pieces for a BoxMerger. Merger and BoxMerger make the same checks with
-/// different TileWords. Merger and BoxMerger compare shapes themselves, between check_index and checked_view. Writing the name of a
-/// tile takes time, so names are written only for errors.
+/// Checks arrays of tiles: whole results for a Merger, pieces for a BoxMerger; only their TileWords differ. Merger and BoxMerger
+/// compare shapes themselves, between check_index and checked_view. Names of tiles are slow to write, so they are written only for
+/// errors.
 class TileChecks {
  public:
   TileChecks(const Rules& rules, const TileWords& words) : rules_(rules), words_(words) {}
@@ -43,8 +43,8 @@ class TileChecks {
   [[noreturn]] void refuse_second(std::int64_t tile) const;
   /// Throws Error(value) unless `tile` is the index of a tile that the mask does not leave out.
   void check_index(std::int64_t tile) const;
-  /// Checks a tile's array, whose shape is right. Returns the array's view, with strides of 0 along axes of at most one element.
-  /// Throws Error(dtype, null_data, strides, overlap).
+  /// Returns the view of a tile's array, whose shape is right, with strides of 0 along axes of at most one element. Throws
+  /// Error(dtype, null_data, strides, overlap).
   ConstTensorView checked_view(std::int64_t tile, const ConstTensorView& view, const CheckedOutput& output) const;
 
  private:

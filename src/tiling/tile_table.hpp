@@ -10,15 +10,15 @@
 
 namespace patchfold::tiling {
 
-/// Holds a value for some tiles, by the tile's index; T() stands for none. A page of 64 values exists while one of its values is
-/// set, so a tile on an empty page takes one bit. Finding a value takes two loads, fewer than in a map: a merge looks up every tile
-/// of every cell.
+/// A value for some of the tiles, by the tile's index; T() stands for no value. A page of 64 values exists while one of its values
+/// is set, so a tile on an empty page takes one bit. Finding a value takes two loads, fewer than in a map: a merge looks up every
+/// tile of every cell.
 template <class T>
 class TileTable {
  public:
   explicit TileTable(std::int64_t tiles) : pages_((static_cast<std::size_t>(tiles) + page_size - 1) / page_size) {}
 
-  /// Returns the value of a tile that has one.
+  /// Returns the value of a tile, which has one.
   T& operator[](std::int64_t tile) noexcept { return page_of(tile)->values[slot_of(tile)]; }
   /// Sets the value of a tile without a value. Changes nothing if it throws.
   void set(std::int64_t tile, T value) {

@@ -41,13 +41,13 @@ std::string number_text(double value) {
   return out.str();
 }
 
-/// Returns the first `count` of n samples of a window with a formula.
+/// Returns the first `count` of the n samples of a window that has a formula.
 std::vector<double> first_samples(const WeightWindow& window, std::int64_t n, std::int64_t count) {
   if (window.kind == Kind::gaussian && !(window.sigma_scale > 0 && std::isfinite(window.sigma_scale)))
     fail(ErrorCode::value, tiling::op_merge, "sigma_scale", "must be greater than 0", number_text(window.sigma_scale));
   const engine::DefaultFloats floats;
   std::vector<double> weights(static_cast<std::size_t>(count));
-  // The second half is copied from the first, so that the halves are mirror images to the last bit.
+  // The second half is copied from the first, so that both are mirror images to the last bit.
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t mirrored = n - 1 - i;
     weights[static_cast<std::size_t>(i)] = mirrored < i
@@ -68,15 +68,16 @@ std::vector<double> sample(const WeightWindow& window, std::int64_t n) {
 namespace tiling {
 namespace {
 
-/// The most weights of a window with a formula, on all axes together.
+/// The most weights of a window with a formula, over all axes.
 constexpr std::int64_t most_samples = std::int64_t{1} << 26;
 
-/// Checks given weights, which must be so near 1 that the product over all axes neither overflows nor becomes 0.
+/// Throws unless the weights are finite, at least 0, and so near 1 that a product of `factors` of them neither overflows nor
+/// becomes 0.
 void check_weights(const std::vector<double>& weights, int factors, std::int64_t expected) {
   if (static_cast<std::int64_t>(weights.size()) != expected)
     fail(ErrorCode::length, op_merge, "window", "must have a weight for each element of a whole tile's result",
          weights.size(), expected);
-  const double most = std::exp2(std::floor(700.0 / factors));  // weights of single tiles take up to 2^300 more
+  const double most = std::exp2(std::floor(700.0 / factors));  // leaves room for a factor of up to 2^300, a tile's own weight
   for (const double weight : weights) {
     if (!(weight >= 0) || !std::isfinite(weight))
       fail(ErrorCode::value, op_merge, "window", "weights must be finite and at least 0", number_text(weight));
@@ -117,8 +118,8 @@ Weights::Weights(const Tiling& tiling, const WeightWindow& window) {
   } else {
     if (!is_enumerator(window.kind))
       fail(ErrorCode::value, op_merge, "window", "must be " + listed_words<Kind>(), static_cast<int>(window.kind));
-    // The window has as many samples as the first tile, which is the longest: a single partial tile may be much shorter than a
-    // whole tile.
+    // The window has as many samples as the first tile's result, which is the longest: a single partial tile may be much shorter
+    // than a whole tile.
     Dims lengths;
     for (int i = 0; i < result.size(); ++i) lengths.push_back(tiling.grid()[i] > 0 ? tiling.span(i, 0).result : 0);
     Checked samples = 0;

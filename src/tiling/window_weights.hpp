@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weights that a WeightWindow gives the elements of a tile.
+// The weights that a WeightWindow gives the elements of a tile's result.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace patchfold::tiling {
 
-/// A number of about 106 bits: the sum of two float64, of which `high` is the rounded value. Products of a few weights, and sums of
-/// such products, are so exact that rounding them to float64 gives the correctly rounded result.
+/// A number of about 106 bits: the sum of two float64, of which `high` is the sum rounded to float64. Products of a few weights,
+/// and sums of such products, stay so exact that rounding them to float64 gives the correctly rounded result.
 struct Pair {
   double high = 0;
   double low = 0;
@@ -20,10 +20,9 @@ Pair operator+(Pair a, Pair b) noexcept;
 /// Returns a / b rounded once to float64; b is not 0.
 double quotient(Pair a, Pair b) noexcept;
 
-/// Holds a window sampled over the result of a whole tile: one list for each tiled axis, whose product is the weight, or
-/// one array. The elements of a shorter tile have the first weights of the window, so slopes are the same in all tiles. The weights
-/// are not normalised, since the tiles of an element depend on the cell (AxisWeights, GivenWriter, PairWriter normalise them).
-/// Weights never change.
+/// A window sampled over the result of a whole tile: one list for each tiled axis, whose product is the weight, or one array. The
+/// elements of a shorter tile have the first weights of the window, so slopes are the same in all tiles. The weights are not
+/// normalised, since their sum depends on the cell (AxisWeights, GivenWriter, PairWriter normalise them). Weights never change.
 class Weights {
  public:
   /// Throws Error(value, length) for weights that are negative, not finite, too many or too few.
@@ -34,10 +33,10 @@ class Weights {
   bool is_ones() const noexcept { return is_ones_; }
   /// Returns the list along tiled axis i of a separable window.
   const std::vector<double>& axis(int i) const { return axes_[static_cast<std::size_t>(i)]; }
-  /// Returns the address of the weight of the element at `begin`, for windows that are not separable. Writes the strides of the
-  /// array to `strides` at `axes`, the tiled axes of a result.
+  /// Returns the address, in the array of a window that is not separable, of the weight of the element at `begin`. Writes the
+  /// strides of the array to `strides`, at the tiled axes `axes` of a result.
   const double* place(const Dims& begin, const Dims& axes, Dims& strides) const noexcept;
-  /// Returns the weight of the element at begin + at of a whole result.
+  /// Returns the weight of the element at `begin` + `at` of a whole result.
   Pair at(const Dims& begin, const Dims& at) const noexcept;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writers for the ways of a CellPlan.
+// The writers, one for each way of a CellPlan.
 #include <algorithm>
 
 #include "kernels/move.hpp"
@@ -21,8 +21,8 @@ class FillWriter final : public CellWriter {
   }
 };
 
-/// Copies rows of one tile, and prefetches the next rows: rows of several tiles are short and far apart, so the processor does not
-/// predict their addresses.
+/// Copies rows of one tile, and prefetches the next rows: rows of tiles are short and far apart, so the processor does not predict
+/// their addresses.
 class CopyWriter final : public CellWriter {
  public:
   CopyWriter(const CellPlan& plan, std::int64_t piece) : CellWriter(plan, piece) { most_rows_ = any_rows; }
@@ -50,7 +50,7 @@ class CopyWriter final : public CellWriter {
   }
 };
 
-/// Gives each row a factor for each tile, and takes the weights along the row from the lists of AxisWeights.
+/// Blends with products: a row's weights along `run`, from AxisWeights, times one factor for the row in each source.
 class ProductWriter final : public BlendWriter {
  public:
   ProductWriter(const CellPlan& plan, std::int64_t piece, const ProductWeights& products)
@@ -59,7 +59,7 @@ class ProductWriter final : public BlendWriter {
   }
 
  private:
-  /// Returns the most rows of a call. If rows differ in their index along a tiled axis, each row has its own factor, and the kernel
+  /// Returns the most rows in one call. If rows differ in their index along a tiled axis, each row has its own factor. The kernel
   /// takes a list of factors only for the axis that is multiplied last.
   static std::int64_t most_rows(const CellPlan& plan, const ProductWeights& products) {
     if (products.is_late) return 0;
@@ -84,7 +84,7 @@ class ProductWriter final : public BlendWriter {
     }
   }
 
-  /// Multiplies the weights along the row by the weights of later axes, in the order of the axes.
+  /// Multiplies the weights along the row by the weights of the axes after `run`, in the order of the axes.
   void multiply_late(std::size_t source, const double* const* along, std::int64_t count) noexcept {
     kernels::BlendTerm& term = terms_[source];
     double* weights = late_.get() + static_cast<std::int64_t>(source) * part_ * plan_.rules.parts;
@@ -101,7 +101,7 @@ class ProductWriter final : public BlendWriter {
   std::unique_ptr<double[]> late_{};
 };
 
-/// Reads weights without copying them, or gathers them if they do not lie side by side, and normalises them for means.
+/// Blends with given weights: reads them in place, or gathers them if they do not lie side by side, and normalises them for means.
 class GivenWriter final : public BlendWriter {
  public:
   GivenWriter(const CellPlan& plan, std::int64_t piece, const GivenWeights& given)
@@ -112,8 +112,8 @@ class GivenWriter final : public BlendWriter {
   }
 
  private:
-  /// The most elements, of all sources together, whose weights are normalised at a time, so that elements, given weights and
-  /// normalised weights fit into the first-level cache.
+  /// The most elements, of all sources together, whose weights are normalised at a time: their values, given weights and normalised
+  /// weights fit into the first-level cache.
   static constexpr std::int64_t most_elements = 1536;
 
   /// Returns whether the weights of a row lie side by side in all sources.
@@ -141,7 +141,7 @@ class GivenWriter final : public BlendWriter {
       terms_[s].weights_pitch = pitch;
     }
     if (plan_.rules.reduce != Reduce::mean) return;
-    // Rows of other channels have the same weights.
+    // Rows that differ only in their channel have the same weights.
     const bool are_same = std::all_of(raw_.begin(), raw_.end(), [](const auto& term) { return term.pitch == 0; });
     const std::int64_t made = are_same ? 1 : rows;
     const std::int64_t term_pitch = made * numbers;
@@ -155,7 +155,7 @@ class GivenWriter final : public BlendWriter {
     }
   }
 
-  /// Multiplies the weights by the inverse of the sum of all tiles' weights.
+  /// Multiplies the weights by the inverse of the sum of all tiles' weights, the last term of raw_.
   void multiply(std::int64_t rows, std::int64_t numbers) noexcept {
     const kernels::RawWeights::Term& inverse = raw_.back();
     double* to = normalised_.get();
@@ -189,7 +189,7 @@ class GivenWriter final : public BlendWriter {
   std::unique_ptr<double[]> normalised_{};
 };
 
-/// Computes the weights of each element as Pairs, so that they are rounded once.
+/// Blends with weights that are computed as Pairs for each element, so that each is rounded once.
 class PairWriter final : public BlendWriter {
  public:
   PairWriter(const CellPlan& plan, std::int64_t piece, const PairWeights& weights)
@@ -233,12 +233,12 @@ class PairWriter final : public BlendWriter {
   }
 
   const std::vector<Dims>& insides_;
-  std::vector<Pair> pairs_;  ///< weights of one element
+  std::vector<Pair> pairs_;  ///< the weights of one element, one for each source
   std::unique_ptr<double[]> weights_;
-  std::unique_ptr<double[]> highs_{};  ///< the first number of each pair
+  std::unique_ptr<double[]> highs_{};  ///< for each weight in weights_, `high` of its Pair before it was normalised
 };
 
-/// Returns the writer for each way.
+/// Returns the writer for the way of a plan; called by std::visit.
 struct MakeWriter {
   const CellPlan& plan;
   std::int64_t piece;

@@ -32,7 +32,7 @@ struct FolderCloser {
 }  // namespace
 
 int open_to_read(const std::filesystem::path& path) noexcept {
-  // Without O_NONBLOCK, opening a pipe would wait for a writer.
+  // Without O_NONBLOCK, opening a named pipe would wait for a writer.
   return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
@@ -41,7 +41,7 @@ int open_to_write(const std::filesystem::path& path) noexcept {
 }
 
 int create(const std::filesystem::path& path) noexcept {
-  // open() applies the umask, but mkstemp() would not.
+  // open() applies the umask to the permissions; mkstemp() would not.
   return ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr int stops[] = {SIGINT, SIGTERM, SIGHUP};
 std::atomic<int> received = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
-struct sigaction before[3];  // belongs to the only StopRequests object
+struct sigaction before[3];  // the earlier handlers, which the only StopRequests object restores
 
 void receive(int signal) {
   received.store(signal, std::memory_order_relaxed);
@@ -22,7 +22,7 @@ void receive(int signal) {
 }  // namespace
 
 void prepare_process() noexcept {
-  // Opens closed standard streams. Otherwise the next opened file would get the number of such a stream, and receive messages.
+  // Opens closed standard streams: else the next opened file would get the number of such a stream, and receive messages.
   for (int descriptor = 0; descriptor <= 2; ++descriptor)
     if (::fcntl(descriptor, F_GETFD) < 0) ::open("/dev/null", O_RDONLY);
   std::signal(SIGPIPE, SIG_IGN);

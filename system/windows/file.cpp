@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptors are descriptors of the C runtime, so errors are in errno. Files are opened so that other programs may read, rename
-// and remove open files, as on other systems.
+// Descriptors are those of the C runtime, which sets errno. Files are opened so that other programs may read, rename and remove
+// them meanwhile, as on other systems.
 #include "system/file.hpp"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ namespace patchfold::system {
 namespace {
 
 constexpr DWORD shared = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-/// The most bytes that one call may move.
+/// The most bytes that one system call reads or writes.
 constexpr std::size_t most = std::size_t{1} << 30;
 
 int open(const std::filesystem::path& path, DWORD access, DWORD how, DWORD attributes, int flags) noexcept {
@@ -44,7 +44,7 @@ bool status_of(HANDLE file, FileStatus& status) noexcept {
   return true;
 }
 
-/// Restores the file's position, which Windows' calls with an offset move, unlike pread.
+/// Restores the file's position at the end of its scope: unlike pread, Windows' calls with an offset move the position.
 class KeptPosition {
  public:
   explicit KeptPosition(int descriptor) noexcept
@@ -68,7 +68,7 @@ OVERLAPPED at(std::int64_t offset) noexcept {
   return place;
 }
 
-/// Reads at the offset `place`, or at the stream's position.
+/// Reads at the offset `place`; without one, at the file's position.
 std::int64_t read(int descriptor, void* dst, std::size_t bytes, OVERLAPPED* place) noexcept {
   DWORD count = 0;
   if (::ReadFile(handle_of(descriptor), dst, static_cast<DWORD>(std::min(bytes, most)), &count, place) != 0) return count;
@@ -86,7 +86,7 @@ std::int64_t write(int descriptor, const void* src, std::size_t bytes, OVERLAPPE
 }  // namespace
 
 int open_to_read(const std::filesystem::path& path) noexcept {
-  // Folders can be opened only with FILE_FLAG_BACKUP_SEMANTICS, which has no effect on files.
+  // Without FILE_FLAG_BACKUP_SEMANTICS, which has no effect on files, folders cannot be opened.
   return open(path, GENERIC_READ, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, _O_RDONLY);
 }
 
@@ -118,7 +118,7 @@ int create_unnamed(const std::string& folder) {
 }
 
 int duplicate(int descriptor) noexcept {
-  // The copy must not be inherited. Other programs inherit handles, so the flag of the handle is cleared.
+  // Other programs would inherit the copy, so the flag of its handle is cleared.
   const int copy = ::_dup(descriptor);
   if (copy >= 0) ::SetHandleInformation(handle_of(copy), HANDLE_FLAG_INHERIT, 0);
   return copy;
@@ -180,7 +180,7 @@ int reserve(int descriptor, std::size_t bytes) noexcept {
   length.EndOfFile.QuadPart = static_cast<LONGLONG>(bytes);
   if (::SetFileInformationByHandle(handle_of(descriptor), FileEndOfFileInfo, &length, sizeof length) != 0) return 0;
   set_errno();
-  return errno == ENOMEM ? EFBIG : errno;  // not for lack of memory: the file is too long
+  return errno == ENOMEM ? EFBIG : errno;  // Windows says "no memory" for a file that is too long
 }
 
 bool replace(const std::filesystem::path& from, const std::filesystem::path& to) noexcept {

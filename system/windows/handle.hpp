@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts descriptors to handles, errors of Windows to errno, and texts of Windows to UTF-8.
+// Turns descriptors into handles, Windows' errors into errno, and Windows' texts into UTF-8.
 #pragma once
 
 #include <windows.h>
@@ -11,9 +11,9 @@ namespace patchfold::system {
 
 /// Returns the handle of a descriptor; INVALID_HANDLE_VALUE if there is no such descriptor.
 HANDLE handle_of(int descriptor) noexcept;
-/// Sets errno to the meaning of GetLastError().
+/// Sets errno to what GetLastError() means.
 void set_errno() noexcept;
-/// Returns UTF-16 as UTF-8. Surrogates without their other half become U+FFFD.
+/// Returns UTF-16 as UTF-8. A surrogate without its other half becomes U+FFFD.
 std::string utf8_of(std::wstring_view text);
 
 }  // namespace patchfold::system

@@ -7,7 +7,7 @@
 
 namespace patchfold::system {
 
-/// Returns nullptr, so that callers read the file instead: Windows forbids to replace a file while it is mapped.
+/// Returns nullptr, so that callers read the file instead of mapping it: Windows forbids to replace a mapped file.
 const void* map_to_read(int, std::size_t) noexcept {
   return nullptr;
 }
@@ -16,7 +16,7 @@ void* map_to_write(int descriptor, std::size_t bytes) noexcept {
   const HANDLE mapping = ::CreateFileMappingW(handle_of(descriptor), nullptr, PAGE_READWRITE, 0, 0, nullptr);
   if (mapping == nullptr) return nullptr;
   void* const view = ::MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, bytes);
-  ::CloseHandle(mapping);  // the view keeps the mapping
+  ::CloseHandle(mapping);  // the view keeps the mapping alive
   return view;
 }
 

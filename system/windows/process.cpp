@@ -17,10 +17,11 @@ namespace {
 
 std::atomic<bool> received = false;
 
-/// Handles a request on a thread of its own. The result FALSE passes the request to the next handler, which ends the process.
+/// Handles a request, on a thread that Windows starts. FALSE passes the request to the next handler, which ends the process.
 BOOL WINAPI receive(DWORD request) {
   if (received.exchange(true)) return FALSE;
-  // Windows ends the process when this function returns, or after a few seconds; so it waits while the other threads clean up.
+  // At the end of the console, Windows ends the process when this function returns, or after a few seconds. So the function waits
+  // while the other threads clean up.
   if (request != CTRL_C_EVENT && request != CTRL_BREAK_EVENT) ::Sleep(INFINITE);
   return TRUE;
 }
@@ -29,7 +30,7 @@ BOOL WINAPI receive(DWORD request) {
 
 void prepare_process() noexcept {
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
-    // Opens missing standard streams. The descriptor of such a stream does not exist or has no handle.
+    // Opens standard streams that are missing: their descriptor does not exist, or has no handle.
     if (::_get_osfhandle(descriptor) < 0) {
       const int none = ::_open("NUL", (descriptor == 0 ? _O_RDONLY : _O_WRONLY) | _O_BINARY);
       if (none >= 0 && none != descriptor) {

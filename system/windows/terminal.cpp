@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells about terminals, which are consoles on Windows; NUL is a character device too, but no console.
+// Terminals on Windows are consoles. NUL is a character device too, but no console.
 #include "system/terminal.hpp"
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that the page calls: the library in WebAssembly. Every function takes text and memory and returns JSON,
-// which stays valid until the next call. Errors are {"error": {..}}; no exception leaves the engine. There is one thread.
+// The functions that the page calls: the library in WebAssembly. Every function takes text and memory, and returns JSON, which
+// stays valid until the next call. Errors are {"error": {..}}; no exception leaves the engine. There is one thread.
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -35,7 +35,7 @@ std::string quoted(std::string_view text) {
   return result += '"';
 }
 
-/// A writer of {"name": value, ..} or [value, ..], whose values are JSON already.
+/// Writes a JSON object or list, whose values are JSON already.
 class Json {
  public:
   explicit Json(char open) : text_(1, open) {}
@@ -83,7 +83,7 @@ std::string refusal(const Error& error, const std::string& nearby) {
   return Json('{').add("error", parts.end()).end();
 }
 
-/// Runs `work` and returns its result, or the error that it throws, as text that lives until the next call.
+/// Runs `work`. Returns its result, or the error that it throws, as text that lives until the next call.
 template <class Work>
 const char* answer(Work work, const std::optional<ProblemText>& problem = std::nullopt) {
   static std::string kept;
@@ -93,7 +93,7 @@ const char* answer(Work work, const std::optional<ProblemText>& problem = std::n
     std::string nearby;
     try {
       if (problem) nearby = explain_error(*problem);
-    } catch (const std::exception&) {  // the error is reported without a nearby problem
+    } catch (const std::exception&) {  // the error is then reported without a nearby problem
     }
     kept = refusal(error, nearby);
   } catch (const std::exception& error) {
@@ -102,7 +102,7 @@ const char* answer(Work work, const std::optional<ProblemText>& problem = std::n
   return kept.c_str();
 }
 
-/// Reads a problem, runs `work` on it, and returns the result as answer() does.
+/// Reads a problem and runs `work` on it. Returns the result as answer() does.
 template <class Work>
 const char* answer_problem(const char* text, Work work) {
   std::optional<ProblemText> problem;
@@ -146,7 +146,7 @@ void check(Status status) {
   if (status != Status::ok) throw Error({.code = ErrorCode::executor, .op = "page", .rule = std::string(describe(status))});
 }
 
-/// The tiles of a picture (channels, height, width) of float32, and their merge.
+/// The tiling of a picture (channels, height, width) of float32, and the merge of its tiles.
 struct Seams {
   Tiling tiling;
   MergeSpec merge;
@@ -178,8 +178,8 @@ PAGE_API const char* page_run(const char* text, const void* src, void* dst) {
   });
 }
 
-/// Writes for each element of the columns the number of its element in the image, or -1 for padding: an extraction with the
-/// operator's geometry from an image of numbers.
+/// Writes, for each element of the columns, the number of its element in the image, or -1 for padding. The numbers come from an
+/// extraction with the operator's geometry, out of an image of numbers.
 PAGE_API const char* page_trace(const char* text, const std::int32_t* numbers, std::int32_t* columns) {
   return answer_problem(text, [&](const ProblemText& problem) {
     Lowering lowering = lowered(problem);
@@ -202,7 +202,7 @@ PAGE_API const char* page_explain(const char* text, int picture) {
   });
 }
 
-/// Returns the plan of a problem on row-major tensors, and the memory that one thread needs beside the tensors.
+/// Returns the plan of a problem on row-major tensors, and the bytes of memory that one thread needs besides these tensors.
 PAGE_API const char* page_plan(const char* text) {
   return answer_problem(text, [](const ProblemText& problem) {
     const Lowering lowering = lowered(problem);
@@ -231,7 +231,7 @@ PAGE_API const char* page_tiles_open(const char* text) {
       throw Error({.code = ErrorCode::usage, .op = "page", .argument = "tiles", .rule = "must be ten words", .given = text});
     spec.tail = *tail_word;
     MergeSpec merge{.dtype = DType::float32, .channels = {c}};
-    merge.reduce = value_of<Reduce>(reduce);  // empty for the word "standard"
+    merge.reduce = value_of<Reduce>(reduce);  // nothing for the word "standard", so that the library chooses
     merge.window.kind = *window_word;
     merge.fill = Scalar(0.0);
     merge.copy = true;
@@ -250,7 +250,7 @@ PAGE_API const char* page_tiles_open(const char* text) {
   });
 }
 
-/// Copies a tile of the picture to `tile`, and returns the tile's shape. A null `tile` gives the shape alone.
+/// Copies a tile of the picture to `tile`, unless `tile` is null. Returns the tile's shape.
 PAGE_API const char* page_tiles_cut(int index, const float* picture, float* tile) {
   return answer([&] {
     const Dims shape = seams.value().tiling.tile_shape(index);
@@ -267,7 +267,7 @@ PAGE_API const char* page_tiles_add(int index, const float* tile) {
   });
 }
 
-/// Completes the merge and copies the result to `output`.
+/// Finishes the merge and copies its output to `output`.
 PAGE_API const char* page_tiles_finish(float* output) {
   return answer([&] {
     seams.value().merger.value().finish();
@@ -276,7 +276,7 @@ PAGE_API const char* page_tiles_finish(float* output) {
   });
 }
 
-/// Writes the number of tiles that give each element of the output (height, width).
+/// Writes, for each element of the output (height, width), the number of tiles that cover it.
 PAGE_API const char* page_tiles_coverage(std::int64_t* counts) {
   return answer([&] {
     seams.value().tiling.coverage(view(counts, seams->tiling.output()));

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the operator's call for a state as a problem: one line of text, which the engine reads.
+// Writes a state's call as a problem: one line of text, which the engine reads.
 import { inputShape, layoutOf, modeOf, paddingOf } from "./state.js";
 
 const flat = (values) => values.join(",");
-/** Writes a list. A comma behind a single entry tells it from a number that holds for every axis. */
+/** Writes a list. A comma after a single entry shows that it is a list, not one number for all axes. */
 export const listed = (values) => (values.length === 1 ? `${values[0]},` : flat(values));
 export const pairs = (padding) => (typeof padding === "string" ? padding : padding.map(([begin, end]) => `${begin}:${end}`).join(","));
 
 const PADDING_WORDS = { valid: "VALID", same_upper: "SAME", same_lower: "same_lower" };
 const KERAS_PADDING = { valid: "valid", same_upper: "same", same_lower: "same_lower" };
 
-/** Writes pads for torch, which pads both ends alike. Other pads are written as pairs, which the engine refuses with a reason. */
+/** Writes pads for torch, whose pads are the same at both ends. Other pads become pairs, which the engine refuses
+ * with a reason. */
 const symmetric = (padding) => (padding.every(([begin, end]) => begin === end) ? listed(padding.map(([begin]) => begin)) : pairs(padding));
 const ends = (padding, i) => padding.map((pair) => pair[i]);
-/** Writes one number for all axes. Unequal numbers are written as a list, which the engine refuses with a reason. */
+/** Writes one number for all axes. Unequal numbers become a list, which the engine refuses with a reason. */
 const square = (kernel) => (kernel.every((each) => each === kernel[0]) ? String(kernel[0]) : flat(kernel));
 
 const windows = (state) => ({
@@ -77,7 +78,8 @@ function tensorflow(state) {
   switch (operator) {
     case "extract_patches": {
       const shared = { ksizes: whole(kernel), strides: whole(state.stride), padding: PADDING_WORDS[paddingOf(state)] };
-      // The operator of volumes has no rates: rates other than 1 are written too, so that the engine refuses them.
+      // TensorFlow's operator for volumes has no rates. Rates other than 1 are written all the same, so that the engine
+      // refuses them.
       return kernel.length === 3 && state.dilation.every((each) => each === 1) ? shared : { ...shared, rates: whole(state.dilation) };
     }
     case "space_to_batch":
@@ -163,10 +165,11 @@ export function operatorName(state) {
   return NAMES[state.dialect][state.operator] ?? state.operator;
 }
 
-/** Returns the arguments, {name: text}, in the command line's form. */
+/** Returns the arguments as {name: text}, in the form of the command line. */
 export const argumentsOf = (state) => ARGUMENTS[state.dialect](state);
 
-/** Returns a problem such as "unfold float32 1x2x5x6 kernel_size=3,3". Given values replace those of the state. */
+/** Returns a problem such as "unfold float32 1x2x5x6 kernel_size=3,3". The values given here replace those of the
+ * state. */
 export function callText(state, { dtype = state.dtype, shape = inputShape(state), ...more } = {}) {
   const given = Object.entries({ ...argumentsOf(state), ...more }).map(([name, value]) => `${name}=${value}`);
   return [operatorName(state), dtype, shape.length ? shape.join("x") : "scalar", ...given].join(" ");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form: the state as fields. The form has only the fields that matter to the operator and its dialect.
+// The form: the state as fields, but only those that matter to the operator and its dialect.
 import { choice, field, make } from "./dom.js";
 import { BLOCKS, DIALECTS, DTYPES, OPERATORS, PADDING_MODES, complete, dialectsOf, withAxes } from "./state.js";
 
@@ -17,7 +17,7 @@ const INPUT_NAMES = { fold: "columns", depth_to_space: "blocks", batch_to_space:
 
 const written = (values) => values.map((value) => (Array.isArray(value) ? value.join(":") : value)).join(", ");
 
-/** Reads "3, 3" or "1:2, 0:1" as a list; throws an Error that names the fault. */
+/** Returns the list in a text such as "3, 3" or "1:2, 0:1"; throws an Error that says what is wrong. */
 export function parseList(text, pairs = false) {
   const words = text
     .replace(/[[\]()]/g, " ")
@@ -32,7 +32,7 @@ export function parseList(text, pairs = false) {
   });
 }
 
-/** Readers of fields: functions of a field's text and the state that return changes of the state. */
+/** For each field, the function that turns its text, and the state, into changes of the state. */
 const readers = {
   shape: (text, state) => {
     const shape = parseList(text);
@@ -77,7 +77,7 @@ function textField(name, label, hint, value, state, change) {
   return holder;
 }
 
-/** Builds the form for a state; `change(changes)` is called with new values of fields of the state. */
+/** Returns the form for a state. It calls change(changes) with new values of the state's fields. */
 export function controls(state, derived, change) {
   const { operator, dialect } = state;
   const block = BLOCKS.includes(operator);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes and changes elements of the document.
 
-/** Makes an element: make("button", {type: "button", class: "x", onclick: f}, "text", child, ..). Functions are listeners. */
+/** Returns an element: make("button", {type: "button", class: "x", onclick: f}, "text", child, ..). Functions become
+ * listeners. */
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -13,11 +14,11 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** The controls, and the elements that hold controls. */
+/** Controls and the elements that hold them, which renew() keeps. */
 const KEPT = "form, section, .fields, .field, .bar, input, select, textarea, button";
 const LISTENERS = ["onclick", "onchange", "oninput", "onsubmit"];
 
-/** Returns a key that an element keeps from one drawing to the next: its id, or the id of the first element inside. */
+/** Returns the key by which renew() knows an element again: its id, or the id of the first element inside. */
 const keyOf = (element) => element.id || element.querySelector?.("[id]")?.id;
 const stays = (element, fresh) => element.tagName === fresh.tagName && element.matches(KEPT) && keyOf(fresh) && keyOf(element) === keyOf(fresh);
 
@@ -36,8 +37,8 @@ function update(element, fresh) {
   }
 }
 
-/** Gives an element new children. A control stays the same element, and gets the values and listeners of the new one. A field
- * that loses the focus draws the page again; meanwhile the control that gets the focus or the press must stay. */
+/** Replaces an element's children. A control stays the same element, and gets the values and listeners of the new
+ * one. Leaving a field draws the page again, and the control that gets the focus or the click must still be there. */
 export function renew(parent, children) {
   let next = parent.firstChild;
   for (const child of children) {
@@ -62,14 +63,14 @@ export function renew(parent, children) {
   }
 }
 
-/** Returns a select with these words; `labels` has other names for some of them. */
+/** Returns a select element with these words; `labels` gives other labels to some of them. */
 export function choice(id, words, value, onchange, labels = {}) {
   const select = make("select", { id, onchange: (event) => onchange(event.target.value) });
   select.append(...words.map((word) => make("option", { value: word, selected: word === value }, labels[word] ?? word)));
   return select;
 }
 
-/** Returns an element with an SVG or other markup of the engine's. */
+/** Returns an element with markup from the engine, such as SVG. */
 export function markup(text) {
   const holder = make("div", { class: "picture" });
   holder.innerHTML = text;
@@ -77,7 +78,7 @@ export function markup(text) {
 }
 
 let counter = 0;
-/** Returns a label with its control, which gets an id. */
+/** Returns a label together with its control, which gets an id if it has none. */
 export function field(text, control, hint) {
   if (!control.id) control.id = `field-${++counter}`;
   const hintId = hint ? `${control.id}-hint` : null;
@@ -85,7 +86,8 @@ export function field(text, control, hint) {
   return make("div", { class: "field" }, make("label", { for: control.id }, text), control, hint ? make("small", { id: hintId }, hint) : null);
 }
 
-/** Puts text on the clipboard; returns whether that worked. A page from the disk may have to use the old way. */
+/** Copies text to the clipboard. Returns whether that worked. A page opened from the disk may need the older
+ * interface for it. */
 export async function toClipboard(text) {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library in WebAssembly for JavaScript: takes text and typed arrays, returns objects, throws EngineError.
+// The engine for JavaScript: takes text and typed arrays, returns objects, and throws EngineError.
 import load from "engine";
 import { fromHalf, toHalf } from "./half.js";
 
-/** An error of the engine: `message` is its text; `code`, `argument` and `nearby` (problems that the engine takes) its parts. */
+/** An error of the engine: its text as `message`, its `code` and `argument`, and `nearby`, text about problems that
+ * the engine takes. */
 export class EngineError extends Error {
   constructor({ text, code, argument, nearby }) {
     super(text);
@@ -21,7 +22,7 @@ const ARRAYS = {
   uint8: Uint8Array,
 };
 
-/** Returns the bytes of an element. */
+/** Returns the bytes of an element of this type. */
 export const bytesOf = (dtype) => ARRAYS[dtype].BYTES_PER_ELEMENT;
 
 function encoded(values, dtype) {
@@ -39,7 +40,7 @@ function decoded(array, dtype) {
 export class Engine {
   #module;
 
-  /** Loads the engine, which the document holds compressed. */
+  /** Returns the engine, loaded from the document, which holds it compressed. */
   static async load() {
     const text = atob(document.getElementById("engine").textContent);
     const packed = new Uint8Array(text.length);
@@ -60,7 +61,7 @@ export class Engine {
     return answer;
   }
 
-  /** Calls work(allocate) and returns its result; allocate(bytes) lends memory until work ends. */
+  /** Returns the result of work(allocate). allocate(bytes) lends memory, which is freed when work ends. */
   #lend(work) {
     const lent = [];
     const allocate = (bytes) => {
@@ -95,12 +96,12 @@ export class Engine {
     return new Kind(this.#module.HEAPU8.slice(pointer, pointer + count * Kind.BYTES_PER_ELEMENT).buffer);
   }
 
-  /** Returns the shapes and axes of a problem: see json_of in engine.cpp. */
+  /** Returns the shapes and axes of a problem, in the form of json_of in engine.cpp. */
   geometry(problem) {
     return this.#text("_page_geometry", problem);
   }
 
-  /** Returns {shape, values} of the output for the values of the input. */
+  /** Returns the output as {shape, values}, for the input `values`. */
   run(problem, values, geometry = this.geometry(problem)) {
     const dtype = problem.split(" ")[1];
     return this.#lend((allocate) => {
@@ -112,7 +113,7 @@ export class Engine {
     });
   }
 
-  /** Returns the milliseconds of the shortest of several runs of a problem. */
+  /** Returns the milliseconds that the fastest of several runs of a problem takes. */
   time(problem, geometry) {
     const dtype = problem.split(" ")[1];
     return this.#lend((allocate) => {
@@ -129,7 +130,7 @@ export class Engine {
     });
   }
 
-  /** Returns for each element of the columns the number of the image's element, or -1 for padding. */
+  /** Returns, for each element of the columns, the number of its element in the image, or -1 for padding. */
   trace(problem, geometry) {
     return this.#lend((allocate) => {
       const count = size(geometry.columns);
@@ -148,13 +149,14 @@ export class Engine {
     return this.#text("_page_explain", problem, 1).svg;
   }
 
-  /** Returns {text, scratch}: the plan of a problem, and the bytes that one thread needs beside the tensors. */
+  /** Returns {text, scratch}: the plan of a problem, and the bytes that one thread needs besides the tensors. */
   plan(problem) {
     return this.#text("_page_plan", problem);
   }
 
-  /** Cuts a picture {channels, size: [h, w], values: Float32Array} into tiles, calls work(values, tile) for each and merges
-   * the results. spec: tile, overlap, tail, window, reduce. Returns {values, tiling, output, waiting, reduce}. */
+  /** Returns the merge of a picture's tiles, each changed by work(values, tile): {values, tiling, output, waiting,
+   * reduce}. The picture is {channels, size: [h, w], values: Float32Array}; spec has tile, overlap, tail, window and
+   * reduce. */
   merge(picture, spec, work) {
     const words = [picture.channels, ...picture.size, ...spec.tile, ...spec.overlap, spec.tail, spec.window, spec.reduce];
     const opened = this.#text("_page_tiles_open", words.join(" "));
@@ -176,7 +178,7 @@ export class Engine {
     });
   }
 
-  /** Returns the number of tiles that give each element of the output of the last merge. */
+  /** Returns, for each element of the last merge's output, the number of tiles that cover it. */
   coverage(count) {
     return this.#lend((allocate) => {
       const pointer = allocate(count * 8);
@@ -185,7 +187,7 @@ export class Engine {
     });
   }
 
-  /** Returns the tiling of the last merge as a picture. */
+  /** Returns the tiling of the last merge as a picture, in SVG. */
   tilesPicture() {
     return this.#answer(this.#module._page_tiles_explain()).svg;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures, and functions whose results of neighbouring tiles differ at the border. Pictures are {channels: 3, size: [h, w],
-// values: Float32Array}, channel by channel, from 0 to 1.
+// Pictures, and functions whose results for neighbouring tiles differ where the tiles meet. A picture is {channels: 3,
+// size: [h, w], values: Float32Array}, one channel after the other, with numbers from 0 to 1.
 
-/** Draws a picture: a sky, hills, a sun and a fence, so that seams show in flat parts, slopes and lines. */
+/** Returns a drawn picture with a sky, hills, a sun and a fence: seams show in flat parts, slopes and lines. */
 export function drawnPicture([height, width]) {
   const values = new Float32Array(3 * height * width);
   const plane = height * width;
@@ -21,7 +21,7 @@ export function drawnPicture([height, width]) {
   return { channels: 3, size: [height, width], values };
 }
 
-/** Reads a picture from a file, and makes it smaller: the longer side has at most `most` pixels. */
+/** Returns the picture in a file, made smaller if its longer side has more than `most` pixels. */
 export async function readPicture(file, most = 512) {
   const bitmap = await createImageBitmap(file);
   const scale = Math.min(1, most / Math.max(bitmap.width, bitmap.height));
@@ -36,7 +36,8 @@ export async function readPicture(file, most = 512) {
   return { channels: 3, size: [height, width], values };
 }
 
-/** Returns the mean over (2r + 1)^2 pixels around each pixel. Pixels outside count as 0, as in a convolution with zero padding. */
+/** Returns, for each pixel, the mean of (2r + 1)^2 pixels around it. Pixels outside count as 0, as in a convolution
+ * with zero padding. */
 function blurred(values, [channels, height, width], radius) {
   const along = (source, count, step, lines, lineStep, plane) => {
     const result = new Float32Array(source.length);
@@ -65,7 +66,7 @@ export const FLAWS = {
   none: "none: it returns its tile",
 };
 
-/** Returns a function of one tile, of values and {shape: [c, h, w], index}, that returns values. strength: from 0 to 1. */
+/** Returns a function that turns a tile's values, with {shape: [c, h, w], index}, into new values. strength: 0 to 1. */
 export function flaw(name, strength) {
   if (name === "brightness") return (values, { index }) => values.map((each) => each + strength * 0.5 * (((index * 7919) % 17) / 16 - 0.5));
   if (name === "blur") return (values, { shape }) => (strength === 0 ? values : blurred(values, shape, Math.max(1, Math.round((strength * Math.min(shape[1], shape[2])) / 8))));
@@ -79,14 +80,14 @@ export function flaw(name, strength) {
   return (values) => values;
 }
 
-/** Returns the function's result for the whole picture, which has no borders of tiles: the result that tiles should give. */
+/** Returns the result that tiles should give: the function's result for the whole picture, where no tiles meet. */
 export function wanted(picture, name, strength) {
   if (name !== "blur") return picture.values;
   return flaw(name, strength)(picture.values, { shape: [picture.channels, ...picture.size], index: 0 });
 }
 
-/** Returns the root of the mean of squared differences of two pictures. Margins of `rows` and `columns` are left out: at the
- * picture's own border there is no other tile, and no merge helps. */
+/** Returns the root of the mean squared difference of two pictures, without margins of `rows` and `columns`. At the
+ * picture's own border there is only one tile, and no merge helps. */
 export function difference(a, b, [height, width], [rows, columns]) {
   let sum = 0;
   let count = 0;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of a tensor in the document: cells that react to pointer and keyboard, and marks on cells.
+// Tables of a tensor in the document: cells that react to pointer and keyboard and can be marked.
 import { make } from "./dom.js";
 import { shown } from "./half.js";
 
-/** A drawing of tables. `text(cell)` gives the text of a cell, `shade(cell)` its heat from 0 to 1 (null: none). */
+/** The drawing of a tensor's tables. text(cell) gives the text of a cell, shade(cell) its heat from 0 to 1, or null
+ * for none. */
 export class Grid {
-  #cells = new Map(); // from the number of an element, or "p", plane and coordinates of padding, to the cell
+  #cells = new Map(); // each cell by the number of its element; a cell of padding by "p", its plane and its coordinates
   #focused = null;
 
-  /** side: "image" or "columns". The grid calls pick(side, index, how), with "hover", "focus" or "click" for `how`. */
+  /** side: "image" or "columns". The grid calls pick(side, index, how); `how` is "hover", "focus" or "click". */
   constructor(side, { tables, notes }, { values, dtype, heat, pick, leave, label }) {
     this.side = side;
     this.element = make("div", { class: `tensor ${side}` });
@@ -58,7 +59,7 @@ export class Grid {
     return cell;
   }
 
-  /** Makes a cell the one that the Tab key reaches; the arrow keys reach the others. */
+  /** Makes a cell the only one that the Tab key reaches; the arrow keys reach the others. */
   #rove(cell) {
     this.#focused?.setAttribute("tabindex", "-1");
     cell.setAttribute("tabindex", "0");
@@ -98,13 +99,13 @@ export class Grid {
     next?.focus();
   }
 
-  /** Puts the class `name` on the cells of these elements, and takes it from all others. */
+  /** Gives the class `name` to the cells of these elements, and takes it from all other cells. */
   mark(name, indices) {
     this.element.querySelectorAll(`.${name}`).forEach((cell) => cell.classList.remove(name));
     for (const index of indices) this.#cells.get(index)?.classList.add(name);
   }
 
-  /** Moves the keyboard's focus to an element, if it is drawn. */
+  /** Gives the keyboard's focus to the cell of an element, if it is drawn. */
   focus(index) {
     this.#cells.get(index)?.focus({ preventScroll: true });
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// float16 as numbers: browsers have no arrays of it before 2025.
+// Converts float16 to numbers and back: browsers before 2025 have no arrays of float16.
 const single = new Float32Array(1);
 const bits = new Uint32Array(single.buffer);
 
-/** Returns the 16 bits of the float16 nearest to a number; of two equally near ones, the even one. */
+/** Returns the 16 bits of the float16 that is nearest to a number; of two equally near ones, the even one. */
 export function toHalf(value) {
   const magnitude = Math.abs(value);
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
@@ -15,7 +15,7 @@ export function toHalf(value) {
   const below = Math.floor(scaled);
   const above = scaled - below;
   const rounded = above > 0.5 || (above === 0.5 && below % 2 === 1) ? below + 1 : below;
-  // A mantissa that overflows carries into the exponent, which gives the right number.
+  // A mantissa that overflows adds 1 to the exponent, as it should.
   return sign | (rounded + (magnitude < 2 ** -14 ? 0 : (exponent + 14) * 1024));
 }
 
@@ -27,7 +27,7 @@ export function fromHalf(half) {
   return exponent === 0 ? sign * mantissa * 2 ** -24 : sign * (mantissa + 1024) * 2 ** (exponent - 25);
 }
 
-/** Returns a number as the shortest text that its type allows. */
+/** Returns the shortest text that stands for a number in its type. */
 export function shown(value, dtype) {
   if (dtype === "float32" || dtype === "float16") {
     single[0] = value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page: one state. Each change draws everything again from the state and puts the state into the link.
+// The page. It has one state; each change draws everything again and puts the state into the link.
 import { controls } from "./controls.js";
 import { make, renew, toClipboard } from "./dom.js";
 import { Engine, size } from "./engine.js";
@@ -10,7 +10,7 @@ import { complete, defaults, fromHash, inputShape, toHash } from "./state.js";
 const $ = (id) => document.getElementById(id);
 let state = complete({}).state;
 let engine = null;
-let shownPanel = null; // the functions of the open panel: focus
+let shownPanel = null; // what the open panel's show() returned
 let ready;
 const whenReady = new Promise((resolve) => (ready = resolve));
 
@@ -18,14 +18,14 @@ function say(text) {
   $("said").textContent = text;
 }
 
-/** Takes new values of fields of the state, draws, and puts the state into the link. */
+/** Changes fields of the state, draws the page, and puts the state into the link. */
 function change(changes, { focus = null, quiet = false } = {}) {
   const { state: next, faults } = complete({ ...state, ...changes });
   state = next;
   try {
     history.replaceState(null, "", toHash(state));
   } catch {
-    // Browsers refuse very many changes in a short time; the next change brings the link up to date.
+    // Browsers refuse too many changes of the link in a short time; the next change will bring it up to date.
   }
   draw({ faults, focus, controlsToo: !quiet });
 }
@@ -55,7 +55,7 @@ function drawTabs() {
   $("panel").setAttribute("aria-labelledby", `tab-${state.panel}`);
 }
 
-/** Returns an error of the engine as elements: the message, and nearby problems that the engine takes. */
+/** Returns an element that shows an error of the engine: its message, and nearby problems that the engine takes. */
 function refusal(error) {
   const box = make("div", { class: "refused", id: "refused" }, make("h2", {}, "The library refuses this"), make("p", { id: "error-text" }, error.message));
   if (error.nearby) box.append(make("pre", { id: "error-nearby", tabindex: "0", "aria-label": "What is wrong, and what would be right" }, error.nearby));
@@ -101,7 +101,7 @@ function listen() {
   });
   $("controls").addEventListener("submit", (event) => event.preventDefault());
   $("skip").addEventListener("click", (event) => {
-    event.preventDefault(); // a jump would change the hash, which holds the state
+    event.preventDefault(); // a jump would change the hash, where the state is
     $("panel").focus();
   });
   $("theme").addEventListener("change", (event) => change({ theme: event.target.value }));
@@ -137,7 +137,7 @@ async function start() {
   ready();
 }
 
-// For tests and for the browser's console: see state.js.
+// For tests and the browser's console; state.js describes these functions.
 const once = (work) => (...given) => whenReady.then(() => work(...given));
 const stateOf = (other) => (other === null ? state : complete(other).state);
 window.patchfoldPage = {

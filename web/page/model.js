@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers and maps of a state, which the engine computes and the page shows.
+// What the page shows of a state, computed by the engine.
 import { EngineError, size } from "./engine.js";
 import { callText } from "./call.js";
 import { inputValues, layoutOf } from "./state.js";
 
-/** The most elements of a tensor that is drawn. */
+/** The most elements of a tensor that the page draws. */
 export const MOST = 1 << 20;
 
-/** Returns the row-major distances between neighbours along each axis. */
+/** Returns the distances between neighbours along each axis of a row-major tensor. */
 export function stepsOf(shape) {
   const steps = new Array(shape.length).fill(1);
   for (let i = shape.length - 2; i >= 0; --i) steps[i] = steps[i + 1] * shape[i + 1];
   return steps;
 }
 
-/** Returns the coordinates of an element. */
+/** Returns the coordinates of element `index` of a row-major tensor. */
 export const coordinates = (shape, index) => stepsOf(shape).map((step, i) => Math.floor(index / step) % shape[i]);
 
-/** Returns the tap and the position, along each axis, of an element of the columns, by the engine's geometry. */
+/** Returns the tap and the position, along each axis, of an element of the columns, from the engine's geometry. */
 export function placeInColumns(geometry, index) {
   const at = coordinates(geometry.columns, index);
   const part = ({ axis, step }, extent) => (extent === 1 ? 0 : Math.floor(at[axis] / step) % extent);
@@ -27,11 +27,12 @@ export function placeInColumns(geometry, index) {
   };
 }
 
-/** Returns the number of a position, row-major over the axes: the order in which patches are counted. */
+/** Returns the number of a position, row-major over the axes, which is the order of the patches. */
 export const positionNumber = (geometry, position) =>
   geometry.axes.reduce((number, axis, i) => number * axis.positions + position[i], 0);
 
-/** Returns {list, count}: list(i) gives the elements of the columns that element i of the image is in, in order. */
+/** Returns {list, count}: list(i) is the ascending list of the columns' elements that hold element i of the image;
+ * count(i) its length. */
 function inverse(trace, count) {
   const starts = new Int32Array(count + 1);
   for (const source of trace) if (source >= 0) ++starts[source + 1];
@@ -44,7 +45,8 @@ function inverse(trace, count) {
   return { list: (i) => Array.from(all.subarray(starts[i], starts[i + 1])), count: (i) => starts[i + 1] - starts[i] };
 }
 
-/** Returns a geometry with spatial axes only. OpenVINO has blocks of the channels too, which are 1 in the page. */
+/** Returns a geometry with only the spatial axes. OpenVINO's blocks have an extent along the channels too, which is 1
+ * on this page. */
 function inSpace(geometry, layout) {
   const channelAxis = layout === "channels_first" ? 1 : geometry.image.length - 1;
   const isChannel = (axis) => axis.image_axis === channelAxis && axis.kernel === 1;
@@ -52,7 +54,8 @@ function inSpace(geometry, layout) {
   return { ...geometry, axes: geometry.axes.filter((axis) => !isChannel(axis)), shared: [...geometry.shared, ...channels] };
 }
 
-/** Returns {call, geometry, input, output, image, columns, trace, uses, ..}; {call, error}; or {call, geometry, large: true}. */
+/** Returns {call, geometry, input, output, image, columns, trace, uses, ..}; {call, error} if the engine refuses
+ * it; or {call, geometry, large: true} if a tensor is too large to draw. */
 export function look(engine, state) {
   const call = callText(state);
   try {
@@ -80,12 +83,12 @@ export function look(engine, state) {
   }
 }
 
-/** Returns the columns with zeros in place of all patches from number `patches` on. */
+/** Returns the values of the columns, with 0 in all patches from number `patches` on. */
 export function partOf({ geometry, input }, patches) {
   return input.values.map((value, i) => (positionNumber(geometry, placeInColumns(geometry, i).position) < patches ? value : 0));
 }
 
-/** Returns the numbers of a state: see state.js. */
+/** Returns the numbers of a state, as state.js describes them. */
 export function numbers(engine, state) {
   const model = look(engine, { ...state, step: null });
   if (model.error) return { error: model.error.message };
@@ -93,7 +96,7 @@ export function numbers(engine, state) {
   return { input: model.input, output: model.output, call: model.call };
 }
 
-/** Returns the bytes of the operator's tensors. */
+/** Returns the bytes of the operator's data and output. */
 export function bytesOfCall(geometry, element) {
   return { data: size(geometry.data) * element, output: size(geometry.output) * element };
 }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the operator, order and geometry that turn one array into another: the engine runs each candidate, and all elements
-// are compared.
+// Finds the operator, order and geometry that turn one array into another: the engine runs each candidate, and all
+// elements of the results are compared.
 import { listed, pairs } from "./call.js";
 import { EngineError, size } from "./engine.js";
 import { coordinates, stepsOf } from "./model.js";
 
-/** Returns a pasted text without the words around its numbers, such as names of types and dtype=.. */
+/** Returns the numbers and brackets of a pasted text, without the words around them, such as names of types and
+ * dtype=.. */
 function bareOf(text) {
   const printed = text.match(/<tf\.Tensor:.*?numpy=([^]*)>\s*$/);
   let bare = (printed ? printed[1] : text)
     .replace(/\b(?:[A-Za-z_]\w*\.)*(?:array|tensor|Tensor|Array)\b/g, " ")
     .replace(/,?\s*\bshape\s*=\s*\([^)]*\)/g, " ")
     .replace(/,?\s*\b(?:dtype|device|grad_fn|requires_grad|weak_type|shape)\s*=\s*(?:<[^>]*>|"[^"]*"|'[^']*'|[^,)\]\s]*)/g, " ");
-  // In MATLAB, semicolons separate the rows of [1 2; 3 4].
+  // A matrix of MATLAB, [1 2; 3 4], has semicolons between its rows.
   const matlab = bare.match(/^\s*(?:\w+\s*=\s*)?\[([^[\]{}()]*;[^[\]{}()]*)\]\s*;?\s*$/);
   if (matlab) return `[${matlab[1].split(";").filter((row) => row.trim()).map((row) => `[${row.replace(/\.\.\.\s*\n/g, " ")}]`).join("")}]`;
   bare = bare.replace(/;\s*$/, "");
-  // Braces of C and parentheses of Python count as lists, except around a single list or number.
+  // C's braces and Python's parentheses are read as brackets, except parentheses around one list or one number.
   if (!bare.includes("[")) {
     if (bare.includes("{")) bare = bare.replaceAll("{", "[").replaceAll("}", "]");
     else if (/\([^)]*,/.test(bare)) bare = bare.replaceAll("(", "[").replaceAll(")", "]");
@@ -26,8 +27,8 @@ function bareOf(text) {
   return bare;
 }
 
-/** Reads a pasted array as {shape, values}: nested lists, rows of numbers, or an array that NumPy, torch, TensorFlow or JAX
- * printed. */
+/** Returns a pasted array as {shape, values}: nested lists, rows of numbers, or an array as NumPy, torch, TensorFlow
+ * or JAX prints it. */
 export function parseArray(text) {
   if (text.includes("...")) throw new Error("this is abbreviated (...): print all of it, with numpy.set_printoptions(threshold=100000)");
   const bare = bareOf(text);
@@ -73,7 +74,7 @@ export function parseArray(text) {
   return { shape, values };
 }
 
-/** Returns the possible meanings of the axes of an image, [{what, layout, shape}]: shape always has batch and channels. */
+/** Returns what the axes of an image may mean, as [{what, layout, shape}]; `shape` always has batch and channels. */
 function readings(shape) {
   const [a, b, c, d, e] = shape;
   const first = (what, ...full) => ({ what, layout: "channels_first", shape: full });
@@ -88,7 +89,7 @@ function readings(shape) {
   }
 }
 
-/** Returns an array with its axes in another order: axis i of the result is axis order[i]. */
+/** Returns an array with its axes permuted: axis i of the result is axis order[i] of the array. */
 function transposed({ shape, values }, order) {
   const target = order.map((axis) => shape[axis]);
   const steps = stepsOf(shape);
@@ -98,7 +99,7 @@ function transposed({ shape, values }, order) {
   };
 }
 
-/** The most unfolds that are searched for, if several make the same columns. */
+/** The most answers to find, where several unfolds make the same columns. */
 const MOST_ANSWERS = 4;
 
 const PADS = [[0, 0], [1, 1], [2, 2], [3, 3], [0, 1], [1, 0], [1, 2], [2, 1]];
@@ -106,10 +107,10 @@ const MOST_KERNEL = 16;
 const MOST_DILATION = 3;
 const BLOCK = { least: 2, most: 8 };
 
-/** The page's sentence about the candidates of search(). */
+/** The sentence in which the page says what search() tries. */
 export const TRIED = `Tried are: unfold with kernels to ${MOST_KERNEL}, strides to 4 or the kernel, dilation to ${MOST_DILATION} and zero pads of ${PADS.map((pair) => pair.join(":")).join(", ")} on each axis, in the orders channel, kernel and MATLAB's, or a row for each patch; space_to_depth and depth_to_space in both modes and space_to_batch without pads, with blocks of ${BLOCK.least} to ${BLOCK.most} that are the same on every axis. Other blocks, batch_to_space and fold of blocks are not: patchfold.explain_order in Python finds them.`;
 
-/** Returns the settings of one axis, the plain ones first. */
+/** Returns the settings to try along one axis, the plain ones first. */
 function settingsOf(extent) {
   const result = [];
   for (const [begin, end] of PADS)
@@ -119,7 +120,7 @@ function settingsOf(extent) {
         if (reach > extent + begin + end || (kernel === 1 && (dilation > 1 || begin + end > 0)) || begin >= reach || end >= reach) continue;
         for (let stride = 1; stride <= Math.max(4, kernel) && stride <= 16; ++stride) {
           const count = Math.floor((extent + begin + end - reach) / stride) + 1;
-          if (count === 1 && stride > 1) continue; // one position has no stride
+          if (count === 1 && stride > 1) continue; // a single position has no stride
           result.push({ kernel, stride, dilation, pads: [begin, end], count });
         }
       }
@@ -128,8 +129,8 @@ function settingsOf(extent) {
 
 const nameOf = (setting) => `${setting.kernel} ${setting.stride} ${setting.dilation} ${setting.pads}`;
 
-/** Yields combinations of a setting for each axis whose taps times positions are `product`: first the combinations with equal
- * settings on all axes. */
+/** Yields combinations of one setting for each axis whose taps times positions are `product`; those with the same
+ * setting on all axes come first. */
 function* combinations(spatial, product) {
   const lists = spatial.map(settingsOf);
   const weight = (settings) => settings.reduce((total, each) => total * each.kernel * each.count, 1);
@@ -138,7 +139,7 @@ function* combinations(spatial, product) {
     const equal = named.map((settings) => settings.get(name));
     if (equal.every(Boolean) && weight(equal) === product) yield equal;
   }
-  // Settings by kernel times count, so that only settings with the right product are combined.
+  // Settings are grouped by kernel times count, so that only those that can give the product are combined.
   const weighed = lists.map((list) => grouped(list));
   function* rest(axis, left, chosen) {
     if (axis === lists.length) {
@@ -164,13 +165,14 @@ function grouped(list) {
 const python = (values) => `(${values.join(", ")}${values.length === 1 ? "," : ""})`;
 const same = (a, b) => a.length === b.length && a.every((value, i) => value === b[i] || (Number.isNaN(value) && Number.isNaN(b[i])));
 
-/** Searches until a time is over: {answers: [{text, notes, state}], tried, complete}. image, columns: {shape, values}. */
+/** Returns {answers: [{text, notes, state}], tried, complete}, after at most `limit` milliseconds. image, columns:
+ * {shape, values}. */
 export function search(engine, image, columns, limit = 3000) {
   const end = performance.now() + limit;
   const answers = [];
   let tried = 0;
   const total = columns.values.length;
-  // The row-major distances at which an axis of the columns may end and the next one begin.
+  // The products of extents of the columns' first axes: where one axis of the columns may end and the next one begin.
   const borders = new Set([1]);
   columns.shape.reduce((product, each) => (borders.add(product * each), product * each), 1);
 
@@ -184,7 +186,8 @@ export function search(engine, image, columns, limit = 3000) {
       throw error;
     }
   };
-  /** Compares the columns with an output twice: with the axes (batch, entries, positions..), and with the entries last. */
+  /** Compares the columns with an output in two orders of its axes: (batch, entries, positions..), and with the
+   * entries last. */
   const compare = (output, describe) => {
     const rank = output.shape.length;
     const arrangements = [
@@ -192,7 +195,7 @@ export function search(engine, image, columns, limit = 3000) {
       { order: [0, ...Array.from({ length: rank - 2 }, (_, i) => i + 2), 1], tokens: true },
     ];
     for (const { order, tokens } of arrangements) {
-      if (tokens && (output.shape[1] === 1 || size(output.shape.slice(2)) === 1)) continue; // both arrangements are equal
+      if (tokens && (output.shape[1] === 1 || size(output.shape.slice(2)) === 1)) continue; // both orders are the same
       if (same(transposed(output, order).values, columns.values)) answers.push(describe(tokens));
     }
   };

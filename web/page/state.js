@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the page: one plain object, which a link carries whole. Everything that the page shows follows from it.
+// The state of the page: one plain object, which a link holds as a whole. Everything that the page shows follows from
+// it.
 //
-// Fields (all of them always present; `defaults` shows them, `complete` adds what is missing and refuses what is wrong):
+// Fields. All of them are always present; `defaults` shows them. `complete` adds missing fields and replaces wrong ones
+// by defaults.
 //   operator   unfold, fold, extract_patches, space_to_depth, depth_to_space, space_to_batch, batch_to_space: one of these runs.
 //   dialect    patchfold (the neutral operators), torch, onnx, tensorflow, openvino, keras. `offers` says which operators a
 //              dialect has.
@@ -63,10 +65,11 @@ const OFFERED = {
 export const dialectsOf = (operator) => OFFERED[operator];
 export const offers = (dialect, operator) => OFFERED[operator].includes(dialect);
 
-/** The longest pasted text: 4096 numbers, each with all digits of a float64 and spaces around it. */
+/** The most characters of a pasted text: 4096 numbers, each with all digits of a float64 and spaces around it. */
 export const MOST_TEXT = 200_000;
 
-/** Rules for values: a test, its text, and the default. The default of a word is the first word, of an integer the least. */
+/** Rules for values: a test, the text that says what is allowed, and the default: the first word, or the least
+ * integer. */
 const integer = (low, high, standard = low) => ({ check: (v) => Number.isInteger(v) && v >= low && v <= high, says: `an integer from ${low} to ${high}`, standard });
 const word = (...words) => ({ check: (v) => words.includes(v), says: `one of ${words.join(", ")}`, standard: words[0] });
 const text = (most) => ({ check: (v) => typeof v === "string" && v.length <= most, says: `text of at most ${most} characters`, standard: "" });
@@ -148,7 +151,8 @@ function completed(rule, value, standard, path, faults) {
   return result;
 }
 
-/** Returns {state, faults}: the value, with defaults in place of missing and wrong fields, and a text for each wrong field. */
+/** Returns {state, faults}: the state of a value, with defaults for missing and wrong fields, and a text about each
+ * wrong field. */
 export function complete(value) {
   const faults = [];
   const state = completed(schema, value, defaults, "", faults);
@@ -167,14 +171,15 @@ export function complete(value) {
   return { state, faults };
 }
 
-/** Returns a list of one entry for each axis: the last entries; if there are too few, the first one is repeated in front. */
+/** Returns a list with an entry for each axis: the last entries of `values`; if there are too few, after copies of
+ * the first one. */
 export function withAxes(values, axes) {
   const result = values.slice(-axes);
   while (result.length < axes) result.unshift(structuredClone(values[0]));
   return result;
 }
 
-// Returns the fields that differ from the defaults: a link holds no others.
+// Returns the fields that differ from the defaults, since a link holds no others.
 function differing(value, standard) {
   if (value === null || typeof value !== "object" || Array.isArray(value) || standard === null) return value;
   const result = {};
@@ -184,13 +189,13 @@ function differing(value, standard) {
   return result;
 }
 
-/** Returns the hash of a link: "#" and the text behind it. */
+/** Returns the part of a link that holds the state: "#" and a text. */
 export function toHash(state) {
   const shown = differing(state, defaults);
   return Object.keys(shown).length ? `#${encodeURIComponent(JSON.stringify(shown))}` : "#";
 }
 
-/** Returns {state, faults} of a link's hash. */
+/** Returns {state, faults} for the part of a link that toHash() makes. */
 export function fromHash(hash) {
   const carried = hash.replace(/^#/, "");
   if (!carried) return complete({});
@@ -204,7 +209,7 @@ export function fromHash(hash) {
   return complete(value);
 }
 
-/** Returns the layout in effect, since some dialects fix it. */
+/** Returns the layout in effect: that of the state, unless the dialect fixes it. */
 export function layoutOf({ dialect, operator, layout }) {
   if (dialect === "patchfold") return layout;
   if (dialect === "tensorflow") return operator === "space_to_depth" || operator === "depth_to_space" ? layout : "channels_last";
@@ -221,7 +226,7 @@ export function paddingOf(state) {
   return state.padding_rule === "explicit" ? state.padding : none;
 }
 
-/** Returns the mode of blocks in effect, since some dialects fix it. */
+/** Returns the mode of a block operator in effect: that of the state, unless the dialect fixes it. */
 export function modeOf({ dialect, operator, mode }) {
   if (dialect === "torch") return "depth_first";
   if (dialect === "tensorflow" || (dialect === "onnx" && operator === "space_to_depth")) return "blocks_first";
@@ -231,8 +236,9 @@ export function modeOf({ dialect, operator, mode }) {
 const laid = (layout, batch, channels, spatial) =>
   layout === "channels_first" ? [batch, channels, ...spatial] : [batch, ...spatial, channels];
 
-/** Returns the shape of the operator's input in its layout: `input` if given, otherwise the shape that follows from the image.
- * The engine checks the shape again, and refuses a shape that does not divide: here the quotient is rounded down. */
+/** Returns the shape of the operator's input: `input` of the state if given, else the one that follows from the
+ * image. Where a division leaves a rest, the quotient is rounded down: the engine checks the shape again and refuses
+ * it. */
 export function inputShape(state) {
   if (state.input !== null) return state.input.slice();
   const { operator, shape, kernel } = state;
@@ -265,7 +271,7 @@ export function positionsOf(state) {
   });
 }
 
-/** Returns the elements of the operator's input, in row-major order. */
+/** Returns the values of the operator's input, in row-major order. */
 export function inputValues(state) {
   const count = inputShape(state).reduce((product, each) => product * each, 1);
   return Array.from({ length: count }, (_, i) => (state.dtype === "uint8" ? (i % 250) + 1 : i + 1));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors as tables: the elements in each row and column of a drawing. This file does not touch the document.
+// Tensors as tables: which elements stand in each row and column. This file does not touch the document.
 import { coordinates, stepsOf } from "./model.js";
 import { layoutOf } from "./state.js";
 
-/** The most rows and columns of a table, and the most tables of a tensor. */
+/** The most rows and columns of a table, and the most tables of one tensor. */
 const MOST_ROWS = 28;
 const MOST_COLUMNS = 36;
 const MOST_TABLES = 12;
 
-/** Returns the part [from, to) of an axis that is shown: the whole axis, or `most` places around `wanted`. */
+/** Returns the part [from, to) of the axis [low, high) that is shown: all of it, or `most` places around `wanted`. */
 function windowOf(low, high, most, wanted) {
   if (high - low <= most) return [low, high];
   const from = Math.max(low, Math.min(high - most, (wanted ?? low) - Math.floor(most / 2)));
@@ -17,8 +17,8 @@ function windowOf(low, high, most, wanted) {
 
 const range = ([from, to]) => Array.from({ length: to - from }, (_, i) => from + i);
 
-/** Returns {tables, notes}: a tensor (batch, channels, spatial..) as planes, each with a frame of padding. Cells are {index},
- * or {pad: true} outside the tensor. */
+/** Returns {tables, notes}: a tensor (batch, channels, spatial..) as planes, each with a frame of padding. A cell is
+ * {index}, or {pad: true} outside the tensor. */
 export function planes(shape, { layout, pads, view, wanted, name, allBatches = false }) {
   const axes = shape.map((_, i) => i);
   const channelAxis = layout === "channels_first" ? 1 : shape.length - 1;
@@ -42,7 +42,7 @@ export function planes(shape, { layout, pads, view, wanted, name, allBatches = f
   if (rowAxis !== null) say("rows", rows, rowAxis);
   say("columns", columns, columnAxis);
 
-  // The planes are ordered by batch, channel and slice; an image shows the planes of one batch.
+  // Planes are ordered by batch, then channel, then slice. An image shows the planes of one batch.
   const outerExtent = outer.length ? shape[outer[0]] : 1;
   const begin = at ?? [];
   const first = [begin[0] ?? view.batch, begin[channelAxis] ?? view.channel, outer.length ? (begin[outer[0]] ?? view.slice) : 0];
@@ -50,7 +50,7 @@ export function planes(shape, { layout, pads, view, wanted, name, allBatches = f
   const each = shape[channelAxis] * outerExtent;
   const count = allBatches ? shape[0] * each : each;
   const own = (allBatches ? batch * each : 0) + channel * outerExtent + slice;
-  // The wanted plane stands in the middle; without one, the view's first plane stands at the beginning.
+  // The wanted plane stands in the middle; if none is wanted, the first plane of `view` comes first.
   const from = Math.max(0, Math.min(count - MOST_TABLES, at ? own - Math.floor(MOST_TABLES / 2) : allBatches ? 0 : own));
   const shown = range([from, Math.min(count, from + MOST_TABLES)]);
   if (shown.length < count) notes.push(`planes ${from} to ${shown.at(-1)} of ${count}`);
@@ -75,7 +75,7 @@ export function planes(shape, { layout, pads, view, wanted, name, allBatches = f
   return { tables, notes };
 }
 
-/** Returns the columns as a matrix: a row for each entry of a patch, a column for each patch. */
+/** Returns the columns as one matrix: a row for each element of a patch, a column for each patch. */
 export function matrix(shape, { layout, view, wanted, name }) {
   const entryAxis = layout === "channels_first" ? 1 : shape.length - 1;
   const places = shape.map((_, i) => i).filter((axis) => axis !== 0 && axis !== entryAxis);
@@ -111,7 +111,7 @@ export function matrix(shape, { layout, view, wanted, name }) {
   };
 }
 
-/** Returns the tables of both sides. */
+/** Returns the tables of both sides, image and columns. */
 export function sides(state, model) {
   const layout = layoutOf(state);
   const { geometry, trace, uses } = model;

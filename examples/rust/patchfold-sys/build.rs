@@ -17,7 +17,7 @@ fn main() {
     };
     let mut package = "patchfold";
     if env::var_os("PATCHFOLD_STATIC").map_or(false, |value| value == "1") {
-        // A library that is built without explanations has no archive patchfold-explain.
+        // A library built without explanations has no package patchfold-explain, only patchfold-static.
         package = if libs("patchfold-explain").status.success() { "patchfold-explain" } else { "patchfold-static" };
     }
     let answer = libs(package);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes patchfold's own call for a state: the operator's name in the table, and its arguments in the words of a front end.
+// Writes patchfold's own call for a state: the operator's name in the operator table, and its arguments.
 import { argumentsOf, operatorName } from "../call.js";
 import { product } from "./problem.js";
 
 const all = (value) => (text) => text.split(",").every((part) => part === "" || part === value || part === `${value}:${value}`);
 const word = (value) => (text) => text === value;
 const WINDOW = { stride: all("1"), dilation: all("1"), padding: all("0") };
-/** Tests for the default of an argument, by operator and name. */
+/** For each operator and argument, a test whether a value is the default. */
 const DEFAULTS = {
   unfold: { ...WINDOW, padding_mode: word("constant"), layout: word("channels_first"), order: word("channel"), positions: word("flat") },
   fold: { ...WINDOW, reduce: word("sum"), layout: word("channels_first"), order: word("channel"), positions: word("flat") },
@@ -22,7 +22,8 @@ const DEFAULTS = {
   "tensorflow.SpaceToDepth": { data_format: word("NHWC") }, "tensorflow.DepthToSpace": { data_format: word("NHWC") },
 };
 
-/** Returns {op, given: [[name, text]]}: the arguments that differ from their defaults, in the command line's form. */
+/** Returns {op, given: [[name, text]]}. `given` has the arguments that differ from their defaults, in the form of the
+ * command line. */
 export function callOf({ state }) {
   const op = operatorName(state);
   const left = DEFAULTS[op] ?? {};
@@ -30,14 +31,15 @@ export function callOf({ state }) {
   return { op, given: given.map(([name, text]) => [name, shortened(op, name, text)]) };
 }
 
-/** Writes pads of several axes as one number for each axis, if both ends are equal: neutral operators take both forms. */
+/** Writes pads as one number for each axis if both ends of every axis are equal: neutral operators take this form
+ * too. */
 function shortened(op, name, text) {
   const ends = text.split(",").map((part) => part.split(":"));
   const both = !op.includes(".") && ["padding", "crops"].includes(name) && ends.length > 1 && ends.every(([begin, end]) => begin === end);
   return both ? ends.map(([begin]) => begin).join(",") : text;
 }
 
-/** Reads a value: a number, a list, a list of pairs, or a word. */
+/** Returns a value as {kind, value}: a number, a list, a list of pairs, or a word. */
 export function valueOf(text) {
   if (/^\d+$/.test(text)) return { kind: "number", value: text };
   if (/^[\d,]+$/.test(text)) return { kind: "list", value: text.split(",").filter((part) => part !== "") };
@@ -53,7 +55,8 @@ export const pascal = (name) => name.split("_").map((part) => part[0].toUpperCas
 /** Returns the result's shape. */
 export const resultShape = ({ to, sizes }) => to.map((group) => product(group.map((atom) => sizes[atom])));
 
-/** Element types in C and C++: their names in the language and in the header, and printf's format of a number. */
+/** The element types in C and C++: their name in the language, their name in the header, and printf's format for a
+ * number. */
 export const C_TYPES = {
   float32: { name: "float", code: "FLOAT32", format: "%.9g" },
   float64: { name: "double", code: "FLOAT64", format: "%.17g" },
@@ -65,7 +68,7 @@ export const NO_HALF = "C and C++ have no 16-bit floating-point type that every 
 /** Returns the C expression of element i of the input. */
 export const element = ({ dtype, count }) => (dtype === "uint8" && count > 250 ? "i % 250 + 1" : "i + 1");
 
-/** Returns `before`, items and `after` as one line, or with a line for each item if one line would be long. */
+/** Returns `before`, the items and `after` on one line; if that would be long, with a line for each item. */
 export function listed(before, items, after) {
   const line = `${before}${items.join(", ")}${after}`;
   return line.length <= 118 ? line : `${before}\n${items.map((item) => `      ${item},\n`).join("")}  ${after}`;

@@ -7,7 +7,8 @@ const TYPES = { float32: "FLOAT", float64: "DOUBLE", float16: "FLOAT16", int32: 
 const begins = (pads) => [...pads.map(([begin]) => begin), ...pads.map(([, end]) => end)];
 const text = (value) => (typeof value === "string" ? `"${value}"` : Array.isArray(value) ? list(value) : `${value}`);
 
-/** Writers of nodes: kind, constants by name, and attributes. `runs`: element types for which ONNX Runtime has the node. */
+/** The functions that write a node: its kind, its constants by name, its attributes. `runs`: the element types that
+ * ONNX Runtime takes. */
 const write = {
   reshape: ({ shape }) => ({ kind: "Reshape", constants: { shape: list(shape) } }),
   transpose: ({ order }) => ({ kind: "Transpose", attributes: { perm: order } }),

@@ -42,14 +42,14 @@ function why(problem) {
   if (mean) return "OpenVINO's Col2Im adds and takes no mean: divide its result by the Col2Im of ones.";
   if (!["constant", "edge", "reflect", "symmetric"].includes(filled)) return `OpenVINO's Pad has no mode for ${filled}: choose another padding.`;
   if (exceeds(problem, ["reflect", "symmetric"])) return `OpenVINO's Pad takes no ${filled} padding that is larger than the image.`;
-  // OpenVINO's CPU plug-in computes float64 in float32.
+  // OpenVINO's CPU plugin computes float64 as float32.
   if (cuts === "fold" && !exactSums(problem, { float16: 11, float64: 24 }))
     return `OpenVINO rounds ${dtype} in another way than patchfold, so the last bits differ: choose float32.`;
   return "";
 }
 
 export const openvino = writer(why, own, (problem, steps) => {
-  // `result` is the value that the model returns, so the last node of the model has another name.
+  // `result` names what the model returns, so the variable of its last node gets another name.
   const lines = statements(steps.map((step) => (step.into === "result" ? { ...step, into: "last" } : step)), write, { input: "parameter" });
   return program(
     "import numpy as np", "import openvino as ov", "from openvino import opset15 as ops", "",

@@ -8,7 +8,7 @@ const WORDS = {
   tensorflow: { padding: "tensorflow::PaddingType", data_format: "tensorflow::DataFormat" },
   keras: { padding: "keras::PaddingType", data_format: "keras::DataFormat" },
 };
-// C++ wants designators in the order of the struct's fields.
+// In C++ designated initialisers must follow the order of the struct's fields.
 const FIRST = ["output_size", "image_shape", "kernel_size", "block_shape", "ksizes", "sizes", "size", "block", "blocksize", "block_size", "blocks_mode"];
 const LATER = {
   torch: ["dilation", "padding", "stride"],

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem of a state in terms that every system has: names of axes, extents, pads as numbers.
+// A state's problem in terms that every system has: names of axes, extents, and pads as numbers.
 //
-// An axis of a tensor is a group of atoms; an axis of several indices, such as C*K, is a group of several atoms. Atoms: N batch,
-// C channel, i0.. coordinates of the image, k0.. taps (or offsets in a block), l0.. positions (or blocks), o an axis of length 1.
+// An axis of a tensor is a group of atoms. An axis that counts several indices, such as C*K, is a group of several
+// atoms. The atoms: N batch, C channel, i0.. coordinates of the image, k0.. taps (or offsets in a block), l0..
+// positions (or blocks), o an axis of length 1.
 import { BLOCKS, inputShape, layoutOf, modeOf, paddingOf, positionsOf } from "../state.js";
 
 export const product = (values) => values.reduce((all, each) => all * each, 1);
 const each = (axes, name) => Array.from({ length: axes }, (_, axis) => `${name}${axis}`);
 const alone = (atoms) => atoms.map((atom) => [atom]);
 
-/** Returns the groups of an image: the channels before or after the groups of `spatial`. */
+/** Returns the groups of an image: batch, then the channels before or after the groups `spatial`. */
 export const image = (layout, spatial, channels = ["C"]) =>
   layout === "channels_first" ? [["N"], channels, ...spatial] : [["N"], ...spatial, channels];
 /** Returns the groups of the spatial axes of an image; `axes` is their number. */
 export const spatial = (axes) => alone(each(axes, "i"));
 export const taps = (axes) => each(axes, "k");
-/** Returns the groups of columns: channels and taps in an order, and positions on one axis or on several. */
+/** Returns the groups of columns: channels and taps in the given order, and positions on one axis or on several. */
 export const columns = (axes, { layout = "channels_first", order = "channel", flat = true } = {}) =>
   image(layout, flat ? [each(axes, "l")] : alone(each(axes, "l")), order === "channel" ? ["C", ...taps(axes)] : [...taps(axes), "C"]);
 
-/** Returns the pads of a rule along one axis. */
+/** Returns the pads [begin, end] that a rule gives along one axis. */
 export function padsOf(rule, extent, kernel, stride, dilation, inward) {
   if (rule === "valid") return [0, 0];
   const total = (Math.ceil(extent / stride) - 1) * stride + (kernel - 1) * dilation + 1 - extent;
@@ -31,7 +32,7 @@ export function padsOf(rule, extent, kernel, stride, dilation, inward) {
 const square = (values) => values.every((value) => value === values[0]);
 const BY_RULE = ["tensorflow", "openvino", "keras"];
 
-/** Returns a sentence with the reason why the dialect's operator refuses a state; "" if it takes the state. */
+/** Returns a sentence that says why the dialect's operator refuses a state; "" if the operator takes it. */
 function refusal(state, pads, positions) {
   const { dialect, operator, shape, kernel, dilation } = state;
   const axes = shape.length - 2;
@@ -64,9 +65,9 @@ function refusal(state, pads, positions) {
 }
 
 /**
- * Returns the facts that every system needs. `cuts`: unfold, fold or an operator of blocks; `from` and `to`: the groups of
- * the page's input and result; `sizes`: the length of each atom; `why`: the reason of a refusal, or ""; `pads`: the pads of
- * the image, or the crops.
+ * Returns what every system needs to know. `cuts`: unfold, fold or the name of a block operator. `from`, `to`: the
+ * groups of the page's input and result. `sizes`: the length of each atom. `why`: why the operator refuses the problem,
+ * or "". `pads`: the pads of the image, or the crops.
  */
 export function problemOf(state) {
   const { dialect, operator, dtype, kernel, stride, dilation } = state;
@@ -114,12 +115,13 @@ export function problemOf(state) {
   };
 }
 
-/** Returns whether an image is too small for its pads, in one of the modes that read the image. */
+/** Returns whether an image is smaller than its pads, in one of the padding modes that read the image. */
 export const exceeds = ({ filled, pads, extents }, modes) =>
   modes.includes(filled) && pads.some((pair, axis) => Math.max(...pair) + (filled === "reflect" ? 1 : 0) > extents[axis]);
 
 const BITS = { float16: 11, float32: 24, float64: 53 };
-/** Returns whether sums are exact in the element type, and so equal in every order. Sums of integers wrap in every order. */
+/** Returns whether sums in the element type are the same in every order: exact sums are, and so are sums of integers,
+ * which wrap. */
 export function exactSums({ kernel, dtype, count }, bits = BITS) {
   return !(dtype in bits) || count * product(kernel) <= 2 ** bits[dtype];
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps around a system's own function that make its result the page's: pads, changes of the order of axes, crops.
+// The steps before and after a system's own function that make its result the page's: pads, crops, and changes of the
+// axes' order.
 import { columns, image, product, spatial } from "./problem.js";
 import { call, keywords, axes as numbers, tuple } from "./python.js";
 
 const NAMES = { 1: ["x"], 2: ["y", "x"], 3: ["z", "y", "x"] };
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-/** Writes groups for a comment: "(N, C*ky*kx, L)". */
+/** Returns groups as text for a comment: "(N, C*ky*kx, L)". */
 export function named(groups, axes) {
   const name = (atom) => {
     if (!/\d/.test(atom)) return atom === "o" ? "1" : atom;
@@ -19,12 +20,13 @@ export function named(groups, axes) {
 
 const lengthOf = (group, sizes) => product(group.map((atom) => sizes[atom]));
 
-/** Returns a reshape, a transpose and a reshape from some groups to others, without steps that change nothing. */
+/** Returns the steps from some groups to others: a reshape, a transpose and a reshape, without those that change
+ * nothing. */
 export function rearranged(from, to, sizes) {
   if (same(from, to)) return [];
   const held = (groups) => groups.map((group) => group.filter((atom) => atom !== "o"));
   const target = held(to).flat();
-  // Atoms that stay side by side are moved as one.
+  // Atoms that are neighbours before and after are moved as one.
   const runs = [];
   for (const group of held(from))
     group.forEach((atom, index) => {
@@ -39,7 +41,7 @@ export function rearranged(from, to, sizes) {
   if (!same(runs, from)) steps.push({ op: "reshape", shape: lengths });
   if (order.some((run, index) => run !== index)) steps.push({ op: "transpose", order });
   if (!same(order.map((run) => runs[run]), to)) steps.push({ op: "reshape", shape: to.map((group) => lengthOf(group, sizes)) });
-  // Two reshapes without a transposition are one.
+  // Without a transpose between them, the two reshapes are one.
   return steps.length === 2 && steps[0].op === "reshape" && steps[1].op === "reshape" ? [steps[1]] : steps;
 }
 const joined = (groups, a, b) => groups.some((group) => group.includes(a) && group.includes(b));
@@ -49,9 +51,9 @@ const padding = (groups, pads) => groups.map((_, index) => pads[pads.findIndex((
 const zero = (pairs) => pairs.flat().every((value) => value === 0);
 
 /**
- * Returns the steps of a problem in a system, each {op, into, comment?, ..}, where `into` names the variable. `own` describes the
- * system's function: {takes, gives: groups, pads: whether it pads or crops itself, call: data for the writer}; without `own`,
- * blocks are cut by reshaping.
+ * Returns a problem's steps in a system, each as {op, into, comment?, ..}; `into` names the variable. `own` describes
+ * the system's function: {takes, gives: groups, pads: whether it pads or crops itself, call: data for the writer}.
+ * Without `own`, blocks are cut by reshapes.
  */
 export function stepsOf(problem, own) {
   const { axes, from, to, sizes, pads, extents, cuts, filled } = problem;
@@ -90,23 +92,24 @@ export function stepsOf(problem, own) {
     add("result", deep ? rearranged(from, blocked(to), sizes) : rearranged(blocked(from), to, sizes), to);
   }
   if (!steps.length) steps.push({ op: "reshape", shape: to.map((group) => lengthOf(group, sizes)), into: "result" });
-  // The last variable is the result.
+  // The last step's variable is named `result`.
   const last = steps.at(-1);
   for (const step of steps) if (step.into === last.into && step !== last) step.into = "result";
   Object.assign(last, { into: "result", comment: named(to, axes) });
   return steps;
 }
 
-/** Returns the groups for a function of two spatial axes: a signal becomes a picture of one row. */
+/** Returns the groups for a function with two spatial axes: a signal becomes a picture of one row. */
 export function asPicture({ axes }, groups) {
   if (axes !== 1) return groups;
   const index = groups.findIndex((group) => group[0] === "i0");
   return index < 0 ? groups : [...groups.slice(0, index), ["o"], ...groups.slice(index)];
 }
-/** Returns a list of numbers for a function of two spatial axes: `first` stands before the number of a signal. */
+/** Returns numbers for a function with two spatial axes: a signal's number gets `first` before it. */
 export const twoOf = (values, first) => (values.length === 1 ? [first, ...values] : values);
 
-/** Returns unfold or fold of a module with torch's arguments: two spatial axes, and one pad for both ends of an axis. */
+/** Returns the module's unfold or fold with torch's arguments: two spatial axes, and one pad for both ends of an
+ * axis. */
 export function likeTorch(problem, module) {
   const { axes, cuts, pads, extents, kernel, stride, dilation, filled } = problem;
   const picture = asPicture(problem, image("channels_first", spatial(axes)));
@@ -123,9 +126,9 @@ export function likeTorch(problem, module) {
 }
 
 /**
- * Returns the writer of a system: a function of a problem that returns {why}, the reason why there is no program, or {text}.
- * `why(problem)` gives the reason, "" for none: every system has blocks. `own(problem)` describes the system's function for
- * stepsOf(), and `write(problem, steps)` writes the program.
+ * Returns the writer of a system: a function of a problem that returns {text}, or {why}, the reason why there is no
+ * program. why(problem) gives this reason, or ""; it is not asked about blocks, which every system has. own(problem)
+ * describes the system's function for stepsOf(). write(problem, steps) writes the program.
  */
 export const writer = (why, own, write) => (problem) => {
   const reason = problem.blocks ? "" : why(problem);

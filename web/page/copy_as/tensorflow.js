@@ -12,7 +12,7 @@ const write = {
   pad: (x, { pads, mode }) => `tf.pad(${x}, ${list(pads)}${mode === "constant" ? "" : `, mode="${MODES[mode]}"`})`,
 };
 
-/** Returns whether TensorFlow's SAME has these pads. */
+/** Returns whether these pads are those that TensorFlow's SAME gives. */
 function isSame({ extents, kernel, stride, dilation, pads, positions, axes }) {
   return pads.every(([begin, end], axis) => {
     const [first, last] = padsOf("same_upper", extents[axis], kernel[axis], stride[axis], dilation[axis], axes === 3);

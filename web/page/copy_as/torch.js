@@ -9,7 +9,7 @@ const write = {
   reshape: (x, { shape }) => `${x}.reshape(${shape.join(", ")})`,
   transpose: (x, { order }) => `${x}.permute(${order.join(", ")})`,
   crop: (x, step) => `${x}${slices(step)}`,
-  // torch wants the pads of the last axis first; modes other than constant want both axes of a picture.
+  // torch takes the pads of the last axis first. Modes other than constant need the pads of both axes of a picture.
   pad: (x, { pads, mode }) => {
     const first = mode === "constant" ? pads.findIndex(([begin, end]) => begin || end) : 2;
     const given = pads.slice(first).reverse().flat();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The call as a program of each system.
+// The panel with the call as a program of each system.
 import { copyAs } from "../copy_as/index.js";
 import { make, toClipboard } from "../dom.js";
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory and time: exact bytes, a bound by the speed of memory, and runs in this page.
+// The panel about memory and time: exact bytes, a bound by the speed of memory, and runs in this page.
 import { field, make } from "../dom.js";
 import { bytesOf } from "../engine.js";
 import { bytesOfCall } from "../model.js";
 
 const UNITS = ["bytes", "KB", "MB", "GB", "TB", "PB"];
 
-/** Writes a number with three digits, or with all digits of a longer whole part, and without a power of ten. */
+/** Returns a number with three digits, or with its whole part if that is longer, and without a power of ten. */
 const short = (value) => (value >= 999.5 ? value.toFixed(0) : value.toPrecision(3));
 
-/** Writes bytes in units of 1024: "1.5 KB" for 1536. */
+/** Returns bytes as text, in units of 1024: "1.5 KB" for 1536. */
 export function bytesShown(bytes) {
   let unit = 0;
   for (; bytes >= 1024 && unit < UNITS.length - 1; ++unit) bytes /= 1024;
   return `${unit === 0 ? bytes : short(bytes)} ${UNITS[unit]}`;
 }
 
-/** Writes seconds as "1.2 ms". */
+/** Returns seconds as text: "1.2 ms". */
 export function timeShown(seconds) {
   for (const [scale, unit] of [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]]) if (seconds >= scale) return `${short(seconds / scale)} ${unit}`;
   return `${(seconds * 1e9).toPrecision(3)} ns`;
@@ -24,7 +24,7 @@ export function timeShown(seconds) {
 
 export const title = "Cost";
 
-/** The most bytes of a run in the page. */
+/** The most bytes of the tensors of a run in the page. */
 const MOST_BYTES = 256 << 20;
 const SPEED = 10;
 
@@ -52,7 +52,7 @@ export function show(holder, { state, model, engine, say }) {
           const seconds = engine.time(model.call, geometry) / 1e3;
           measured.textContent = seconds > 0 ? timeShown(seconds) : "less than the browser's clock can tell";
         } catch (error) {
-          measured.textContent = error.message; // there was too little memory
+          measured.textContent = error.message; // there is too little memory
         }
         say(`Measured: ${measured.textContent}`);
       },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The panels in their order. Each has show(holder, {state, model, engine, change, say, numbers}). A `free` panel works even if
-// the form's call is refused; an `alone` panel does not depend on the form.
+// The panels, in the order of their tabs. Each has show(holder, {state, model, engine, change, say, numbers}). A panel
+// with `free` works even if the engine refuses the form's call; one with `alone` does not depend on the form.
 import * as copy from "./copy.js";
 import * as cost from "./cost.js";
 import * as orders from "./orders.js";

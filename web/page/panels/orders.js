@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of a patch's elements in each system, found by running each system's operator on one patch of numbers.
+// The panel with the order of a patch's elements in each system, found by running the system's operator on one patch of
+// numbers.
 import { listed } from "../call.js";
 import { make } from "../dom.js";
 import { EngineError, size } from "../engine.js";
 import { coordinates } from "../model.js";
 
-/** The most entries of a patch that are listed. */
+/** The most elements of a patch that are listed. */
 const MOST = 64;
 
-// ELSEWHERE, which web/bundle.py writes, names the calls of the systems that have an order.
+// web/bundle.py replaces ELSEWHERE by an object: for each order, the calls of other systems that have it.
 const SYSTEMS = [
   ...["channel", "kernel"].map((order) => ({ name: `${ELSEWHERE[order]}; patchfold order=${order}`, call: (k) => ({ op: "unfold", kernel_size: k, order }) })),
   ...["blocks_first", "depth_first"].map((mode) => ({ name: `${ELSEWHERE[mode]}; patchfold mode=${mode}`, call: (k) => ({ op: "space_to_depth", block: k, mode }) })),
@@ -17,13 +18,13 @@ const SYSTEMS = [
 
 const problem = ({ op, ...given }, shape) => [op, "int32", shape.join("x"), ...Object.entries(given).map(([name, value]) => `${name}=${value}`)].join(" ");
 
-/** Returns [{name, entries}] for a patch: the entries {channel, tap} in the order of each system. */
+/** Returns [{name, entries}]: for each system, the elements {channel, tap} of a patch in its order. */
 export function ordersOf(engine, channels, kernel) {
   const shape = [1, channels, ...kernel];
   return SYSTEMS.map(({ name, call, transposed }) => {
     const turned = transposed ? kernel.slice().reverse() : kernel;
     const turnedShape = [1, channels, ...turned];
-    // The patch of numbers, with its spatial axes in reverse for a system that counts them in reverse.
+    // The patch's numbers; for a system that counts spatial axes in reverse, of a patch with these axes reversed.
     const numbers = Array.from({ length: size(shape) }, (_, i) => {
       if (!transposed) return i;
       const [, channel, ...at] = coordinates(turnedShape, i);

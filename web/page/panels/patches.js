@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The image on one side, columns or blocks on the other, with the source and the targets of each element.
+// The panel with the image on one side and columns or blocks on the other; it shows where each element comes from and
+// goes to.
 import { choice, field, make } from "../dom.js";
 import { size } from "../engine.js";
 import { Grid } from "../grid.js";
@@ -9,7 +10,8 @@ import { sides } from "../tables.js";
 const sentence = (shape, index) => `[${coordinates(shape, index).join(", ")}]`;
 const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
-/** Returns the description of an element, {text, image, columns, patch, pads}: the last four list the cells to mark. */
+/** Returns what the page says about an element: {text, image, columns, patch, pads}. All but `text` list the cells to
+ * mark. */
 export function tell(model, side, index) {
   const { geometry, trace, uses, imageShape, columnsShape } = model;
   const values = { image: model.image.values, columns: model.columns.values };
@@ -52,7 +54,8 @@ export function tell(model, side, index) {
   };
 }
 
-/** Returns Grid's name of the cell of padding at some coordinates, in the plane of the element's batch and channel. */
+/** Returns the key by which Grid knows a cell of padding, at coordinates `at` in the batch and channel of a columns'
+ * element. */
 function padOf({ geometry, columnsShape }, index, at) {
   const inColumns = coordinates(columnsShape, index);
   const plane = geometry.shared.map(({ extent, image, columns }) => ({ axis: image.axis, at: Math.floor(inColumns[columns.axis] / columns.step) % extent }));
@@ -62,7 +65,7 @@ function padOf({ geometry, columnsShape }, index, at) {
   return [`p${batch},${channel ?? 0},${slice}:${at.slice(-2)}`];
 }
 
-/** Returns the elements of the columns in the same patch and channel, which differ in their taps alone. */
+/** Returns the columns' elements of the same patch and channel, which differ only in their taps. */
 function matesOf({ geometry, columnsShape }, index) {
   let mates = [coordinates(columnsShape, index)];
   const own = placeInColumns(geometry, index).tap;
@@ -75,14 +78,14 @@ function matesOf({ geometry, columnsShape }, index) {
   return mates.map(numberOf);
 }
 
-/** Returns a heat map of the number of patches that use each element of the image. */
+/** Returns a heat map: for each element of the image, the number of patches that use it. */
 function coverage(model) {
   let most = 1;
   for (let i = 0; i < model.image.values.length; ++i) most = Math.max(most, model.uses.count(i));
   return { text: (index) => String(model.uses.count(index)), level: (index) => model.uses.count(index) / most };
 }
 
-/** The most elements of columns that are added step by step. */
+/** The most elements of columns for which fold can be shown step by step. */
 const MOST_STEPS = 1 << 16;
 
 function steps(state, model, change) {
@@ -90,7 +93,7 @@ function steps(state, model, change) {
   const step = model.step ?? count;
   const go = (value) => change({ step: Math.max(0, Math.min(count, value)) });
   const told = make("output", { for: "step", id: "step-count" }, `${step} of ${count}`);
-  // The page is drawn again when the slider is released: a slider that is replaced cannot be dragged further.
+  // Draws the page again only when the slider is released, since a new slider could not be dragged on.
   const pulled = (event) => (told.textContent = `${event.target.value} of ${count}`);
   const slider = make("input", { id: "step", type: "range", min: 0, max: count, value: step, oninput: pulled, onchange: (event) => go(Number(event.target.value)) });
   return make(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The explanation of explain(), as a picture and as text.
+// The panel with the library's explanation, as a picture and as text.
 import { make, markup } from "../dom.js";
 
 export const title = "Picture";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture that is cut into overlapping tiles, changed by a function with faults at their borders, and merged.
+// The panel with a picture that is cut into overlapping tiles, changed by a function with flaws at their borders, and
+// merged.
 import { choice, field, make, markup } from "../dom.js";
 import { EngineError } from "../engine.js";
 import { FLAWS, difference, drawnPicture, flaw, readPicture, wanted } from "../flaws.js";
@@ -13,13 +14,13 @@ export const alone = true;
 const WINDOWS = ["ones", "linear", "hann", "cosine", "gaussian"];
 const REDUCTIONS = ["max", "min", "first", "last", "center"];
 const WAYS = [...WINDOWS.map((window) => ({ window, reduce: "mean" })), { window: "standard", reduce: "sum" }, ...REDUCTIONS.map((reduce) => ({ window: "standard", reduce }))];
-let own = null; // the picture of a file; it is not part of the state
+let own = null; // the picture from the user's file, which is not part of the state
 
-/** The largest cost of one drawing, and of the whole comparison, in elements of tiles: about a second each. */
+/** The largest cost of one drawing, and of the whole comparison, in elements of tiles; each takes about a second. */
 const MOST = { drawn: 4e6, compared: 1e7 };
-const EACH_TILE = 512; // the cost of a tile beside its elements
+const EACH_TILE = 512; // the cost of a tile besides its elements
 
-/** Returns the largest number of tiles, and the cost of one merge of them. */
+/** Returns the number of tiles, and the cost of one merge of them. */
 function workOf({ size, tile, overlap }) {
   const tiles = size.reduce((product, extent, i) => {
     const step = tile[i] - overlap[i];
@@ -28,7 +29,8 @@ function workOf({ size, tile, overlap }) {
   return { tiles, cost: size[0] * size[1] + tiles * (tile[0] * tile[1] + EACH_TILE) };
 }
 
-/** Returns a sentence that refuses too many tiles and proposes other settings; null if `times` merges cost at most `most`. */
+/** Returns a sentence that refuses too many tiles and proposes other settings; null if `times` merges cost `most` at
+ * most. */
 export function tooMuch(seams, most = MOST.drawn, times = 1) {
   const fits = (other) => times * workOf({ ...seams, ...other }).cost <= most;
   if (fits({})) return null;
@@ -45,7 +47,7 @@ export function tooMuch(seams, most = MOST.drawn, times = 1) {
 
 const pictureOf = (seams) => own ?? drawnPicture(seams.size);
 
-/** Returns a canvas with a picture. `colour(i)` gives red, green and blue of pixel i, from 0 to 1. */
+/** Returns a canvas that shows a picture. colour(i) gives red, green and blue of pixel i, from 0 to 1. */
 function canvas([height, width], colour, label, id) {
   const element = make("canvas", { width, height, role: "img", "aria-label": label, id });
   const context = element.getContext("2d");
@@ -60,7 +62,8 @@ function canvas([height, width], colour, label, id) {
 }
 
 const colours = (values, count) => (i) => [values[i], values[count + i], values[2 * count + i]];
-/** Returns a colour from dark blue over green to yellow, legible without telling red from green. */
+/** Returns the colour of a level from 0 to 1: dark blue, green, yellow, which can be told apart without red and
+ * green. */
 const heat = (level) => {
   const stops = [[0.27, 0, 0.33], [0.13, 0.57, 0.55], [0.99, 0.91, 0.14]];
   const at = Math.max(0, Math.min(1, level)) * 2;
@@ -68,16 +71,16 @@ const heat = (level) => {
   return stops[low].map((each, i) => each + (stops[low + 1][i] - each) * (at - low));
 };
 
-/** Returns the merge of a picture, with its difference from the result that tiles should give. */
+/** Returns the merge of a picture's tiles, and how far it is from the result that tiles should give. */
 export function stitched(engine, picture, seams) {
   const strength = seams.strength / 100;
   const result = engine.merge(picture, seams, flaw(seams.flaw, strength));
-  // Every fault reaches at most a quarter of its tile.
+  // A flaw reaches at most a quarter of the tile inward.
   const margins = seams.tile.map((extent, i) => Math.min(Math.ceil(extent / 4), Math.floor(picture.size[i] / 4)));
   return { ...result, error: difference(result.values, wanted(picture, seams.flaw, strength), picture.size, margins) };
 }
 
-/** Returns the weight of one tile in the mean: the merge in which the tile gives 1 and all others give 0. */
+/** Returns the weight of one tile at each pixel of a mean: the merge in which this tile is 1 and all others are 0. */
 function weightOf(engine, picture, seams, index) {
   const plain = { channels: 1, size: picture.size, values: new Float32Array(picture.size[0] * picture.size[1]) };
   return engine.merge(plain, { ...seams, reduce: "mean" }, (values, tile) => values.fill(tile.index === index ? 1 : 0)).values;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// "Which order is my array?": an image and the columns that another program made of it, as pasted numbers.
+// The panel "Which order is my array?": finds how another program made columns of an image, from the pasted numbers of
+// both.
 import { field, make } from "../dom.js";
 import { size } from "../engine.js";
 import { stepsOf } from "../model.js";
@@ -11,7 +12,7 @@ export const free = true;
 export const alone = true;
 
 const MOST = 4096;
-let last = null; // the search that the page shows, kept so that a change of the theme does not search again
+let last = null; // the last search, kept so that drawing the page again does not repeat it
 
 function searched(engine, which, arrays) {
   const key = JSON.stringify([which.image, which.columns]);
@@ -19,7 +20,7 @@ function searched(engine, which, arrays) {
   return last.found;
 }
 
-/** Writes values as nested lists. */
+/** Returns values as the text of nested lists. */
 export function nested({ shape, values }) {
   const build = (axis, offset) => {
     const step = stepsOf(shape)[axis];
@@ -28,7 +29,7 @@ export function nested({ shape, values }) {
   return JSON.stringify(build(0, 0)).replaceAll("],", "],\n").replaceAll(",", ", ").replaceAll(", \n", ",\n");
 }
 
-/** Returns an example: columns in an order that the page does not name. */
+/** Returns an example: an image, and its columns in an order that the page does not tell. */
 function example(engine) {
   const shape = [2, 4, 6];
   const image = { shape, values: Array.from({ length: size(shape) }, (_, i) => i) };

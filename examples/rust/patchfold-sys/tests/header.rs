@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The declarations of this package must equal the C ABI's list (pointers of 64 bits).
+// The declarations of this package must equal those in the list of the C ABI (pointers of 64 bits).
 use patchfold_sys::*;
 use std::mem::{size_of, MaybeUninit};
 use std::ptr::addr_of;
@@ -24,7 +24,7 @@ fn constants_have_their_numbers() {
     assert!(count > 25);
 }
 
-/// Checks that the fields named here are all fields of the list, at their offsets.
+/// Checks that the list has the fields named here, at the offsets that they have in Rust, and no others.
 macro_rules! check_struct {
     ($type:ident: $($field:ident),*) => {{
         let name = stringify!($type);
@@ -52,7 +52,7 @@ fn structs_have_their_fields() {
     check_struct!(pf_explain_options: size, plan, dtype);
 }
 
-/// Returns the C type of a Rust type, without spaces.
+/// Returns the C type, without spaces, that a Rust type stands for.
 fn in_c(rust: &str) -> String {
     let (pointers, base) = match rust.rsplit_once(' ') {
         Some((pointers, base)) => (pointers, base),

@@ -21,7 +21,7 @@ pub enum Attribute<'a> {
     Text(&'a str),
 }
 
-/// Attributes in C's form, and the texts that they point to.
+/// Attributes in C's form, with the texts to which they point.
 pub(crate) struct Attributes {
     list: Vec<sys::pf_attribute>,
     _texts: Vec<CString>,
@@ -78,7 +78,7 @@ impl Attributes {
     }
 }
 
-/// Keeps a text and returns its pointer, which stays valid when the list grows: the text itself does not move.
+/// Keeps a text and returns a pointer to it, which stays valid when the list grows, since the text itself does not move.
 fn keep(texts: &mut Vec<CString>, text: &str) -> Result<*const std::os::raw::c_char, Error> {
     texts.push(c_text(text)?);
     Ok(texts[texts.len() - 1].as_ptr())

@@ -31,13 +31,13 @@ elements!(bool: PF_DTYPE_BOOLEAN, i8: PF_DTYPE_INT8, i16: PF_DTYPE_INT16, i32: P
           u8: PF_DTYPE_UINT8, u16: PF_DTYPE_UINT16, u32: PF_DTYPE_UINT32, u64: PF_DTYPE_UINT64, f32: PF_DTYPE_FLOAT32,
           f64: PF_DTYPE_FLOAT64);
 
-/// The places of a tensor's elements in a slice.
+/// Where a tensor's elements lie in a slice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) shape: Vec<i64>,
     /// Bytes between neighbours on each axis.
     strides: Vec<i64>,
-    /// Elements before the element with index 0 on every axis, and the number of elements that a slice must have.
+    /// `offset`: the index in the slice of the element with index 0 on every axis. `needed`: how long the slice must be.
     pub(crate) offset: usize,
     pub(crate) needed: usize,
 }
