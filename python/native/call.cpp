@@ -105,7 +105,7 @@ Values Operator::parse(std::span<const nb::handle> values) const {
     if (parsed[i] && argument.name == "padding_mode") padding = utf8_of(values[i]);
     if (parsed[i] && argument.name == "value")
       check_fill(spec_->name, "padding_mode", padding, argument.name, std::get<Scalar>(*parsed[i]));
-    // The library takes an empty list for an omitted one.
+    // The library would take an empty list for an argument that is left out.
     const bool lists_axes = neutral || argument.kind == ArgumentKind::axes;
     const Dims* list = parsed[i] && lists_axes && argument.required ? std::get_if<Dims>(&*parsed[i]) : nullptr;
     if (list && list->empty())
