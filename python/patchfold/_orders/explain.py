@@ -122,9 +122,9 @@ def _none(reason: str) -> OrderAnswer:
 
 
 def _indices_of(image: npt.NDArray[Any], columns: npt.NDArray[Any]) -> tuple[Indices | None, str]:
-    """Returns for each element of the columns the element of the image with the same value: OUTSIDE if the element must be
-    padding, UNKNOWN if several elements have the value. Returns None and a reason if the columns hold several values that
-    the image lacks."""
+    """Returns for each element of the columns the index of the image's element with the same value: OUTSIDE if the element
+    must be padding, UNKNOWN if several elements have the value. Returns None and a reason if the columns hold several values
+    that the image lacks."""
     values, wanted = image.reshape(-1), columns.reshape(-1)
     if values.dtype != wanted.dtype:
         kind = wanted.dtype if wanted.dtype.kind in "fc" and values.dtype.kind in "biuf" else np.result_type(values, wanted)
@@ -255,7 +255,7 @@ FACTS: dict[str, Callable[[Found, Any], bool]] = {
 
 
 def _systems_of(name: Name, fill: Any = None) -> tuple[str, ...]:
-    """Returns the operators of other systems that give columns in this layout, with their settings.
+    """Returns the operators of other systems that give columns in this layout with these settings.
 
     fill: the value of padding.
     """
