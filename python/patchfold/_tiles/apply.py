@@ -111,12 +111,12 @@ def apply_tiled(
         _check_apart(x, out)
         if source.raster is not None and is_geotiff(out):
             out = GeoTiff(out, source.raster, tiling)
-        # fn may return the same array every time, and tiles come in order.
+        # Results are copied, since fn may return the same array every time; "sum" is possible, since tiles come in order.
         return Merger(tiling, out=out, copy="sum", kind=source.kind, threads=threads, **parts)
 
     comes = mask_bytes(tiling._native, parts["mask"])
     indices = [i for i in range(len(tiling)) if comes is None or comes[i]]
-    # A setting that decides what happens to integers says that it is meant.
+    # With any of these settings the caller has decided how integers are merged, so they are not compared.
     compared = tiling if all(parts[name] is None for name in ("reduce", "window", "dtype")) else None
     with Results(merger_of, out, compared) as results, progress_of(progress, len(indices)) as done:
         for group in groups_of(tiling, indices, most):
@@ -206,7 +206,7 @@ def _check_apart(x: Any, out: Any) -> None:
 
 @contextmanager
 def progress_of(progress: Any, total: int, unit: str = "tile") -> Iterator[Callable[[int], Any]]:
-    """Yields a function that takes the number of finished tiles, or of another unit."""
+    """Yields a function that adds a number to the finished tiles, or to those of another unit."""
     if isinstance(progress, (bool, np.bool_)):
         bar = _bar(total, unit) if progress else None
         if bar is None:

@@ -119,8 +119,9 @@ def _merge_weighted(
     results: tuple[tuple[int, ...], Any],
     memory: Any,
 ) -> None:
-    """Merges a box into memory by a merger, which takes weights, of the tiles that touch the box alone. Around its piece a
-    result is 0, without a weight. weights: of the pieces that have some. results: untiled extents, and element type."""
+    """Merges pieces with weights to a box in memory: by a Merger, which takes weights, for a tiling of only the tiles that
+    touch the box. Each result is 0, with the weight 0, around its piece. weights: by tile, for the pieces that have weights.
+    results: (untiled extents, element type)."""
     channels, dtype = results
     small, first = _tiling_around(tiling, pairs, channels)
     rank, axes = len(small.shape), small.axes

@@ -319,7 +319,7 @@ class Merger:
             return _core.Merger(self._tiling._native, self._spec, like, channels, array)
 
     def _begin_nodata(self, shape: tuple[int, ...], dtype: Any) -> None:
-        """Finds the nodata, once shape and element type are known, and tells it to the output."""
+        """Decides on the nodata, once shape and element type of the output are known, and sets it in the output."""
         nodata = self._nodata
         if isinstance(nodata, SourceNodata):
             nodata = nodata.for_results(shape, dtype if self._name is None else self._name)
@@ -354,7 +354,7 @@ class Merger:
 
 
 def _nodata_of(nodata: Any, output: Output) -> Any:
-    """Returns the nodata of a merge: None, "none", a number, or that of a data set, which may hold for the results."""
+    """Returns the nodata of a merge: None, "none", a number, or a SourceNodata, which holds for some results only."""
     is_default = nodata is None or isinstance(nodata, SourceNodata)
     if is_default and type(output) is RasterWriter:
         return output.nodata

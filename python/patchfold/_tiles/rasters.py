@@ -201,13 +201,14 @@ class GeoTiff(RasterWriter):
 
 _DESCRIPTION = "TIFFTAG_IMAGEDESCRIPTION"
 _OF_LAYOUT = ("<?xml", "<OME", "ImageJ=", '{"shape":')
-"""How descriptions begin that list the size and the pages of a file: of OME-TIFF, ImageJ and tifffile."""
+"""The beginnings of descriptions that list the size and the pages of a file, as OME-TIFF, ImageJ and tifffile write them."""
 _WITHOUT = {"scales": 1.0, "offsets": 0.0}
-"""The values of fields of a band that say nothing."""
+"""For some fields of a band, the value that says nothing."""
 
 
 def _tags(source: Any, band: int) -> dict[str, str]:
-    """Returns the tags of a band, or of a data set for 0, without statistics, which describe the old numbers."""
+    """Returns the tags of a band, or for band 0 those of the data set, without statistics, which describe the old
+    numbers."""
     return {name: text for name, text in source.tags(band).items() if not name.startswith("STATISTICS_")}
 
 
