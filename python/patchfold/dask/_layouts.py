@@ -71,8 +71,8 @@ def create(store: Any, layout: Layout) -> Any:
 
 
 def _inner(extent: int) -> int:
-    """Returns the extent of a chunk within a shard, the smallest part that readers can read: a divisor of the extent,
-    neither tiny nor large."""
+    """Returns the extent of a chunk within a shard, the smallest part that readers can read: a divisor of the shard's
+    extent, neither tiny nor large."""
     for parts in range(1, extent // _SMALLEST_INNER + 1):
         if extent % parts == 0 and extent // parts <= _LARGEST_INNER:
             return extent // parts
@@ -97,8 +97,8 @@ def _image_attributes(image: dict[str, Any], tiling: Tiling) -> dict[str, Any]:
 
 def labelled_like(source: Any, data: Any, tiling: Tiling) -> Any:
     """Returns the result as a DataArray with the dimensions and coordinates of the source. A coordinate of an axis with
-    another extent is left out. If the number of axes has changed, only the tiled axes keep their names, counted from the
-    last axis."""
+    another extent is left out. If the number of axes has changed, only the tiled axes, which are counted from the end, keep
+    their names."""
     kind = type(source)
     if data.ndim == source.ndim:
         dims = source.dims

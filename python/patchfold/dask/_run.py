@@ -29,7 +29,7 @@ Advance = Callable[[int], Any]
 
 @dataclass
 class Count:
-    """The counts of a run that continues an interrupted one."""
+    """The chunks that this call has finished so far, and the tiles that it has computed."""
 
     chunks: int = 0
     tiles: int = 0
