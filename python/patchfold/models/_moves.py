@@ -67,7 +67,7 @@ def sized(*extents: int) -> None:
 
 
 def joined(parts: Sequence[Indices], axis: int, stacked: bool = False) -> Indices:
-    """Returns arrays behind each other along an axis, or along a new axis."""
+    """Returns arrays joined along an axis, or with `stacked` along a new axis."""
     sized(sum(part.size for part in parts))
     return np.stack(list(parts), axis) if stacked else np.concatenate(list(parts), axis)
 

@@ -186,7 +186,8 @@ def inputs_of(node: onnx.NodeProto) -> Iterator[str]:
 
 
 def free_prefix(graph: onnx.GraphProto) -> str:
-    """Returns a prefix for names that no name of a graph has: "patchfold", or "patchfold2", .. in a model written before."""
+    """Returns a prefix for names that no name of a graph has: "patchfold", or "patchfold2", .. in a model that patchfold has
+    written before."""
 
     def names(graph: onnx.GraphProto) -> Iterator[str]:
         for entry in (*graph.input, *graph.initializer):

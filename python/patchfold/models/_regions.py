@@ -159,7 +159,8 @@ def find_all(graph: Graph) -> list[Found]:
 
 
 def _unnamed_joins(graph: Graph, origins: dict[str, _Origin], found: dict[str, tuple[int, Found]]) -> set[str]:
-    """Returns the joined parts of a tensor that belong to no operator, such as a shifted image. Chains begin there anew."""
+    """Returns tensors that join parts of one tensor and belong to no operator, such as a shifted image. New chains begin at
+    them."""
     used = {node for _, entry in found.values() for node in entry.nodes}
     joins = [step for step in graph.steps if step.move is not None and len(step.inputs) > 1 and step.node not in used]
     return {tensor for step in joins for tensor in step.outputs if tensor in origins}

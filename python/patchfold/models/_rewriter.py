@@ -30,7 +30,8 @@ from ._targets import FAMILY
 
 # The domain in which tf2onnx leaves TensorFlow's ExtractImagePatches, of (N, H, W, C), with its settings as further inputs.
 CONTRIB = "ai.onnx.contrib"
-# A function of a node, the known constants and a prefix for names that returns the nodes that replace it; None: it remains.
+# A function of (node, known constants, prefix of new names) that returns the nodes in place of the node; None: the node
+# stays.
 Write = Callable[[onnx.NodeProto, Mapping[str, Any], str], Nodes | None]
 SETTINGS = (onnx.TensorProto.INT64, onnx.TensorProto.INT32, onnx.TensorProto.STRING)
 # The two trial sizes of open extents: (of the first axis, of the other axes).
@@ -256,7 +257,8 @@ def rewrite_with_few_axes(model: onnx.ModelProto, sizes: Mapping[str, int], most
 
 
 def _rearranged(nodes: Nodes, sizes: tuple[Found, Found], moves: tuple[Indices, Indices]) -> str | None:
-    """Writes a map whose digits change places; None for another map, or for more than one open extent."""
+    """Writes the nodes for a map whose digits only change places, and returns the name of their result. Returns None for
+    another map."""
     digits, shapes = [], []
     for found, indices in zip(sizes, moves, strict=True):
         map = None if found.source_shape is None else next(maps(indices, found.source_shape), None)

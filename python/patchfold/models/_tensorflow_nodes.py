@@ -176,7 +176,8 @@ _MOVES: dict[str, Callable[[Attributes, Given], Move | None]] = {
 
 
 def _convolution(kind: str, attributes: Attributes, given: Given) -> Move | None:
-    """Returns the move of a convolution of (N, I1..IR, C): filters (k1..kR, C, O), or (k1..kR, C, M) of one channel each."""
+    """Returns the move of a convolution of (N, I1..IR, C): filters are (k1..kR, C, O), or (k1..kR, C, M) of one channel
+    each."""
     weights = given[1] if len(given) > 1 else None
     if weights is None or weights.ndim not in (4, 5) or (len(given) > 2 and (given[2] is None or np.any(given[2]))):
         return None
