@@ -228,14 +228,14 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
         picked: Array = _picked(array, where, size, is_open)
         return picked
     if is_open or (is_torch(where) and where.device.type != "cpu"):
-        memory(where, "gather_patches", "corners", False)  # raises the reason
+        memory(where, "gather_patches", "corners", False)  # raises the error that names the reason
     patches: Array = _core.gather_patches(x, corners, size, out)
     return patches
 
 
 def _picked(x: Any, corners: Any, size: Any, is_open: bool) -> Any:
     """Returns the result of gather_patches by torch's own indexing, so that derivatives flow. is_open: whether corners is a
-    tensor whose values are not known. Then torch raises its error of indices for a patch that is not wholly inside."""
+    tensor whose values are not yet known. Then a patch that is not wholly inside raises torch's own error about an index."""
     torch = sys.modules["torch"]
     shape: tuple[int, ...] = tuple(map(int, x.shape))
     try:

@@ -14,7 +14,7 @@ from .._errors import InvalidType, InvalidValue, given_text, text_in, value_text
 Shape = tuple[int, ...]
 
 _LIMIT = 1 << 60
-# If the last axis has at most this many elements, an error treats the array as a picture with channels last.
+# If the last axis has at most this many elements, the hint of an error supposes a picture with channels last.
 MOST_CHANNELS = 4
 
 Seams = tuple[Shape, ...] | None
@@ -29,7 +29,8 @@ class Order(NamedTuple):
     frames: int
     """The frames of a patch if patch_size is one number; 0 if images have no axis of frames."""
     spelled: Shape = ()
-    """The axes of a patch, and -1 for the channels, in the order that a caller spelled out."""
+    """The axes of a patch, and -1 for the channels, in the order that a caller spelled out; empty for an order with a
+    name."""
 
 
 ORDERS = {
@@ -55,7 +56,8 @@ class Geometry(NamedTuple):
 
 
 def _seams(sizes: list[int], groups: list[int]) -> Seams:
-    """Returns the seams of axes that join in groups. groups: the number of axes in each group, in order."""
+    """Returns the seams of axes that join in groups. sizes: the extents of the axes. groups: the number of axes in each
+    group, in order."""
     found: list[Shape] = []
     axis = 0
     for count in groups:
@@ -163,7 +165,8 @@ def merge_of(op: str, order: Order, merge_size: Any, rank: int) -> Shape:
 
 
 def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: Shape, frames: int | None = None) -> None:
-    """Raises an error for extents that are not multiples of patches. frames: the axis of a video's frames, from the end."""
+    """Raises an error for extents that are not multiples of patches. frames: the axis of a video's frames, as a negative
+    number."""
     steps = tuple(p * m for p, m in zip(patch, merge, strict=True))
     what = "patch_size" if max(merge) == 1 else "patch_size * merge_size"
     if any(extent % step for extent, step in zip(extents, steps, strict=True)):
