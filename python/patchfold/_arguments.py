@@ -43,7 +43,7 @@ def per_axis(value: Any, rank: int) -> tuple[int, ...]:
 
 def read_once(value: Any, default: Any = None) -> Any:
     """Reads an integer or a sequence of integers once, so that later code uses the same values as the check. Returns the
-    default for None. Returns other values unchanged, since the check refuses them."""
+    default for None. Returns other values unchanged, since a later check refuses them."""
     if value is None:
         return default
     if not is_list(value):
@@ -100,6 +100,7 @@ def positions_of(function: str, columns: Positions, stacklevel: int = 3) -> Posi
 
 
 def same_pads(extent: int, size: int, stride: int, dilation: int, *, upper: bool = True) -> tuple[int, int]:
-    """Returns the pads that ceil(extent / stride) windows need; an odd element goes to the end, or to the beginning."""
+    """Returns the pads that ceil(extent / stride) windows need; an odd element goes to the end with `upper`, else to the
+    beginning."""
     total = max((-(-extent // stride) - 1) * stride + (size - 1) * dilation + 1 - extent, 0)
     return (total // 2, total - total // 2) if upper else (total - total // 2, total // 2)

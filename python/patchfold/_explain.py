@@ -56,10 +56,10 @@ def explain(
 
     Arguments:
         op: a name of ``patchfold.operators()``; or a Plan, a Tiling or a Merger.
-        shape: the shape of the data; coverage ignores it, and what is no name has its own.
+        shape: the shape of the data; coverage ignores it, and a Plan, a Tiling or a Merger has its own.
         dtype: the element type, under NumPy's or patchfold's name.
-        plan: whether the text shows how the library runs the operator, too.
-        attributes: the operator's arguments by the names of the table; of a Tiling window, reduce, fill and mask, as for
+        plan: whether the text also shows how the library runs the operator.
+        attributes: the operator's arguments by the names of the table; for a Tiling window, reduce, fill and mask, as for
             Merger.
 
     Returns an Explanation: ``str()`` gives the text, ``svg`` the picture.

@@ -24,7 +24,7 @@ Element = TypeVar("Element", bound=np.generic)
 """The element type of a NumPy array, for functions whose result has another number of axes."""
 
 Shape = TypeVar("Shape", bound=tuple[int, ...])
-"""A shape as a tuple, which gives the number of axes of the result."""
+"""A shape as a tuple, which tells a type checker the number of axes of the result."""
 
 
 class Operation(Protocol):
@@ -62,7 +62,7 @@ PaddingMode: TypeAlias = TilePadding | Literal["wrap", "circular"]
 
 Layout: TypeAlias = Literal["channels_first", "channels_last"]
 Order: TypeAlias = Literal["channel", "kernel", "c k", "k c", "c kh kw", "kh kw c", "c kd kh kw", "kd kh kw c"]
-"""The slow index of an axis of channels and taps, or all indices in order."""
+"""The slow index of an axis of channels and taps, or all indices of the axis in order."""
 
 Positions: TypeAlias = Literal["flat", "grid"]
 FoldReduce: TypeAlias = Literal["sum", "mean"]
@@ -75,10 +75,10 @@ Reduce: TypeAlias = Literal["mean", "sum", "max", "min", "first", "last", "cente
 WindowName: TypeAlias = Literal["ones", "linear", "hann", "cosine", "gaussian"]
 
 Overlap: TypeAlias = Int | float | Ints | Sequence[float]
-"""Elements or fractions of the tile, for every tiled axis or for each."""
+"""Elements or fractions of the tile: one number for every tiled axis, or one for each."""
 
 Scale: TypeAlias = Int | float | Fraction | Sequence[Int | float | Fraction]
-"""Output elements for each element, for every tiled axis or for each."""
+"""Output elements for each element of the array: one number for every tiled axis, or one for each."""
 
 Window: TypeAlias = WindowName | tuple[Literal["gaussian"], float] | Sequence[npt.ArrayLike] | npt.NDArray[Any] | Any
 """Weights by name, as one list for each tiled axis, or as an array."""

@@ -143,7 +143,7 @@ def sliding_window_inference(
     importance = None if process_fn is None else _for_process_fn(windows, weights, roi_weight_map, plain, runs_on)
 
     def cut(x: torch.Tensor, group: range) -> torch.Tensor:
-        # torch.cat copies the windows, since a predictor may change them.
+        # The windows are copies, made by torch.cat, since a predictor may change them.
         part = torch.cat([x[windows.read(i)] for i in group])
         if any(windows.padding):
             if padding_mode == "symmetric":  # torch lacks this mode
@@ -196,7 +196,8 @@ def word(value: Any) -> Any:
 def _for_process_fn(
     windows: Windows, weights: Any, given: torch.Tensor | None, inputs: torch.Tensor, device: torch.device
 ) -> torch.Tensor:
-    """Returns the weights for process_fn: the given map, or a map of the window's extents."""
+    """Returns the weights for process_fn: the given map, or else the weights of a window's elements, with the window's
+    extents."""
     kind = inputs.dtype if inputs.dtype.is_floating_point or inputs.dtype.is_complex else torch.float32
     if given is not None:
         return torch.as_tensor(given).to(device, kind)

@@ -68,7 +68,7 @@ def convert(model: Any) -> onnx.ModelProto:
 
 
 def _written(dtypes: Mapping[str, str], node: onnx.NodeProto, constants: Mapping[str, Any], prefix: str) -> Nodes | None:
-    """Returns a node of the domain "patchfold" in place of another one; None if that one remains."""
+    """Returns a node of the domain "patchfold" that replaces a node; None if the node stays."""
     dtype = dtypes.get(node.input[0]) or dtypes.get(node.output[0], "")
     if dtype not in (SUMMED if node.op_type == "Col2Im" else MOVED):
         return None

@@ -195,7 +195,8 @@ def extract_image_patches(
 
 
 def _with_sizes(images: Array, out: Array | None, *values: object) -> Array:
-    """Returns the patches for a function that calls ksizes sizes, as its errors do. values: as in the operator table."""
+    """Returns the patches for a function that calls the argument ksizes "sizes"; errors name it so, too. values: the
+    operator's arguments, in the table's order."""
     try:
         return _extract_image_patches(images, out, *values)
     except _errors.Error as error:

@@ -40,8 +40,9 @@ _OTHER_DEVICES = ("CUDA", "XPU", "MPS", "HPU", "MTIA", "PrivateUse1")
 
 @dataclass
 class Row:
-    """One operator, with its rules for shapes and derivatives. Values are in torch's order: from the dispatcher, with an
-    entry for each axis in each list, or from the caller of the function."""
+    """One operator, with its rules for shapes and derivatives. Values are the arguments after the input, in torch's order.
+    Those from the dispatcher have an entry for each axis in each list; those from a caller (`given`) may have single
+    numbers."""
 
     name: str
     arguments: str
@@ -56,7 +57,7 @@ class Row:
     axes."""
     keeps_memory_format: bool = False
     portable: Callable[..., Tensor] | None = None
-    """The operator in torch's own operators."""
+    """The operator, made of torch's own operators."""
     linear_part: Callable[..., Sequence[Any]] = lambda *values: values
     """A function that returns the values of the operator without a fill."""
     overload: Any = None
