@@ -17,7 +17,7 @@ struct RawArray {
   bool writable = false;
   std::string dtype{};           ///< the name that its library gives the element type
   nb::object owner{};            ///< keeps the memory alive
-  std::shared_ptr<void> hold{};  ///< keeps memory alive that came through DLPack
+  std::shared_ptr<void> hold{};  ///< keeps the memory alive if it came through DLPack
 
   /// Returns a tensor. address: the address of the element with index 0 on every axis; strides: in bytes; dtype: a name of
   /// patchfold.
@@ -53,7 +53,8 @@ std::pair<std::uintptr_t, std::uintptr_t> bytes_of(const TensorView& view, const
 
 /// Returns the element type of a NumPy array of numbers in the other byte order; nothing for other arrays.
 std::optional<DType> swapped_type(const Operand& operand);
-/// Returns an array in the other byte order as a row-major copy in this machine's; with `form_only` only the layout of the copy.
+/// Returns an array in the other byte order as a row-major copy in this machine's order; with `form_only` only the layout of the
+/// copy.
 Operand in_own_order(const Operand& swapped, bool form_only);
 /// Returns whether the array is in the other byte order, but its view has a number's type and not `opaque`.
 bool is_in_own_order(const Operand& operand);

@@ -56,7 +56,8 @@ class Operator {
   BoundOperator bind(const Values& values) const;
   /// Returns whether a call reads elements as numbers, and does not only move their bytes.
   bool reads_numbers(std::span<const nb::handle> values) const;
-  /// Throws Error(overlap) if the source and the destination share memory, for a source that is copied before the plan runs.
+  /// Throws Error(overlap) if the source and the destination share memory. The plan cannot see this if the source is copied before
+  /// it runs.
   void check_apart(const Operand& src, const Operand& dst) const;
   /// Throws Error(missing) if the values ask for a sum on top of the content of `out`: a new output has none.
   void check_new_output(const Values& values) const;
@@ -83,7 +84,7 @@ class PlannedCall {
 
  private:
   Operator op_;
-  Operand src_;                   ///< the layout and type that x must have; no owner
+  Operand src_;                   ///< the layout and type that x must have, without an owner
   std::optional<Operand> dst_{};  ///< the layout and type that out must have
   detail::Planned prepared_{};
 };

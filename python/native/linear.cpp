@@ -145,7 +145,7 @@ void run_linear(const nb::str& text, nb::handle x, nb::handle out) {
   const std::string_view op = call.lowering.names.op;
   const bool has_data = call.lowering.geometry.has_data;
   const Operand src = has_data ? operand_of(x, {op, "x"}, false) : Operand{};
-  const Operand dst = operand_of(out, {op, "out"}, is_numpy(out));  // DLPack lends a new buffer as if read-only
+  const Operand dst = operand_of(out, {op, "out"}, is_numpy(out));  // any other `out` is a new buffer, which counts as read-only
   const int added = std::max(dst.view.shape.size() - call.output().size(), 0);
   const Dims samples = dst.view.shape.slice(0, added);
   if (has_data && !(src.view.shape == joined(samples, call.input())))

@@ -31,7 +31,7 @@ auto renamed(F&& f) {
   }
 }
 
-/// Reads an argument of a tiling or a merge, like value_of for operators.
+/// Returns the value of an argument of a tiling or a merge, as value_of does for operators.
 ArgumentValue value(std::string_view op, std::string_view name, ArgumentKind kind, nb::handle object,
                     std::span<const std::string_view> choices = {});
 /// Returns the words of the values of E that `allows` accepts; of all values if `allows` is null.
@@ -104,7 +104,7 @@ class TileMerger {
   void work(nb::handle sink, What&& what, F&& f);
 
   Tiling tiling_;
-  Operand like_;  ///< the type of all tiles, without memory
+  Operand like_;  ///< has the type of all tiles, and no memory
   Operand out_;
   std::unique_ptr<Sink> sink_{};
   std::mutex mutex_{};  ///< guards calls_ and released_; nothing is called while it is held

@@ -14,7 +14,7 @@ namespace patchfold::python {
 enum class TorchKind : std::uint8_t {
   other,     ///< no tensor, or a tensor that must go through torch's dispatcher
   plain,     ///< a dense tensor on the CPU, in a call that torch need not see: the memory may be read at once
-  recorded,  ///< a dense tensor on the CPU, in a call that belongs into the graph of derivatives
+  recorded,  ///< a dense tensor on the CPU, in a call that torch must record for its derivative
 };
 
 /// Returns whether an object is a tensor, also of a subclass. Returns false until the program has imported torch.
