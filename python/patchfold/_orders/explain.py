@@ -72,12 +72,12 @@ def explain_order(image: Any, columns: Any) -> OrderAnswer:
 
     Compares values: an image whose elements all differ, such as ``np.arange(n).reshape(..)``, gives a certain answer. If
     values repeat, the answer says whether another order is possible too. Every answer was compared with every element of
-    ``columns``. Finds torch.nn.functional.unfold, tf.image.extract_patches, space_to_depth and pixel_unshuffle in both
-    orders, which ONNX calls DCR and CRD, space_to_batch, OpenVINO's ExtractImagePatches, MATLAB's im2col, tokens of vision
-    transformers, sliding windows, with any kernel, stride and dilation, and with padding by one number. With the two arrays
-    exchanged, finds inverses that copy: depth_to_space, batch_to_space, fold of blocks. For other functions that cut axes
-    and put their parts in another order, such as PatchMerging of a Swin transformer, the answer is a call of rearrange, or
-    of patchify for tokens with merge blocks.
+    ``columns``. Finds torch.nn.functional.unfold, tf.image.extract_patches, and space_to_depth and pixel_unshuffle in both
+    orders, which ONNX calls DCR and CRD. Also finds space_to_batch, OpenVINO's ExtractImagePatches, MATLAB's im2col, tokens
+    of vision transformers, and sliding windows. Kernel, stride and dilation may be any, and so may the one number that pads.
+    With the two arrays exchanged, finds inverses that copy: depth_to_space, batch_to_space, fold of blocks. For other
+    functions that cut axes and put their parts in another order, such as PatchMerging of a Swin transformer, the answer is a
+    call of rearrange, or of patchify for tokens with merge blocks.
 
     Arguments:
         image: an array of 1 to 8 axes, at most 2**26 elements, in any layout of batch, channels and 1 to 3 spatial axes.

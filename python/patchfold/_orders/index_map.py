@@ -124,8 +124,8 @@ def _countings(indices: Indices, where: Sequence[Indices], values: Indices) -> I
     yield from itertools.islice(itertools.product(*(list(itertools.islice(_digits(each), 8)) for each in rows)), _MOST_WAYS)
     if not (indices == UNKNOWN).any() or any(len(each) > 1 and _steps(each) is None for each in rows):
         return
-    # If few elements are known, no neighbours may be known. Then the steps of digits of prime extents are computed from
-    # known elements anywhere, by a linear equation for each.
+    # If few elements are known, it may be that no two of them are neighbours. Then the steps of digits of prime extents are
+    # computed from known elements anywhere, by a linear equation for each.
     orders = itertools.product(*(list(itertools.islice(_prime_orders(extent), _MOST_FITS)) for extent in indices.shape))
     for extents in itertools.islice(orders, _MOST_FITS):
         digits = [np.unravel_index(index, axis) for index, axis in zip(where, extents, strict=True) if axis]
