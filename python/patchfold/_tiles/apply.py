@@ -69,9 +69,9 @@ def apply_tiled(
         batch: the largest number of tiles that fn receives at a time. Tiles of different shapes (tail="partial") are never
             stacked.
         out: as for Merger; it must not share memory with x. For several results, out is a tuple or a dict, in which None
-            stands for a new array. "y.tif" for a data set of rasterio is a GeoTIFF with its CRS and its transform, scaled if
-            the results are, and with its other fields that hold for the results; a warning names the fields that do not.
-            apply_tiled then returns its path.
+            stands for a new array. If x is a data set of rasterio, "y.tif" is a GeoTIFF with the CRS and the transform of x,
+            scaled if the results are. Other fields of x are copied if they hold for the results; a warning names the fields
+            that do not. apply_tiled then returns the path.
         progress: True shows a bar on a terminal and in a notebook, if tqdm is installed; a function is called with
             (finished tiles, all tiles).
         device: where fn receives its tiles: a device of torch for tensors ("cuda"), of JAX for its arrays, and what

@@ -22,7 +22,8 @@ from .tiling import Tiling
 from .tiling_arguments import box_pairs
 
 Pieces: TypeAlias = Mapping[Any, Any] | Iterable[tuple[Int | tuple[Int, ...] | Tile, Any]]
-"""Pieces: a mapping from a tile (its number, its place in the grid or the Tile) to its piece, or pairs of both."""
+"""Pieces: a mapping from a tile (its number, its place in the grid or the Tile) to its piece, or an iterable of such
+pairs."""
 
 _PIECES = "must be a dict of pieces by the index of their tile, or pairs of both"
 
@@ -46,8 +47,8 @@ def merge_box(
         box: as for Tiling.touching: a slice, or (start, stop), for each tiled axis of the output.
         pieces: result[tiling.piece(index, box)] for each tile that touches the box and that the mask does not leave out, by
             the tile's number, its place in the grid, or the Tile. NumPy arrays, torch tensors or any arrays that support
-            DLPack, in any memory layout. The reductions "first", "last" and "center" need only the tiles that give an
-            element.
+            DLPack, in any memory layout. The reductions "first", "last" and "center" need only the tiles whose values the
+            elements of the box take.
         out: an array of tiling.box_shape(box, channels) that is written and returned. Default: a new array of the kind of
             the first piece.
         results: the ResultType of the tiles. A box without pieces requires this argument; otherwise pieces are checked

@@ -45,8 +45,8 @@ class Merger:
             a fraction of the tile), one list for each tiled axis, or an array with the extents of a whole result along the
             tiled axes. Weights are finite and at least 0; an element of weight 0 is ignored. Default: "hann" for
             reduce="mean", otherwise "ones".
-        reduce: the value of an element that several tiles give. Default: "mean"; but "center", which does not blend, for
-            integers and booleans that keep their type, unless a window is given: means of labels would be other labels.
+        reduce: the value of an element that several tiles give. Default: "mean". For integers and booleans that keep their
+            type it is "center", which does not blend, unless a window is given: a mean of labels would be another label.
             "mean"           sum of weight * value / sum of weights
             "sum"            sum of weight * value
             "max", "min"     the largest, the smallest value; NaN if one of them is NaN
@@ -66,9 +66,9 @@ class Merger:
                                    finish returns None
         copy: whether the merger copies what has to wait, so that a tile may be overwritten as soon as add returns. Otherwise
             the merger borrows tiles: a tile must not change until all its elements are written, and the merger keeps the
-            tile's memory alive. "sum" copies too, and adds float32 tiles that come in order up in the output, so that they
-            need not wait: the mean has the same bits, add takes no weights, and the elements of out have no meaning until
-            all their tiles have come.
+            tile's memory alive. "sum" copies too, and adds up float32 tiles in the output if they come in order, so that
+            they need not wait. Then the mean has the same bits, add takes no weights, and the elements of out have no
+            meaning until all their tiles have come.
         mask: a bool for each tile, in the shape of the grid or as a list. False marks a tile that will not come.
         fill: the value of elements that no tile gives. Default: the nodata; without one, such elements are an error.
         nodata: the number that stands for no data in results. Elements of a tile with this number, or with NaN, have no
@@ -146,7 +146,7 @@ class Merger:
             merge_spec, tiling._native, window, reduce, dtype, copy, self._mask, memory_limit=memory_limit, sink_rows=rows
         )
         self._spec = self._spec_with(fill=fill if isinstance(self._nodata, SourceNodata) else filled(fill, self._nodata))
-        # After the check every argument can be written as text.
+        # The spec above has checked every argument, so that each can be written as text.
         settings = (("window", window), ("reduce", reduce), ("dtype", dtype), ("fill", fill), ("nodata", nodata))
         self._shown = "".join(f", {name}={_shown(given)}" for name, given in settings if given is not None)
         self._dtype = None if dtype is None else dtype

@@ -32,7 +32,7 @@ def checked_nodata(nodata: Any) -> Any:
 
 
 def filled(fill: Any, nodata: Any) -> Any:
-    """Returns the value of elements without a value: the fill, or else the nodata if it is a number."""
+    """Returns the value for elements that no tile gives: the fill, or else the nodata if it is a number."""
     return nodata if fill is None and nodata != NONE else fill
 
 

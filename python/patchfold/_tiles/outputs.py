@@ -129,9 +129,9 @@ class File(Output):
 
 
 def _new_tiff(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], axes: tuple[int, ...]) -> Any:
-    """Returns a mapped TIFF file. Three or four channels of uint8 or uint16, before or behind two tiled axes, are a colour
-    picture, height x width x channels in the file; other channels behind the tiled axes are samples of a pixel. Other
-    arrays are one grey page for each index of the leading axes."""
+    """Returns the array of a new TIFF file that is mapped into memory. Three or four channels of uint8 or uint16, before or
+    behind two tiled axes, are a colour picture, height x width x channels in the file; other channels behind the tiled axes
+    are samples of a pixel. Other arrays are one grey page for each index of the leading axes."""
     channels = [axis for axis in range(len(shape)) if axis not in axes]
     options: dict[str, Any] = {"photometric": "minisblack"}
     room = shape
@@ -234,7 +234,7 @@ class Store(Rows):
 
 
 class Function(Rows):
-    """A function of rows (a slice) and band (these rows of the output)."""
+    """An output that calls a function with rows (a slice) and band (these rows of the output)."""
 
     def __init__(self, function: Callable[[slice, Any], Any]) -> None:
         self._function = function

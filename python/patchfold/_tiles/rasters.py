@@ -33,8 +33,8 @@ def is_geotiff(out: Any) -> bool:
 
 
 def holds_for(source: Any, shape: tuple[int, ...], dtype: Any) -> bool:
-    """Returns whether the fields about a data set's numbers (nodata, scales, units, ..) hold for results: results with the
-    same element type and number of bands are taken for the same quantities."""
+    """Returns whether the fields about a data set's numbers (nodata, scales, units, ..) hold for results, too. They do if
+    results have the same element type and number of bands, as if both held the same quantities."""
     return set(source.dtypes) == {str(dtype)} and source.count == (1, *shape)[-3]
 
 
@@ -98,8 +98,8 @@ class RasterWriter(Rows):
 
 
 class GeoTiff(RasterWriter):
-    """A new GeoTIFF with the fields of another data set that hold for it. The file appears under its name when it is
-    complete."""
+    """A new GeoTIFF, with those fields of the source that hold for the results, too. The file appears under its name when it
+    is complete."""
 
     def __init__(self, path: Any, source: Any, tiling: Any) -> None:
         self._path = checked_path(path)

@@ -32,11 +32,11 @@ class Tiling(TilingBase):
     Arguments:
         shape: the shape of the array.
         tile: extents of a tile along the tiled axes, at least 1; a number for each of ``axes``.
-        overlap: how much neighbouring tiles share, for every or for each tiled axis. An integer is a number of elements,
-            less than the tile; a negative one leaves a gap. A float is a fraction of the tile in [0, 1), rounded to whole
-            elements.
-        stride: the distance of neighbouring tiles in elements, at least 1, instead of overlap. One of both must be given.
-        tail: what happens at the end of an axis where the last tile does not fit:
+        overlap: how much neighbouring tiles share: one number for every tiled axis, or one for each. An integer is a number
+            of elements, less than the tile; a negative one leaves a gap. A float is a fraction of the tile in [0, 1),
+            rounded to whole elements.
+        stride: the distance of neighbouring tiles in elements, at least 1, instead of overlap. Either overlap or stride must
+        be given. tail: what happens at the end of an axis where the last tile does not fit:
             "shift"    one more tile, moved back to end with the array, which must be at least as long as a tile
             "pad"      one more tile, whose part beyond the array is padding
             "partial"  one more tile, shorter than the others
@@ -46,13 +46,15 @@ class Tiling(TilingBase):
         axes: the tiled axes in ascending order; negative numbers count from the end. Default: the last len(tile) axes, with
             a warning if the last axis is so short that it may hold bands.
         padding_mode, value: the elements of padding, as in numpy.pad: "constant" (value), "edge", "reflect" or "symmetric".
-        scale: output elements for each element of the array, for every or for each tiled axis: an integer, a Fraction, or a
-            float, which stands for the simplest fraction that rounds to it. Strides and tiles times scale must be whole.
+        scale: output elements for each element of the array: one number for every tiled axis, or one for each. It is an
+            integer, a Fraction, or a float, which stands for the simplest fraction that rounds to it. Strides and tiles
+            times scale must be whole.
         offset: the output coordinate, for each tiled axis, at which the result of the tile at 0 begins.
         result: extents of the result of a whole tile, for each tiled axis. Default: tile * scale.
-        align: elements, for every or for each tiled axis: each tile begins at a multiple of align, as the strides and pools
-            of a network need it: 4 for a pool of 4. Strides must be multiples of align. A tile that is moved back ends with
-            the array, or with the fewest elements of padding with which it begins at a multiple of align.
+        align: a number of elements for every tiled axis, or one for each. Each tile begins at a multiple of align, as the
+            strides and pools of a network need it: 4 for a pool of 4. Strides must be multiples of align. A tile that is
+            moved back ends with the array, or with the fewest elements of padding with which it begins at a multiple of
+            align.
 
     Formula: tile k reads [k * stride, k * stride + tile) of each tiled axis; its result lies at
         [start * scale + offset, .. + result) of the output, whose extent is ceil(extent * scale).
