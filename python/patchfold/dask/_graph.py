@@ -23,7 +23,7 @@ from ._parts import Box, Parts
 
 
 class Graph:
-    """The tasks of a run, in layers: the data that tiles read, tiles, shares of pieces, chunks."""
+    """The tasks of a run, in layers: parts of the data for each tile, tiles, pieces for each chunk, chunks."""
 
     def __init__(self, job: Job, source: Any, groups: list[tuple[int, ...]], token: str, resources: Any) -> None:
         """source: a dask array, or None. groups: the numbers of the tiles that a task computes together. resources: the

@@ -80,7 +80,8 @@ def _inner(extent: int) -> int:
 
 
 def _image_attributes(image: dict[str, Any], tiling: Tiling) -> dict[str, Any]:
-    """Returns the metadata of OME-Zarr 0.5 for one level, whose pixels are the source's pixels, scaled."""
+    """Returns the metadata of OME-Zarr 0.5 for one level. The size of its pixels is that of the source's, divided by the
+    scale."""
     ratios = [Fraction(1)] * len(tiling.shape)
     for axis, ratio in zip(tiling.axes, tiling._given["scale"], strict=True):
         ratios[axis] = Fraction(*ratio)

@@ -90,7 +90,7 @@ class Manifest:
             sync(self._store.delete(key))
 
     def _is_there(self) -> bool:
-        """Returns whether the folder of the record exists, which is asked first, since looking for entries would make the
+        """Returns whether the folder of the record exists. Entries are looked for only then, since a search would make the
         folder."""
         return not isinstance(self._store, LocalStore) or self._store.root.is_dir()
 

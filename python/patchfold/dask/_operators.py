@@ -280,8 +280,8 @@ def _columns_axes(rank: int, axes: list[int], layout: str, positions: str) -> li
 
 
 def _padded(x: Any, axis: int, begin: int, end: int, mode: PaddingMode, value: Any) -> Any:
-    """Returns the array with one axis padded, or cropped by a negative pad. unfold of indices tells which elements padding
-    repeats."""
+    """Returns the array with one axis padded, or cropped by a negative pad. unfold, applied to indices, tells which elements
+    padding repeats."""
     extent = x.shape[axis]
     if mode != "constant" and (begin > 0 or end > 0):
         index = columns.unfold(np.arange(extent)[None], (1,), padding=[(begin, end)], padding_mode=mode)[0]

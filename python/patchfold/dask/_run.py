@@ -165,7 +165,7 @@ def _listening(client: Any, topic: str, count: Count) -> Iterator[None]:
 
 
 def _settle(client: Any, topic: str, count: Count) -> None:
-    """Waits until this process has all reports that the scheduler has received."""
+    """Waits until this process has all reports that the scheduler has received, for 5 seconds at most."""
     most = time.monotonic() + 5
     while time.monotonic() < most:
         before = count.tiles
