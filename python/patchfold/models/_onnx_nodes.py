@@ -20,7 +20,7 @@ from ._regions import MOST_ELEMENTS, Step
 from ._tensorflow_nodes import patches
 
 Constants = Mapping[str, Any]
-DOMAIN = "patchfold"  # of the operators that patchfold's library adds to ONNX Runtime
+DOMAIN = "patchfold"  # the domain of the operators that patchfold's library adds to ONNX Runtime
 # A function that runs one node on the values of its inputs, by ONNX's reference implementation.
 Run = Callable[[onnx.NodeProto, Constants], Sequence[Any]]
 

@@ -72,8 +72,8 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
 
 
 def _known_shapes(model: Any, sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
-    """Returns the shapes of tensors, with -1 for an extent that depends on open sizes: it differs between two trial
-    sizes."""
+    """Returns the shapes of tensors, with -1 for an extent that depends on open sizes, as a comparison of two trial sizes
+    shows."""
     one, other = (
         {n: s for graph in _onnx.read(model, sizes, spare) for n, s in graph.shapes.items()} for spare in ((1, 64), (3, 320))
     )

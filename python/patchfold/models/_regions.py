@@ -210,7 +210,8 @@ def _origins(graph: Graph, sources: set[str]) -> dict[str, _Origin]:
 
 
 def _named_ends(graph: Graph, origins: dict[str, _Origin], done: set[str]) -> dict[str, tuple[Name, _Origin]]:
-    """Returns the tensors to report: the end of each chain of moves, or else the last of its tensors that has a name."""
+    """Returns the tensors to report: the end of each chain of moves or, if the end has no name, the last tensor of the chain
+    that has one."""
     moving = [step.move is not None and any(tensor in origins for tensor in step.outputs) for step in graph.steps]
     moved = {tensor for step, moves in zip(graph.steps, moving, strict=True) if moves for tensor in step.inputs}
     ends = {tensor for step, moves in zip(graph.steps, moving, strict=True) if not moves for tensor in step.inputs}

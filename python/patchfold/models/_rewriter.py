@@ -115,7 +115,8 @@ def rewrite(
 ) -> None:
     """Rewrites chains of nodes that are operators of patchfold's family, in the model's own graph but not in its branches.
 
-    The first way with the same result is taken. operators: those that the ways use beside ONNX's.
+    Of the ways to write a chain, the first with the same result is taken. operators: the operators that ways use beside
+    ONNX's.
     """
     graph, spare = (_onnx.read(model, sizes, others)[0] for others in SIZES)
     entries = find(graph)
@@ -142,7 +143,7 @@ def _settings(found: Found) -> dict[str, Any]:
 
 
 def _map_of(graph: Graph, found: Found) -> Indices | None:
-    """Returns the element of the source for each element of the result; None if it cannot be computed."""
+    """Returns for each element of the result its index in the source; None if the indices cannot be computed."""
     if found.source_shape is None:
         return None
     values = {found.source: whole(found.source_shape)}
@@ -188,7 +189,8 @@ def _is(nodes: Nodes, last: str, found: Found, expected: Indices, operators: Seq
 
 
 def _replace(graph: onnx.GraphProto, nodes: Nodes, last: str, found: Found) -> None:
-    """Puts nodes in the place of the node that makes the result and nothing else. Removes nodes that are no longer used."""
+    """Replaces the node that makes the result, if it makes nothing else, by other nodes. Removes nodes that are no longer
+    used."""
     place = next(number for number, node in enumerate(graph.node) if found.result in node.output)
     if len(graph.node[place].output) != 1:
         return
