@@ -221,7 +221,7 @@ def _recorded(op: str, argument: str, to_write: bool, rule: str, given: str) -> 
 
 
 def unknown_type(op: str, argument: str, given: str) -> InvalidType:
-    """Returns the error for an element type of another library that this one lacks."""
+    """Returns the error for an array of another library with an element type that patchfold lacks."""
     name = argument if argument.isidentifier() else "x"
     expected = f"{name}.to(torch.complex64)" if given == "torch.complex32" else ""
     return InvalidType(op, argument, "must have an element type of this library", given, expected)

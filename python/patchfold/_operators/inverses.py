@@ -69,8 +69,8 @@ def put_back(
         extents = _covered(operator, patches, sizes, rank, layout)
     axes = zip(*(per_axis(value, rank) for value in sizes), strict=False)
     disjoint = all((size - 1) * step + 1 <= stride for size, stride, step in axes)
-    # Only NumPy and torch take a mean here, since other frameworks find no gradient for it. With one patch for each element
-    # the sum differs from the mean only in the sign of -0.
+    # Outside of NumPy and torch a mean has no gradient, so a sum replaces it if patches do not overlap. It differs from the
+    # mean only in the sign of -0.
     reduce = reduction if not disjoint or is_numpy(patches) or is_torch(patches) else "sum"
     try:
         return _fold(patches, out, extents, *sizes, padding, layout, "kernel", "grid", None, reduce)
@@ -108,7 +108,7 @@ def im2col(operator: str, x: Array, out: Array | None, window: Mapping[str, Any]
 
 
 def _names(window: Mapping[str, Any]) -> dict[str, str]:
-    """Returns the caller's names of arguments, by the names of the neutral operators."""
+    """Returns a dict from the neutral operators' argument names to the caller's."""
     return dict(zip(("kernel_size", "stride", "dilation", "padding"), window, strict=True))
 
 

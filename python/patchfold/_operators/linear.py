@@ -77,7 +77,8 @@ def padded(call: str) -> tuple[str, list[tuple[int, npt.NDArray[np.int64]]]]:
 
 
 def shapes(call: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Returns the shapes of the input and the output of a call, without samples."""
+    """Returns the shapes of the input and the output of a call, without the axes of samples that a system may add in
+    front."""
     word, _, rest = call.partition(" ")
     if word != ADJOINT:
         return _core.linear_shapes(call)
@@ -127,7 +128,7 @@ def _open_result(call: str, extents: tuple[int | None, ...]) -> tuple[Extent | N
         return None
     shape: list[Extent | None] = [Extent(Fraction(extent)) for extent in found]
     for axis in unknown:
-        # `far` is computed with a size that is larger by more than any step of a window, and that every divisor of `size`
+        # `far` belongs to a size that exceeds `size` by more than any step of a window, and that every divisor of `size`
         # divides.
         far, near = result(here | {axis: size * (step + 1)}), result(here | {axis: size + 1})
         for i, extent in enumerate(found):

@@ -32,7 +32,8 @@ class Plan(NamedTuple):
     source: tuple[Shape, ...]
     """For each axis of x, the sizes of the names in its group: (h, p) for an axis written "(h p)"."""
     order: Shape
-    """The numbers of these parts, counted over all axes of x, in the order of the result."""
+    """The numbers of the parts in the order of the result; the parts are the entries of `source`, counted over all axes of
+    x."""
     target: Shape
     """The number of parts of each axis of the result."""
     shape: Shape

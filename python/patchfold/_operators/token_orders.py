@@ -18,8 +18,8 @@ _LIMIT = 1 << 60
 MOST_CHANNELS = 4
 
 Seams = tuple[Shape, ...] | None
-"""(axis, next axis, extent of the next axis): both can be joined without a copy if the stride of the first axis is the
-extent times the stride of the next. None: no view is possible."""
+"""Axes to join, as (axis, next axis, extent of the next axis). Both can be joined without a copy if the stride of the first
+axis is the extent times the stride of the next. None: no view is possible."""
 
 
 class Order(NamedTuple):
@@ -106,7 +106,7 @@ def _spelled(order: Any) -> tuple[tuple[int, ...], bool] | None:
     return spelled_order(order)
 
 
-_spelled.__dict__["_dynamo_marked_constant"] = True  # torch.compile calls it, since it cannot trace native functions
+_spelled.__dict__["_dynamo_marked_constant"] = True  # makes torch.compile call it, since native functions cannot be traced
 
 
 def order_of(op: str, order: Any, layout: Any) -> Order:
@@ -150,7 +150,7 @@ def integers(op: str, argument: str, value: Any) -> Any:
 
 
 def merge_of(op: str, order: Order, merge_size: Any, rank: int) -> Shape:
-    """Returns the patches of a merge block along each axis."""
+    """Returns how many patches a merge block has along each axis."""
     size = order.merge_size if merge_size is None else integers(op, "merge_size", merge_size)
     if type(size) is not int:
         rule = "must be one number, for rows and columns"

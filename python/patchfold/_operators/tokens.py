@@ -106,8 +106,8 @@ def patchify(
     Shapes: x is (B.., C, I1..IR), or (B.., I1..IR, C) with layout="channels_last"; the result is (B.., n, D) with D =
         C * the product of patch_size, and n = the product of I / patch_size. R is the length of patch_size. One number
         stands for rows and columns, R = 2, of an x of 3 or 4 axes. For order="qwen" x has frames, (B.., T, C, H, W) or
-        (B.., T, H, W, C), R = 3, and one number p stands for (2, p, p): (2, 3, H, W) is one video of two frames, and a batch
-        of pictures x, each shown twice, is numpy.stack([x, x], axis=1).
+        (B.., T, H, W, C), R = 3, and one number p stands for (2, p, p). Then (2, 3, H, W) is one video of two frames, and a
+        batch of pictures x, each shown twice, is numpy.stack([x, x], axis=1).
 
     Arguments:
         x: the images or videos; the extents must be multiples of the patches (and of the merge blocks). Pad or crop first.
