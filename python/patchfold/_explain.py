@@ -51,8 +51,8 @@ def explain(
 
     The text, and the picture that a notebook shows, have: shapes with the formula of each extent; the patches over the
     padded image; how many patches use each element; the order inside a patch in torch, TensorFlow, ONNX, OpenVINO and
-    MATLAB; the columns of a tiny problem; bytes. For large shapes both show the beginning and the end, with a note about the
-    part that is left out.
+    MATLAB; the columns of a tiny problem; bytes. For large shapes, the text and the picture show the beginning and the end,
+    with a note about the part that is left out.
 
     Arguments:
         op: a name of ``patchfold.operators()``; or a Plan, a Tiling or a Merger.

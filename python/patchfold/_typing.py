@@ -93,7 +93,7 @@ Box: TypeAlias = slice | Sequence[slice | Sequence[Int | None]]
 """A part of an output: a slice, or (start, stop), for each tiled axis."""
 
 Progress: TypeAlias = bool | Callable[[int, int], Any]
-"""True for a bar; or a function that is called with (done, all)."""
+"""True for a bar; or a function that is called with (done, all): numbers of tiles, or of chunks."""
 
 Fill: TypeAlias = Number
 
@@ -105,7 +105,7 @@ Nodata: TypeAlias = Number | Literal["none"]
 
 
 class WindowSettings(TypedDict, total=False):
-    """The settings of the places of patches, in unfold and in all functions that undo it."""
+    """The settings that decide where patches lie, of unfold and of all functions that undo it."""
 
     stride: IntOrInts
     dilation: IntOrInts

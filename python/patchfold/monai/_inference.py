@@ -30,7 +30,7 @@ def compute_importance_map(
     Arguments:
         patch_size: extents of the window.
         mode: "constant" (ones) or "gaussian".
-        sigma_scale: sigma as a part of the extent, for every or for each axis; for "gaussian".
+        sigma_scale: sigma as a part of the extent, for "gaussian": one number for every axis, or one for each.
         device, dtype: of the result.
 
     Formula: for "gaussian", the larger of 0.001 and the product of exp(-d**2 / (2 * (sigma_scale * n)**2)) over the axes,
@@ -83,8 +83,8 @@ def sliding_window_inference(
         sw_batch_size: the most windows that the predictor takes at a time; those of several images may come together.
         predictor: called as predictor(windows, *args, **kwargs). Returns a tensor, or a sequence or mapping of tensors, of
             a floating or complex type. Windows are copies, which the predictor may change.
-        overlap: what neighbouring windows share, as a part of the window in [0, 1), for every or for each axis. Windows
-            are int(roi * (1 - overlap)) elements apart, at least 1; the last one ends with the image.
+        overlap: what neighbouring windows share, as a part of the window in [0, 1): one number for every axis, or one for
+            each. Windows are int(roi * (1 - overlap)) elements apart, at least 1; the last one ends with the image.
         mode: how results are blended: "constant" (mean) or "gaussian" (weights of compute_importance_map).
         sigma_scale: as for compute_importance_map.
         padding_mode, cval: as mode and value of torch.nn.functional.pad; the modes of numpy.pad under their names, too.

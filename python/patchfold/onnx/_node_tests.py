@@ -66,7 +66,7 @@ def _message(kind: type[Message], path: Path, most: int) -> Message:
 
 
 def _names(folder: Path, begin: str, end: str) -> list[str]:
-    """Returns the names in a folder with a beginning and an ending, in the order of their numbers."""
+    """Returns the names in a folder that begin and end with these texts, in the order of their numbers."""
     try:
         names = [entry.name for entry in folder.iterdir()]
     except OSError as error:
@@ -119,7 +119,7 @@ def _array(tensor: TensorProto, path: Path) -> NumpyArray:
 
 
 def _arrays(folder: Path, kind: str, count: int) -> list[NumpyArray]:
-    """Reads the files KIND_0.pb, KIND_1.pb, .. of a data set, whose number must be exact."""
+    """Reads the files KIND_0.pb, KIND_1.pb, .. of a data set, which must have exactly `count` of them."""
     found = len(_names(folder, f"{kind}_", ".pb"))
     if found != count:
         _fail(folder, "file_format", f"must hold one {kind}_N.pb for each {kind} of the model", found, count)

@@ -156,7 +156,7 @@ class Row:
             return torch.channels_last
         return torch.contiguous_format
 
-    # The kernels of torch's dispatcher. Those without a result write it to `out`.
+    # The kernels of torch's dispatcher. A kernel that returns nothing writes the result to `out`.
 
     def on_cpu(self, input: Tensor, *given: Any) -> Tensor:
         values = self.values(given)
@@ -278,7 +278,7 @@ class _Linear(_SingleLevelFunction):
 
 
 class _NeedsDispatch(Exception):
-    """The call breaks a rule, and the dispatcher's kernels raise the error."""
+    """Raised for a call that breaks a rule; the dispatcher's kernels then raise the error for the caller."""
 
 
 _apply: Any = _Linear.apply  # type: ignore[attr-defined]

@@ -109,7 +109,7 @@ def is_true(condition: Any) -> bool:
 
 
 def _require_lists(op: str, lists: dict[str, Sizes]) -> None:
-    """Checks that every list has an entry for each axis, within torch's range."""
+    """Checks that every list has an entry for each axis, and that the entries are in torch's range."""
     (first, decisive), *others = lists.items()
     require(len(decisive) > 0, op, first, "must have one entry for each spatial axis, at least one", "an empty list")
     for name, values in others:

@@ -113,7 +113,7 @@ class GridAggregator(torchio.GridAggregator):
         return self._sink.finish()
 
     def _cell(self, row: Any) -> tuple[int, ...]:
-        """Returns the place in the grid of a patch with a location."""
+        """Returns the place in the grid of the patch at a location."""
         known = isinstance(row, list) and len(row) == 6
         cell = tuple(starts.get(first, -1) for starts, first in zip(self._starts, row[:3], strict=True)) if known else (-1,)
         if -1 in cell or [last - first for first, last in zip(row[:3], row[3:], strict=True)] != list(self._patch):
