@@ -20,12 +20,12 @@ enum class TorchKind : std::uint8_t {
 /// Returns whether an object is a tensor, also of a subclass. Returns false until the program has imported torch.
 bool is_torch(nb::handle object);
 
-/// Returns the kind of a tensor for operators that torch's dispatcher knows. A plain call has no modes, transforms of
-/// torch.func, forward-mode derivatives, tracing, profiling, subclasses, or lazy conj or neg bits.
+/// Returns how an operator that torch's dispatcher knows may read a tensor. A plain call has no modes, transforms of torch.func,
+/// forward-mode derivatives, tracing, profiling, subclasses, or lazy conj or neg bits.
 TorchKind torch_kind(nb::handle object);
 
-/// Returns the view of a plain or recorded tensor, which must outlive the view. Returns nothing for element types that this library
-/// lacks.
+/// Returns the view of a plain or recorded tensor. The tensor must outlive the view. Returns nothing for element types that this
+/// library lacks.
 std::optional<TensorView> torch_view(nb::handle tensor);
 
 /// Returns the view of a dense tensor on the CPU, if a plain read loses no derivative and no trace of the call. Returns nothing for
