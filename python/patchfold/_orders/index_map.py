@@ -37,7 +37,7 @@ class Digit:
 
 @dataclass(frozen=True)
 class IndexMap:
-    """The digits of each axis of the result, the slowest first, and the source's coordinates for digits of 0."""
+    """The digits of each axis of the result, the slowest first, and the source's coordinates where all digits are 0."""
 
     source: Shape
     shape: Shape
