@@ -57,15 +57,15 @@ def apply_tiled(
         fn: a function, called with one tile after the other, in order. Each tile is a new array of the same kind as x, which
             fn may change. fn may return a tuple, a dict, or a list of arrays: each entry is merged separately, with its own
             extents of untiled axes and its own element type.
-        x: an array of NumPy or torch, or any array that supports DLPack; or a store (zarr, h5py, xarray, dask): an object
-            with shape and dtype that returns arrays for slices, of which one tile at a time is read; or an open data set of
-            rasterio, of shape (bands, height, width).
+        x: an array of NumPy or torch, or any array that supports DLPack; or a store (zarr, h5py, xarray, dask), which is an
+            object with shape and dtype that returns arrays for slices; or an open data set of rasterio, of shape (bands,
+            height, width). One tile at a time is read of a store.
         tile, overlap, tail, axes, padding_mode, value, scale, offset, result, align: as for Tiling.
         window, reduce, dtype: as for Merger.
         mask: as for Merger; fn is not called for tiles that are masked out.
         fill: as for Merger.
-        nodata: as for Merger. Default for a data set of rasterio: its nodata, if results have its element type and number of
-            bands; a new GeoTIFF then has this nodata too.
+        nodata: as for Merger. If x is a data set of rasterio, the default is its nodata, provided that results have its
+            element type and number of bands. A new GeoTIFF then has this nodata too.
         batch: the largest number of tiles that fn receives at a time. Tiles of different shapes (tail="partial") are never
             stacked.
         out: as for Merger; it must not share memory with x. For several results, out is a tuple or a dict, in which None
@@ -74,8 +74,8 @@ def apply_tiled(
             that do not. apply_tiled then returns the path.
         progress: True shows a bar on a terminal and in a notebook, if tqdm is installed; a function is called with
             (finished tiles, all tiles).
-        device: where fn receives its tiles: a device of torch for tensors ("cuda"), of JAX for its arrays, and what
-            ``to_device`` takes for others. None: fn receives tiles in the processor's memory.
+        device: where fn receives its tiles: for tensors a device of torch ("cuda"), for arrays of JAX a device of JAX, and
+            for others what ``to_device`` takes. None: fn receives tiles in the processor's memory.
         spec: a MergeSpec, instead of window, reduce, dtype, mask, fill and nodata.
         threads: as for Merger; it does not limit fn.
 

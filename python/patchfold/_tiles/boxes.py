@@ -62,8 +62,8 @@ def merge_box(
 
     Errors: InvalidValue and InvalidType with the operator "merge", before anything is written: also for pieces that are
         missing, that come twice or that belong to no such tile, and for elements of the box that no tile gives, unless the
-        spec has a fill or a nodata. Weights of single tiles are not taken: their effect depends on the whole result. So the
-        last bits of a mean of float64 may differ from a Merger's where tiles hold nodata.
+        spec has a fill or a nodata. Weights of single tiles are not taken, since their effect depends on the whole result.
+        Where tiles hold nodata, the last bits of a mean of float64 may differ from a Merger's.
 
     Example:
         >>> import numpy as np, patchfold
@@ -120,9 +120,9 @@ def _merge_weighted(
     results: tuple[tuple[int, ...], Any],
     memory: Any,
 ) -> None:
-    """Merges pieces with weights to a box in memory: by a Merger, which takes weights, for a tiling of only the tiles that
-    touch the box. Each result is 0, with the weight 0, around its piece. weights: by tile, for the pieces that have weights.
-    results: (untiled extents, element type)."""
+    """Merges weighted pieces into the memory of a box. Only a Merger takes weights, so one is made for a tiling of just the
+    tiles that touch the box. Each result is 0, with the weight 0, around its piece. weights: by tile, for the pieces that
+    have weights. results: (untiled extents, element type)."""
     channels, dtype = results
     small, first = _tiling_around(tiling, pairs, channels)
     rank, axes = len(small.shape), small.axes

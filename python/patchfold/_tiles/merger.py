@@ -72,11 +72,11 @@ class Merger:
         mask: a bool for each tile, in the shape of the grid or as a list. False marks a tile that will not come.
         fill: the value of elements that no tile gives. Default: the nodata; without one, such elements are an error.
         nodata: the number that stands for no data in results. Elements of a tile with this number, or with NaN, have no
-            weight; where no tile has a weight, the output gets the fill. "first", "last" and "center", which have no
-            weights, take such elements like all others, as the fill. Default: the nodata of a data set of rasterio as
-            ``out``, and otherwise none. "none": every number is data.
+            weight; where no tile has a weight, the output gets the fill. "first", "last" and "center" have no weights: they
+            take such an element like any other, but with the fill as its value. Default: the nodata of ``out`` if it is a
+            data set of rasterio, otherwise none. "none": every number is data.
         memory_limit: bytes that may wait. A tile that would exceed this limit raises MemoryError.
-        kind: an array. If out is None, the new array is of the same kind as this one instead of the first tile.
+        kind: an array. If out is None, the new array is of this array's kind, not of the first tile's.
         spec: a MergeSpec, instead of window, reduce, dtype, mask, fill and nodata.
         results: the ResultType of the tiles, if it is known. If results is given, everything is checked at once and not with
             the first tile, and a file is made at once.
