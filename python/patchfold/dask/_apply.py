@@ -99,8 +99,8 @@ def apply_tiled(
 
     Formula: y = the merge of fn(tile i) over all tiles i.
 
-    Types: without out a dask array, or a DataArray for one, which keeps the coordinates of each axis whose extent does not
-        change. With out a Report, whose ``array`` is the store's.
+    Types: without out a dask array; for a DataArray a DataArray, which keeps the coordinates of each axis whose extent does
+        not change. With out a Report, whose ``array`` is the store's.
 
     Errors: InvalidValue and InvalidType before any work for chunks that are not whole shards, an out that cannot hold the
         result or belongs to another run, and all that Tiling and Merger refuse. A result of another shape or element type

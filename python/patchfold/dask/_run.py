@@ -49,7 +49,7 @@ def client_of(client: Any) -> Any:
 
 
 def compute_one(client: Any, graph: HighLevelGraph, key: Any) -> Any:
-    """Computes one key of a graph."""
+    """Returns the result of one task of a graph."""
     if client is None:
         return _threads()(graph.to_dict(), key)
     return client.get(graph, key, sync=False).result()
