@@ -49,10 +49,11 @@ class Finding:
 
     nodes and kinds: names and operators of the nodes that it is made of, in the model's order.
     operator and arguments: the function of patchfold that computes it, or "blocks" for blocks in an order that no function
-    makes. pattern: the move of the axes in einops' notation; k marks taps, so (h kh) is an axis cut into blocks. Empty for
-    sums. exact: False if the result's axes lie in another order than those of the function's result; the pattern shows the
-    order. source, result: names of the tensors. source_shape, shape: their shapes, None where they are not known. dtype:
-    element type. bytes: read and written, None where shapes are not known.
+        makes.
+    pattern: the move of the axes in einops' notation; k marks taps, so (h kh) is an axis cut into blocks. Empty for sums.
+    exact: False if the result's axes lie in another order than those of the function's result; the pattern shows the order.
+    source, result: names of the tensors. source_shape, shape: their shapes, None where they are not known.
+    dtype: element type. bytes: read and written, None where shapes are not known.
     seconds, roof_seconds: time of the operator here, with the calling process's threads, and of a copy of as many bytes;
         None where it was not timed.
     notes: warnings about systems that compute another result, or no result.

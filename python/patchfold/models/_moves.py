@@ -86,7 +86,8 @@ def along(x: Indices, at: Any, axis: int) -> Indices:
 
 
 def repeated(x: Indices, times: Sequence[int]) -> Indices:
-    """Returns copies of an array along its axes; surplus numbers are for new axes in front."""
+    """Returns copies of an array along its axes; if there are more numbers than axes, the first ones are for new axes in
+    front."""
     sized(x.size, *(int(count) for count in times))
     return np.tile(x, [int(count) for count in times])
 

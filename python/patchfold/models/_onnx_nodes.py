@@ -135,7 +135,8 @@ def _window(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def own_of(node: onnx.NodeProto, constants: Constants, shape: tuple[int, ...] | None) -> Name | None:
-    """Returns the name of an operator of the domain patchfold; None for another one. shape: the first input's, if known."""
+    """Returns the name of a node of the domain patchfold; None for an operator that this version does not know. shape: the
+    first input's, if known."""
     kind, attributes = node.op_type, attributes_of(node)
     if kind == "Im2Col":
         return Name("unfold", {"kernel_size": tuple(attributes["block_shape"]), **_window(attributes)})

@@ -34,7 +34,7 @@ CONTRIB = "ai.onnx.contrib"
 # stays.
 Write = Callable[[onnx.NodeProto, Mapping[str, Any], str], Nodes | None]
 SETTINGS = (onnx.TensorProto.INT64, onnx.TensorProto.INT32, onnx.TensorProto.STRING)
-# The two trial sizes of open extents: (of the first axis, of the other axes).
+# The two trial sizes of open extents, each as (size of the first axis, size of all other axes).
 SIZES = ((2, 64), (3, 320))
 # Nodes that stand for an operator, and the tensor that these nodes make.
 Written = tuple[Nodes, str]

@@ -338,7 +338,7 @@ def _resolve(nodes: Sequence[Node], alias: Mapping[str, str]) -> None:
 
 
 def _resolved(tensor: str, alias: Mapping[str, str]) -> str:
-    """Returns the tensor inside a called function that a result of the call stands for; any other tensor itself."""
+    """Returns the tensor inside a called function that the call returns as `tensor`; any other tensor itself."""
     for _ in range(len(alias) + 1):
         if tensor not in alias:
             return tensor

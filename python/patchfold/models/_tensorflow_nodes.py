@@ -24,7 +24,7 @@ Shape = "tuple[int, ...] | None"
 
 # Nodes whose result is their first input.
 SAME = {"Identity", "Snapshot", "StopGradient", "PreventGradient", "EnsureShape", "CheckNumerics"}
-# Nodes that insert zeros: their maps hold OUTSIDE, which no constant can hold.
+# Nodes that insert zeros. Their moves give OUTSIDE in place of zeros, so the moves cannot compute constants.
 CONVOLUTIONS = {"Conv2D", "Conv3D", "DepthwiseConv2dNative"}
 FILLING = {"Pad", "PadV2", *CONVOLUTIONS}
 # Nodes that compute each element from the elements at the same place, and keep the first input's shape.

@@ -231,7 +231,7 @@ def _options_of(operator: Any) -> Any:
 
 
 def _flex(operator: Any) -> dict[str, Any]:
-    """Returns the attributes of the operator of TensorFlow for which a custom operator of LiteRT stands."""
+    """Returns the attributes of the TensorFlow operator that a custom operator of LiteRT wraps."""
     if not operator.CustomOptionsLength():
         return {}
     node = part_of("tensorflow.core.framework.node_def_pb2", ".tflite files").NodeDef()
