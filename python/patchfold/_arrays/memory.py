@@ -100,7 +100,7 @@ def _numpy_type(dtype: Any) -> np.dtype[Any] | None:
 
 
 def new_numpy(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Returns a new array. More bytes than NumPy can count raise MemoryError too."""
+    """Returns a new array. Raises MemoryError also for more bytes than NumPy can count."""
     try:
         return np.empty(shape, dtype)
     except ValueError as error:

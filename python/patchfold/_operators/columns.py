@@ -201,10 +201,11 @@ def fold(
         position * stride + tap * dilation - pad_begin = y for each axis; 0 if there are none. A mean is rounded once, to
         nearest even, and the mean of equal elements is the element, bit for bit.
 
-    Types: numbers and booleans. The sum starts from +0 and runs in ascending order of the tap: float32, float64 and
-        complex in their own type, float16 and bfloat16 in float32 with one rounding at the end, integers modulo 2^n,
-        booleans with OR. Means do not wrap: they are summed in float64, float64 in pairs of float64, 64-bit integers in 128
-        bits; the mean of booleans is that of the majority. The bits do not depend on threads, processor or memory layout.
+    Types: numbers and booleans. The sum starts from +0 and runs in ascending order of the tap. float32, float64 and complex
+        are summed in their own type, float16 and bfloat16 in float32 with one rounding at the end, integers modulo 2^n,
+        booleans with OR. Means do not wrap. They are summed in float64; means of float64 in pairs of float64, those of
+        64-bit integers in 128 bits. The mean of booleans is that of the majority. The bits do not depend on threads,
+        processor or memory layout.
 
     Elsewhere: torch nn.functional.fold, nn.Fold (two spatial axes); TensorFlow the gradient of image.extract_patches,
         signal.overlap_and_add; ONNX Col2Im; OpenVINO Col2Im; MATLAB col2im(B, [m n], [mm nn], 'distinct'); Keras

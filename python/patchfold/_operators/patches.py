@@ -106,8 +106,8 @@ def iter_unfold(
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: as for unfold, raised by the call and not in the loop; InvalidValue if max_bytes is too small for one column,
-        InvalidType if it is not an integer. Errors name the rule, the given and the expected value.
+    Errors: as for unfold, raised by the call and not by the loop over the chunks; InvalidValue if max_bytes is too small for
+        one column, InvalidType if it is not an integer. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch, TensorFlow, ONNX and OpenVINO have none; MATLAB blockproc.
 

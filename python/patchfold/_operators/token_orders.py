@@ -27,7 +27,7 @@ class Order(NamedTuple):
     """Whether a token is (channel, taps); False: (taps, channel)."""
     merge_size: int
     frames: int
-    """The frames of a patch if patch_size is one number; 0 if images have no axis of frames."""
+    """How many frames a patch has if patch_size is one number; 0 if images have no axis of frames."""
     spelled: Shape = ()
     """The axes of a patch, and -1 for the channels, in the order that a caller spelled out; empty for an order with a
     name."""

@@ -115,8 +115,8 @@ def patchify(
         order: "vit": a token is (rows, columns, channel), tokens are in row-major order. "torch": a token is (channel, rows,
             columns), like the weights of a convolution. "qwen": a token is (channel, frames, rows, columns), and tokens
             stand together in merge blocks of 2 x 2: (t, y / 2, x / 2, y % 2, x % 2). Or the axes of a token spelled out, as
-            in the patterns of models: "p1 p2 c", "(p1 p2 pf c)": c for the channels, and for each entry of patch_size pf, pt
-            or pd (frames, depth), p1 or ph (rows), p2 or pw (columns).
+            in the patterns of models: "p1 p2 c" or "(p1 p2 pf c)". c is the channels. The entries of patch_size are pf, pt
+            or pd (frames, depth), p1 or ph (rows), and p2 or pw (columns).
         merge_size: patches along the rows and along the columns of a merge block; None for 2 with "qwen" and 1 otherwise.
         layout: where the channels lie, "channels_first" or "channels_last".
         out: a NumPy array or torch tensor of the result's shape and element type; it receives the result and is returned.
