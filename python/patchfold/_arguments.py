@@ -83,7 +83,7 @@ def first_entries(value: Any, most: int = 1000) -> tuple[Any, ...] | None:
 
 
 def warn(message: str) -> None:
-    """Warns at the line that called the package."""
+    """Warns with the line outside of the package that made the call."""
     frame: FrameType | None = sys._getframe(1)
     level = 2
     while frame is not None and frame.f_globals.get("__name__", "").startswith("patchfold."):
@@ -92,8 +92,8 @@ def warn(message: str) -> None:
 
 
 def positions_of(function: str, columns: Positions, stacklevel: int = 3) -> Positions:
-    """Returns the value of ``columns``, the old name of ``positions``, which is read until 1.0. Warns at the line that
-    called the package."""
+    """Returns the value of ``columns``, the old name of ``positions``, which is read until 1.0. Warns with the line outside
+    of the package that made the call."""
     message = f"patchfold.{function}: columns is now called positions; the old name works until 1.0"
     warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)
     return columns

@@ -111,8 +111,8 @@ def sliding_window_inference(
         inputs is a MetaTensor, the output is a MetaTensor with the same metadata. Gradients flow from results that require
         them.
 
-    Memory: on the processor, without gradients, the output, and the parts of results that wait for their neighbours. In the
-        other cases a sum of weights needs memory too, as in MONAI.
+    Memory: on the processor and without gradients, it holds the output, and the parts of results that wait for their
+        neighbours. In the other cases a sum of weights needs memory too, as in MONAI.
 
     Errors: InvalidValue (a ValueError) and InvalidType (a TypeError). Exceptions of the predictor pass unchanged.
 

@@ -280,7 +280,7 @@ def extract_volume_patches(
 
 
 def library() -> str:
-    """Adds patchfold's operator to TensorFlow, for graphs that hold it already: saved models with patchfold's calls.
+    """Adds patchfold's operator to TensorFlow, for graphs that hold it already, such as saved models with patchfold's calls.
 
     Calls with tensors add the operator themselves.
 
