@@ -285,8 +285,7 @@ Dims torch_strides_like(const ConstTensorView& input, const Dims& shape) {
   std::int64_t least = 0;
   for (const int axis : {1, 3, 2, 0}) {
     if (input.shape[axis] == 0 || input.strides[axis] < least) return row_major();
-    if (axis == 0 && least == input.strides[1]) return row_major();  // ambiguous, as for one pixel of one channel: row-major, as in
-                                                                     // torch
+    if (axis == 0 && least == input.strides[1]) return row_major();  // ambiguous (one pixel of one channel): as in torch
     least = input.strides[axis] * input.shape[axis];
   }
   const Dims last = torch_strides({shape[0], shape[2], shape[3], shape[1]}, input.element_size);
