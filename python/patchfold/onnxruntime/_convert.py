@@ -33,7 +33,7 @@ def convert(model: Any) -> onnx.ModelProto:
 
     Col2Im, DepthToSpace and SpaceToDepth are taken over, and so is TensorFlow's ExtractImagePatches, which tf2onnx leaves in
     the domain ai.onnx.contrib. Chains of other nodes with the effect of Im2Col, SpaceToDepth or DepthToSpace are replaced as
-    well, since torch's exporters write unfold as such a chain. Results are the same bit for bit, except for Col2Im of
+    well; torch's exporters, for one, write unfold as such a chain. Results are the same bit for bit, except for Col2Im of
     float16, which patchfold adds in float32 and rounds once. Col2Im also runs where ONNX Runtime computes no result or a
     wrong one: with other element types, and for N-D images with dilations. A node does not change if its element type is
     unknown or not accepted by the library (strings, complex, 4-bit numbers; float8 in Col2Im), or if it is an

@@ -147,8 +147,9 @@ def space_to_batch(data: Array, block_shape: Ints, pads_begin: Ints, pads_end: I
 
 @_described("openvino.BatchToSpace", data="the batches")
 def batch_to_space(data: Array, block_shape: Ints, crops_begin: Ints, crops_end: Ints, *, out: Array | None = None) -> Array:
-    """OpenVINO BatchToSpace-2: moves blocks of the batch back to the other axes. Lists given as arrays need one integer
-    type.
+    """OpenVINO BatchToSpace-2: moves blocks of the batch back to the other axes.
+
+    If the lists are given as arrays, the arrays must have the same integer type.
 
     Shapes: data is (N*K, y1..yM); the result is (N, y1*b1 - crops .. yM*bM - crops) where K is the product of
         block_shape. The three lists have one entry for each axis of data, the batch included.
