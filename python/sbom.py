@@ -3,10 +3,11 @@
 
 usage: sbom.py METADATA_FOLDER VERSION [--prefix FOLDER] [--compiled-in NAME=VERSION].. [NAME=VERSION]..
 
-METADATA_FOLDER is the wheel's .dist-info. It gets sboms/patchfold.spdx.json (SPDX 2.3), and licenses/ of the wheel's parts:
-of the nanobind of the Python that runs this script, and of all libraries of FOLDER, which scripts/dependencies filled.
-NAME=VERSION is a library of the system: the wheel loads it, or has it compiled in if it is only headers.
-SOURCE_DATE_EPOCH gives the time of the document, so that two builds of one tree write the same bytes.
+METADATA_FOLDER is the wheel's .dist-info. The script writes the list there, as sboms/patchfold.spdx.json (SPDX 2.3), and the
+licences of the parts under licenses/. The parts are nanobind, as the Python that runs this script has it, and all libraries
+of FOLDER, which scripts/dependencies filled. NAME=VERSION is a library of the system: the wheel loads it, or has it compiled
+in if it is only headers. SOURCE_DATE_EPOCH gives the time of the document, so that two builds of one tree write the same
+bytes.
 """
 
 import argparse
@@ -22,7 +23,8 @@ from typing import Any
 
 
 def nanobind(licences: Path) -> list[dict[str, Any]]:
-    """Returns nanobind, and the hash map in its sources, whose headers begin with their licence."""
+    """Returns the entries of nanobind and of robin-map, the hash map in its sources, and copies their licences. A header of
+    robin-map begins with its licence."""
     found = metadata.distribution("nanobind")
     files = {file.name: Path(str(file.locate())) for file in found.files or ()}
     texts = {
@@ -47,7 +49,7 @@ def nanobind(licences: Path) -> list[dict[str, Any]]:
 
 
 def built(prefix: Path, licences: Path) -> list[dict[str, Any]]:
-    """Returns the libraries that scripts/dependencies built."""
+    """Returns the entries of the libraries that scripts/dependencies built, and copies their licences."""
     made = prefix / "share" / "licenses"
     libraries: list[dict[str, Any]] = json.loads((made / "libraries.json").read_text(encoding="utf-8"))
     for library in libraries:

@@ -38,7 +38,8 @@ Operand from_memory(nb::object memory, const ArrayRole& role) {
   return {array.view, array.writable, nb::str(array.dtype.c_str()), memory};
 }
 
-/// Returns the capsule of __dlpack__, for reading only. Read-only arrays need DLPack 1.0, which has a flag for them.
+/// Returns the capsule that __dlpack__ makes, for reading only. A read-only array may refuse; then DLPack 1.0 is asked for, which
+/// has a flag for such arrays.
 nb::object dlpack_capsule(nb::handle object) {
   const nb::object method = object.attr("__dlpack__");
   nb::object capsule = nb::steal(PyObject_CallNoArgs(method.ptr()));

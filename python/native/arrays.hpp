@@ -17,13 +17,13 @@ struct RawArray {
   bool writable = false;
   std::string dtype{};           ///< the name that its library gives the element type
   nb::object owner{};            ///< keeps the memory alive
-  std::shared_ptr<void> hold{};  ///< keeps memory alive that came through DLPack
+  std::shared_ptr<void> hold{};  ///< keeps the memory alive if it came through DLPack
 
   /// Returns a tensor. address: the address of the element with index 0 on every axis; strides: in bytes; dtype: a name of
   /// patchfold.
   static RawArray make(std::uintptr_t address, nb::handle shape, nb::handle strides, const std::string& dtype, bool writable,
                        nb::object owner);
-  /// Returns the tensor of an object with __dlpack__ in memory that the processor reads. Throws Error(type) for other
+  /// Returns the tensor of an object with __dlpack__, whose memory the processor must be able to read. Throws Error(type) for other
   /// memory, Error(dtype) for element types that the library lacks.
   static RawArray from_dlpack(nb::handle object, const std::string& op, const std::string& argument);
 };
@@ -32,7 +32,7 @@ struct RawArray {
 struct Operand {
   TensorView view{};
   bool writable = false;
-  nb::object dtype{};  ///< the descriptor of a NumPy array, the name of the type for other arrays
+  nb::object dtype{};  ///< the element type: NumPy's descriptor, or a name for other arrays
   nb::object owner{};
   bool is_torch = false;  ///< a tensor that torch_memory() found
 };
@@ -51,16 +51,17 @@ Operand operand_of(nb::handle object, const ArrayRole& role, bool to_write);
 /// elements. Throws Error(overflow) for strides beyond any memory.
 std::pair<std::uintptr_t, std::uintptr_t> bytes_of(const TensorView& view, const ArrayRole& role);
 
-/// Returns the type of numbers that a NumPy array holds in the other byte order; nothing for other arrays.
+/// Returns the element type of a NumPy array of numbers in the other byte order; nothing for other arrays.
 std::optional<DType> swapped_type(const Operand& operand);
-/// Returns numbers of the other byte order as numbers of this machine: a row-major copy, or with `form_only` its layout.
+/// Returns an array in the other byte order as a row-major copy in this machine's order; with `form_only` only the layout of the
+/// copy.
 Operand in_own_order(const Operand& swapped, bool form_only);
-/// Returns whether a view has numbers of the other byte order as numbers of this machine.
+/// Returns whether the array is in the other byte order, but its view has a number's type and not `opaque`.
 bool is_in_own_order(const Operand& operand);
 /// Exchanges the bytes of each element of a NumPy array in place.
 void swap_bytes(nb::handle array);
 
-/// Returns whether the library that owns the arrays gives both the same element type.
+/// Returns whether two arrays have the same element type; NumPy compares its own types.
 bool same_elements(const Operand& a, const Operand& b);
 std::string dtype_text(const Operand& operand);
 
@@ -80,7 +81,7 @@ class Output {
 
 /// The least size in bytes of a result whose memory lies on large pages; NumPy has the same limit for its own arrays.
 inline constexpr std::size_t least_on_large_pages = std::size_t{1} << 22;
-/// Asks for large pages for the memory of a new result, if the result is large. Call this function before anything is written.
+/// Asks the system for large pages for the memory of a new result, if the result is large. Call this before anything is written.
 void prefer_large_pages(void* memory, std::size_t bytes) noexcept;
 
 /// Returns memory for a result, aligned to cache lines, as an object with __dlpack__.

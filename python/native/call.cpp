@@ -63,7 +63,7 @@ std::optional<nb::object> recorded(const Operator& op, nb::handle x, const nb::a
                dtype_text(src), summable_type_names()});
 }
 
-/// Keeps the elements of an output in this machine's byte order for as long as the object lives.
+/// A scope in which the elements of an output are in this machine's byte order.
 class OwnOrder {
  public:
   explicit OwnOrder(const Operand& dst) {
@@ -95,7 +95,7 @@ Values Operator::parse(std::span<const nb::handle> values) const {
                  ErrorValue("at most ", arguments.size())});
   const bool neutral = spec_->name.find('.') == std::string_view::npos;
   Values parsed(values.size());
-  std::string padding;  // the word as it was given
+  std::string padding;  // padding_mode in the caller's own word
   for (std::size_t i = 0; i < values.size(); ++i) {
     const ArgumentSpec& argument = arguments[i];
     if (const nb::handle value = values[i]; !value.is_none())
@@ -105,7 +105,7 @@ Values Operator::parse(std::span<const nb::handle> values) const {
     if (parsed[i] && argument.name == "padding_mode") padding = utf8_of(values[i]);
     if (parsed[i] && argument.name == "value")
       check_fill(spec_->name, "padding_mode", padding, argument.name, std::get<Scalar>(*parsed[i]));
-    // The library takes an empty list for an omitted one.
+    // The library would take an empty list for an argument that is left out.
     const bool lists_axes = neutral || argument.kind == ArgumentKind::axes;
     const Dims* list = parsed[i] && lists_axes && argument.required ? std::get_if<Dims>(&*parsed[i]) : nullptr;
     if (list && list->empty())

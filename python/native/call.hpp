@@ -17,7 +17,7 @@ namespace patchfold::python {
 /// The values of an operator's arguments, in the order of the table; empty for an argument that is not given.
 using Values = std::vector<std::optional<ArgumentValue>>;
 
-/// One row of the operator table, called with values by position.
+/// A row of the operator table. A call gives the values of the row's arguments by position.
 class Operator {
  public:
   /// data: Python's name of the data argument, in place of the name in the table.
@@ -31,7 +31,8 @@ class Operator {
   nb::object call(nb::handle x, nb::handle out, const nb::args& values) const;
   /// Runs on a plain tensor (torch_tensors.hpp), with torch's rule for the output's memory format. Returns NotImplemented if the
   /// derivative must be recorded. Returns None for tensors that are not plain, for values other than integers or lists of integers,
-  /// and for wrong calls. checked: an earlier call with the same tensor returned NotImplemented.
+  /// and for wrong calls. checked: whether an earlier call with the same tensor returned NotImplemented; then the tensor is read
+  /// without further checks.
   nb::object call_torch(nb::handle tensor, bool checked, bool keeps_memory_format, const nb::args& values) const;
   nb::tuple output_shape(nb::handle shape, const nb::args& values) const;
 
@@ -40,8 +41,8 @@ class Operator {
   Dims output_dims(const Dims& shape, const Values& values, std::string_view data) const;
   /// Returns the operand of x; an empty one for an operator without a data input.
   Operand source(nb::handle x) const;
-  /// Returns the operand of x for a call with these values: numbers in the other byte order that the call adds, or fills with
-  /// anything but 0, are copied. form_only: only the layout of the copy is needed.
+  /// Returns the operand of x for a call with these values. Numbers in the other byte order are copied to this machine's order if
+  /// the call adds them or has a fill other than 0. form_only: only the layout of the copy is made.
   Operand source(nb::handle x, std::span<const nb::handle> values, bool form_only = false) const;
   Operand destination(nb::handle out, const Operand& src) const;
   /// Returns a plan for these tensors, from the cache if possible. If `dst` is null, the output is a new row-major tensor.
@@ -55,7 +56,8 @@ class Operator {
   BoundOperator bind(const Values& values) const;
   /// Returns whether a call reads elements as numbers, and does not only move their bytes.
   bool reads_numbers(std::span<const nb::handle> values) const;
-  /// Throws Error(overlap) if the source and the destination share memory, for a source that is copied before the plan runs.
+  /// Throws Error(overlap) if the source and the destination share memory. The plan cannot see this if the source is copied before
+  /// it runs.
   void check_apart(const Operand& src, const Operand& dst) const;
   /// Throws Error(missing) if the values ask for a sum on top of the content of `out`: a new output has none.
   void check_new_output(const Values& values) const;
@@ -73,7 +75,7 @@ class PlannedCall {
   std::string name() const { return op_.name(); }
   nb::tuple input_shape() const;
   nb::tuple output_shape() const;
-  /// Returns the element type of the data, or of the output without a data input.
+  /// Returns the element type of the data, or of the output if the operator has no data input.
   std::string dtype() const { return dtype_text(src_.dtype.is_valid() ? src_ : *dst_); }
   /// Returns (shape, byte strides, element type) of the data, or None without a data input.
   nb::object source() const;
@@ -82,7 +84,7 @@ class PlannedCall {
 
  private:
   Operator op_;
-  Operand src_;                   ///< the layout and type that x must have; no owner
+  Operand src_;                   ///< the layout and type that x must have, without an owner
   std::optional<Operand> dst_{};  ///< the layout and type that out must have
   detail::Planned prepared_{};
 };

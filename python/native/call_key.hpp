@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key of a call's plan, made from Python objects, since converting them would take longer than the rest of a small call.
+// The key of a call's plan, made from Python objects, since converting them to argument values would take longer than the rest of a
+// small call.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +23,10 @@ class CallKey : public detail::PlanKey {
   }
 
  private:
-  /// The kind of a value. The key has the kind before the value's words, so values of different kinds have different keys.
+  /// The kind of a value. The key holds the kind before the value, so values of different kinds have different keys.
   enum Kind : std::int64_t { none, integer, boolean, real, word, list, array };
 
-  /// Adds a value. Gives up the key for kinds of values that calls rarely have.
+  /// Adds a value. Gives up the key, so that the plan is not cached, for kinds of values that calls rarely have.
   void add_value(PyObject* value) {
     if (value == Py_None) return add(none);
     if (PyLong_CheckExact(value)) return add_integer(value);

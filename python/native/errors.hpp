@@ -32,8 +32,8 @@ auto named(std::string_view name, F&& f) {
 /// Returns the text with its list written as a Python tuple: "tile 1 at position (0, 1)".
 std::string in_python_terms(std::string_view text);
 
-/// Drops Python's current exception, with which an object showed that it lacks a property. Interrupts and MemoryError are raised
-/// again.
+/// Clears Python's current exception, which only says that an object lacks a property. Interrupts and MemoryError are raised
+/// instead.
 void drop_answer();
 
 /// Returns a str in UTF-8; characters that UTF-8 lacks are written with backslashes.

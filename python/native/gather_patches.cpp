@@ -50,13 +50,13 @@ class Corners {
     rank_ = static_cast<int>(last[1]);
     kind == 'i' ? read<std::int64_t>(found, NPY_INT64) : read<std::uint64_t>(found, NPY_UINT64);
   }
-  /// Returns (B.., n).
+  /// Returns the shape of the corners without their last axis: (B.., n).
   const Dims& lists() const { return lists_; }
   std::int64_t count() const { return count_; }
   int rank() const { return rank_; }
   const std::int64_t* at(std::int64_t i) const { return values_.data() + i * rank_; }
 
-  /// Throws for a corner whose patch is not wholly inside.
+  /// Throws Error(value) for a corner whose patch is not wholly inside the image.
   void check(const Dims& extents, const Dims& size) const {
     for (std::int64_t i = 0; i < count_; ++i)
       for (int axis = 0; axis < rank_; ++axis)
@@ -89,7 +89,7 @@ class Corners {
     const auto text = [&]() -> nb::object { return nb::module_::import_("patchfold._errors").attr("value_text")(object); };
     return utf8_of(or_stop(text));
   }
-  /// Returns the index of a corner, as "2, 0".
+  /// Returns the index of corner i as a text, such as "2, 0".
   std::string place(std::int64_t i) const {
     std::string text;
     for (int axis = lists_.size() - 1; axis >= 0; i /= lists_[axis--])
@@ -112,7 +112,7 @@ class Corners {
     }
     values_.reserve(static_cast<std::size_t>(count_ * rank_));
     for (const T value : std::span(static_cast<const T*>(PyArray_DATA(array)), std::size_t(count_ * rank_)))
-      // Larger values are outside the image too.
+      // A value beyond int64 becomes the largest int64, which is outside of every image too.
       values_.push_back(std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value)
                                                            : std::numeric_limits<std::int64_t>::max());
   }
@@ -140,7 +140,7 @@ Dims patch_size(nb::handle object, const Dims& extents) {
   return size;
 }
 
-/// Returns the bytes from the first element to the i-th one, row-major, of the first axes of a tensor.
+/// Returns the distance in bytes from the first element to element i, which is counted row-major over axes with these extents.
 std::int64_t offset_of(std::int64_t i, const Dims& extents, const Dims& strides) {
   std::int64_t offset = 0;
   for (int axis = extents.size() - 1; axis >= 0; i /= extents[axis--]) offset += i % extents[axis] * strides[axis];

@@ -21,7 +21,7 @@
 
 namespace patchfold::python {
 
-/// Calls f(), which may ask for the lock, and returns its result.
+/// Returns the result of f(), which may ask for the lock. Never returns if the interpreter ends the thread.
 template <class F>
 auto or_stop(F&& f) {
 #if PATCHFOLD_THREADS_ARE_UNWOUND
@@ -35,7 +35,7 @@ auto or_stop(F&& f) {
 #endif
 }
 
-/// A scope in which the lock is free.
+/// A scope in which this thread does not hold the lock.
 class Unlocked {
  public:
   Unlocked() : state_(PyEval_SaveThread()) {}

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view adjoint_word = "adjoint ";
 
-/// Returns whether each element of the image is in exactly one element of the columns, so that the adjoint need not add.
+/// Returns whether the columns hold each element of the image exactly once, so that the adjoint copies and need not add.
 bool is_one_to_one(const Geometry& g) {
   return std::all_of(g.axes.begin(), g.axes.end(), [](const SpatialAxis& axis) {
     return axis.kernel == axis.stride && axis.dilation == 1 && axis.pad_begin >= 0 &&
@@ -38,7 +38,7 @@ Geometry adjoint_of(const Geometry& g, std::string_view op) {
   return adjoint;
 }
 
-/// Returns the geometry with axes of samples before all other axes of both tensors.
+/// Returns the geometry with the axes `samples` before all other axes of both tensors.
 Geometry with_samples(const Geometry& g, const Dims& samples) {
   const int added = samples.size();
   Geometry result = g;
@@ -67,7 +67,7 @@ Geometry with_samples(const Geometry& g, const Dims& samples) {
   return result;
 }
 
-/// Returns the index that is this whole axis of both tensors; null if there is none.
+/// Returns the shared index that counts the whole of axis number `axis` in both tensors; null if there is none.
 template <class AnyGeometry>
 auto* index_of_axis(AnyGeometry& g, int axis) {
   const auto fits = [&](const SharedIndex& index) {
@@ -145,7 +145,7 @@ void run_linear(const nb::str& text, nb::handle x, nb::handle out) {
   const std::string_view op = call.lowering.names.op;
   const bool has_data = call.lowering.geometry.has_data;
   const Operand src = has_data ? operand_of(x, {op, "x"}, false) : Operand{};
-  const Operand dst = operand_of(out, {op, "out"}, is_numpy(out));  // a new buffer is memory that DLPack lends
+  const Operand dst = operand_of(out, {op, "out"}, is_numpy(out));  // any other `out` is a new buffer, which counts as read-only
   const int added = std::max(dst.view.shape.size() - call.output().size(), 0);
   const Dims samples = dst.view.shape.slice(0, added);
   if (has_data && !(src.view.shape == joined(samples, call.input())))

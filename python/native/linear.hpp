@@ -13,7 +13,7 @@
 
 namespace patchfold::python {
 
-/// A call: a problem (table.hpp), after the word "adjoint" for the adjoint of its operator:
+/// A call: the text of a problem (table.hpp). The word "adjoint" before it means the adjoint of the operator:
 ///   unfold float32 1x3x8x8 kernel_size=3,3          adjoint unfold float32 1x3x8x8 kernel_size=3,3
 /// The adjoint takes a tensor with the shape of the operator's output, and gives a tensor with the shape of the operator's data.
 /// The fill counts as 0. An operator that pads with elements of the image, or that averages, has no adjoint: Error(value).
@@ -24,12 +24,13 @@ struct LinearCall {
 
   const Dims& input() const { return lowering.geometry.data; }
   const Dims& output() const { return lowering.geometry.output; }
-  /// Returns the number of batch axes: the first axes of both tensors, along which the call works on each element alone.
+  /// Returns the number of batch axes: the first axes of both tensors along which the output at each index depends only on the
+  /// input at this index.
   int batch_axes() const;
-  /// Changes the extents of the batch axes to the first ones of `shape`.
+  /// Sets the extents of the batch axes to the first extents of `shape`.
   void set_batch(const Dims& shape);
-  /// Returns a plan for row-major tensors. Both begin with the axes `samples`, any number of them; the plan makes the call
-  /// for each sample.
+  /// Returns a plan for row-major tensors. Both begin with any number of additional axes, whose extents are `samples`; the plan
+  /// makes the call for each sample.
   Plan plan(const Dims& samples) const;
   /// Returns a plan for tensors of any strides. `input` is ignored if the operator has no data input.
   Plan plan(const Dims& samples, const ConstTensorView& input, const TensorView& output) const;
@@ -38,7 +39,7 @@ struct LinearCall {
 /// Returns the call that a text describes. Throws Error(usage) for other text, and the operator's own errors.
 LinearCall linear_call(std::string_view text);
 
-/// Throws Error(usage) that says that a system ran a call on buffers that do not fit the call.
+/// Throws Error(usage), which says that the system ran a call on buffers that do not fit the call.
 [[noreturn]] void refuse_call(const char* system, std::string rule, std::string given, std::string expected);
 
 void bind_linear(nanobind::module_& module);

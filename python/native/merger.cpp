@@ -111,8 +111,8 @@ std::int64_t index_of(nb::handle index) {
   return std::get<std::int64_t>(value(op, "index", ArgumentKind::integer, index));
 }
 
-/// Returns (channels, type) of the first result, which all results share. Throws for a tile that the merger would refuse, so that
-/// no output is made for it.
+/// Returns the untiled extents and the element type of the first result, which hold for all results. Throws for a tile that the
+/// merger would refuse, before an output is made for it.
 nb::tuple facts_of_first(const Tiling& tiling, const MergeSpec& spec, nb::handle index, nb::handle tile) {
   const std::int64_t number = index_of(index);
   try {
@@ -189,7 +189,7 @@ MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dt
   return spec;
 }
 
-/// A scope in which a call is in the list of calls inside the merger.
+/// A scope in which a call is listed in calls_, as a call that is inside the merger.
 class TileMerger::Visit {
  public:
   Visit(TileMerger& merger, nb::handle sink) : merger_(merger) {

@@ -219,7 +219,7 @@ NB_MODULE(_core_of_main, module) {
 }
 
 /// Makes the module, in the main interpreter only: nanobind and NumPy keep one interpreter's types for the whole process,
-/// and a second interpreter would take them from the first.
+/// which a second interpreter would use.
 extern "C" NB_EXPORT PyObject* PyInit__core() {
   // The main interpreter's number is 0: https://docs.python.org/3/c-api/subinterpreters.html
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return PyInit__core_of_main();

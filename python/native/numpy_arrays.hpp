@@ -10,7 +10,7 @@
 
 namespace patchfold::python {
 
-/// The operator and the argument of an array, for errors.
+/// The operator and the argument that an error about an array names.
 struct ArrayRole {
   std::string_view op;
   std::string_view argument;

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::string_view rearrange_name = "rearrange";
 
-/// Returns the strides of the parts of axes. Products wrap, since strides of an array without elements do not matter.
+/// Returns the byte strides of all parts. A product may wrap, which happens only in an array without elements, whose strides do not
+/// matter.
 Dims strides_of_parts(const Dims& strides, const Dims& counts, const Dims& parts) {
   Dims result = parts;
   int part = 0;

@@ -44,7 +44,7 @@ inline nb::object own_copy(nb::handle object, bool nested = false) {
 }
 #endif
 
-/// The positional arguments of a call, stored without an allocation for all operators.
+/// The positional arguments of a call. Up to 24, enough for every operator, are stored without an allocation.
 class Handles {
  public:
   explicit Handles(const nb::args& arguments) : size_(arguments.size()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs calls for the library for TensorFlow (plugins/tensorflow), on TensorFlow's own memory.
+// Runs the calls that the library for TensorFlow (plugins/tensorflow) passes on, in TensorFlow's own memory.
 #include <algorithm>
 #include <cstring>
 #include <new>

@@ -20,7 +20,7 @@
 
 namespace patchfold::python {
 
-/// Returns an error with Python's names of the arguments.
+/// Returns the error, with the argument under its name in Python.
 Error in_python_names(const Error& error);
 template <class F>
 auto renamed(F&& f) {
@@ -31,7 +31,7 @@ auto renamed(F&& f) {
   }
 }
 
-/// Reads an argument of a tiling or a merge, like value_of for operators.
+/// Returns the value of an argument of a tiling or a merge, as value_of does for operators.
 ArgumentValue value(std::string_view op, std::string_view name, ArgumentKind kind, nb::handle object,
                     std::span<const std::string_view> choices = {});
 /// Returns the words of the values of E that `allows` accepts; of all values if `allows` is null.
@@ -42,7 +42,7 @@ std::vector<std::string_view> words_of(bool (*allows)(E) noexcept) {
     if (allows == nullptr || allows(each.value)) list.push_back(each.word);
   return list;
 }
-/// Returns the value that a str stands for.
+/// Returns the value of E whose word is the str `object`.
 template <Worded E>
 E choice(std::string_view op, std::string_view name, nb::handle object, bool (*allows)(E) noexcept = nullptr) {
   return *patchfold::value_of<E>(std::get<std::string>(value(op, name, ArgumentKind::choice, object, words_of(allows))));
@@ -56,14 +56,15 @@ MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dt
 DType element_type_named(const std::string& name, std::string_view argument);
 /// Returns the operand to which a merge writes.
 Operand destination(nb::handle out);
-/// Throws Error(dtype) unless a merge of elements like these can write to `out`.
+/// Throws Error(dtype) unless a merge of tiles with the element type of `like` can write to `out`.
 void check_destination(const MergeSpec& spec, const Operand& out, const Operand& like);
-/// Returns an error of a merge, with the names that types unknown to the library have in the array `like`.
+/// Returns an error of a merge. If the library knows the element type only as "opaque", the error gets the type's name in the array
+/// `like`.
 Error with_type_of(const Operand& like, const Error& error);
 
-/// patchfold::Merger for Python: into an array, or into a sink. A sink has room(shape), which gives an object with `memory`
-/// and `result()`, and write(start, stop, band). The sink is an argument of every call, and the merger does not keep it, so that
-/// the garbage collector sees every reference to the sink.
+/// patchfold::Merger for Python, which merges into an array or into a sink. A sink is a Python object with two methods: room(shape)
+/// returns an object with `memory` and `result()`; write(start, stop, band) takes finished rows. The sink is an argument of every
+/// call, and the merger does not keep it, so that the garbage collector sees every reference to the sink.
 ///
 /// Dropping the last reference to a tile may run any Python code, but the merger releases tiles in threads without the
 /// interpreter's lock. So released tiles wait in a list until a call has left the merger and holds the lock.
@@ -76,7 +77,8 @@ class TileMerger {
 
   void add(nb::handle index, nb::handle tile, nb::handle weight, nb::handle sink);
   void finish(nb::handle sink);
-  /// Throws Error(value) if a function that this merger calls has called it again: such a call would wait for itself.
+  /// Throws Error(value) if this thread is already inside the merger, as when a sink calls the merger: the call would wait for
+  /// itself.
   void check_outside();
   std::int64_t waiting_bytes();
   std::int64_t peak_bytes();
@@ -84,8 +86,8 @@ class TileMerger {
  private:
   class Sink;
   class Visit;
-  /// A call that is inside the merger, on the heap and not on the stack of its thread: a sink may switch to another
-  /// greenlet.
+  /// A call that is inside the merger. It lies on the heap, not on the stack of its thread, since a sink may switch to another
+  /// greenlet, which exchanges the stack.
   struct Call {
     std::thread::id thread;
     nb::handle sink;
@@ -102,7 +104,7 @@ class TileMerger {
   void work(nb::handle sink, What&& what, F&& f);
 
   Tiling tiling_;
-  Operand like_;  ///< the type of all tiles, without memory
+  Operand like_;  ///< has the type of all tiles, and no memory
   Operand out_;
   std::unique_ptr<Sink> sink_{};
   std::mutex mutex_{};  ///< guards calls_ and released_; nothing is called while it is held
@@ -115,7 +117,7 @@ class TileMerger {
 class BoxMergerOf {
  public:
   BoxMergerOf(const Tiling& tiling, MergeSpec spec, nb::handle like, nb::handle channels);
-  /// Merges a box into `out`. box: a pair for each tiled axis; pieces: pairs of a tile's number and an array.
+  /// Merges a box into `out`. box: (begin, end) for each tiled axis; pieces: pairs (number of a tile, array).
   void merge(const std::vector<std::pair<std::int64_t, std::int64_t>>& box, const nb::list& pieces, nb::handle out) const;
 
  private:

@@ -17,7 +17,7 @@
 namespace patchfold::python {
 namespace {
 
-/// The used part of DLPack's C exchange API, version 1 (dlpack.h from 1.2 on).
+/// The part of DLPack's C exchange API, version 1 (dlpack.h from 1.2 on), that this file uses.
 struct ExchangeApi {
   std::uint32_t major;
   std::uint32_t minor;
@@ -285,7 +285,7 @@ Dims torch_strides_like(const ConstTensorView& input, const Dims& shape) {
   std::int64_t least = 0;
   for (const int axis : {1, 3, 2, 0}) {
     if (input.shape[axis] == 0 || input.strides[axis] < least) return row_major();
-    if (axis == 0 && least == input.strides[1]) return row_major();  // one pixel of one channel
+    if (axis == 0 && least == input.strides[1]) return row_major();  // ambiguous (one pixel of one channel): as in torch
     least = input.strides[axis] * input.shape[axis];
   }
   const Dims last = torch_strides({shape[0], shape[2], shape[3], shape[1]}, input.element_size);

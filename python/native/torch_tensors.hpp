@@ -14,18 +14,18 @@ namespace patchfold::python {
 enum class TorchKind : std::uint8_t {
   other,     ///< no tensor, or a tensor that must go through torch's dispatcher
   plain,     ///< a dense tensor on the CPU, in a call that torch need not see: the memory may be read at once
-  recorded,  ///< a dense tensor on the CPU, in a call that belongs into the graph of derivatives
+  recorded,  ///< a dense tensor on the CPU, in a call that torch must record for its derivative
 };
 
 /// Returns whether an object is a tensor, also of a subclass. Returns false until the program has imported torch.
 bool is_torch(nb::handle object);
 
-/// Returns the kind of a tensor for operators that torch's dispatcher knows. A plain call has no modes, transforms of
-/// torch.func, forward-mode derivatives, tracing, profiling, subclasses, and lazy conj or neg bits.
+/// Returns how an operator that torch's dispatcher knows may read a tensor. A plain call has no modes, transforms of torch.func,
+/// forward-mode derivatives, tracing, profiling, subclasses, or lazy conj or neg bits.
 TorchKind torch_kind(nb::handle object);
 
-/// Returns the view of a plain or recorded tensor, which must outlive the view. Returns nothing for element types that this library
-/// lacks.
+/// Returns the view of a plain or recorded tensor. The tensor must outlive the view. Returns nothing for element types that this
+/// library lacks.
 std::optional<TensorView> torch_view(nb::handle tensor);
 
 /// Returns the view of a dense tensor on the CPU, if a plain read loses no derivative and no trace of the call. Returns nothing for
@@ -37,8 +37,8 @@ nb::object new_torch(nb::handle like, const Dims& shape, const Dims& strides, st
 
 /// Returns the byte strides of a row-major tensor by torch's rule: an extent of 0 counts as 1.
 Dims torch_strides(const Dims& shape, std::size_t element_size);
-/// Returns the byte strides of an output in the memory format of the input: channels last or row-major. torch counts some row-major
-/// strides as channels last.
+/// Returns the byte strides of an output in the memory format of the input: channels last or row-major. As in torch, some row-major
+/// strides count as channels last.
 Dims torch_strides_like(const ConstTensorView& input, const Dims& shape);
 
 }  // namespace patchfold::python

@@ -12,7 +12,7 @@
 namespace patchfold::python {
 namespace {
 
-/// The operator and the argument of an object, for errors.
+/// The operator and the argument that an error names.
 struct Place {
   std::string_view op;
   std::string_view argument;
@@ -48,8 +48,8 @@ bool is_integer(nb::handle object) {
   return PyIndex_Check(object.ptr()) != 0 && !has_axes(object);
 }
 
-/// Returns an object's index. An exception from the object's own code is not caught; the interpreter's TypeError becomes
-/// Error(type).
+/// Returns what an object's __index__ returns. An exception from the object's own code is not caught; the interpreter's TypeError
+/// becomes Error(type).
 nb::object index_of(const Place& place, nb::handle object) {
   nb::object index = nb::steal(PyNumber_Index(object.ptr()));
   if (index.is_valid()) return index;
@@ -78,7 +78,7 @@ struct Items {
   nb::handle operator[](Py_ssize_t i) const { return PyTuple_GetItem(tuple.ptr(), i); }
 };
 
-/// Returns the first 1000 items of a sequence, which may be endless: enough items to refuse a longer sequence.
+/// Returns the first 1000 items of a sequence, which may be endless. No argument may have as many, so the rest is not needed.
 Items first_items(PyObject* sequence) {
   const nb::object iterator = nb::steal(PyObject_GetIter(sequence));
   if (!iterator.is_valid()) return {};
@@ -159,7 +159,8 @@ std::optional<ArgumentValue> number_of(const Place& place, nb::handle object) {
   return std::nullopt;
 }
 
-/// Returns a shape input that is given as an array, with the array's type and shape, since operators check both.
+/// Returns the value of an argument that is an input tensor, such as a shape, if it is an array. The array's type and shape are
+/// kept, since operators check them.
 std::optional<ArgumentValue> index_tensor_of(const Place& place, nb::handle object) {
   if (!PyArray_Check(object.ptr())) return std::nullopt;
   auto* array = reinterpret_cast<PyArrayObject*>(object.ptr());
@@ -185,7 +186,8 @@ constexpr std::array<std::string_view, 4> padding_rules = {"valid", "same", "sam
   throw Error({ErrorCode::value, std::string(place.op), std::string(place.argument), rule, text_of(object), expected});
 }
 
-/// Returns the word of patchfold for a text that is this word or another system's word; nothing for other texts.
+/// Returns the one of `words` that a text means: the text itself, or patchfold's word for another system's. Returns nothing for
+/// other texts.
 std::optional<std::string> word_of(nb::handle object, std::span<const std::string_view> words) {
   const std::string text = utf8_of(object);
   for (const std::string_view word : {std::string_view(text), word_here(text)})

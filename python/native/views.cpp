@@ -91,7 +91,7 @@ class View {
   std::size_t size_ = 0;
 };
 
-/// The places of the axes of an array: batch, channel, and the spatial axes, which a view divides.
+/// Where the batch axes, the channel axis and the spatial axes of an array lie. A view cuts each spatial axis in two.
 struct Places {
   int rank;  ///< the number of spatial axes
   int batch;

@@ -107,8 +107,8 @@ std::string_view text_of_call(const xla::Attributes& attributes) {
   refuse_call("XLA", "must have an attribute that is text", "", "call");
 }
 
-/// Returns a plan for buffers of these shapes and types only. argument: null for an operator without data. The batch is that
-/// of the buffers: XLA may cut it for several devices, and it is open in some programs.
+/// Returns a plan for buffers of these shapes and types only. argument: null for an operator without data. The extents of the batch
+/// are taken from the buffers, not from the text: XLA may split a batch over several devices, and some programs leave it open.
 Plan plan_of(std::string_view text, const xla::Buffer* argument, const xla::Buffer& result) {
   LinearCall call = linear_call(text);
   if (call.lowering.geometry.has_data != (argument != nullptr))

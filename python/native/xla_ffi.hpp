@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The used part of XLA's foreign function interface.
+// The part of XLA's foreign function interface that patchfold uses.
 //
 // The structs are copied from XLA's C API (xla/ffi/api/c_api.h, version 0.3), so that a build needs neither XLA nor jaxlib. Only
 // the package of jaxlib, of 80 MB, has this header. XLA keeps the layout of the structs: it only appends fields, and each struct

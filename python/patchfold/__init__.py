@@ -106,7 +106,8 @@ _LAZY = {
     "torch": ("torch",),
     "torchio": ("torchio", "torch"),
 }
-"""Modules with the packages that they need, which may be missing or slow to import."""
+"""The modules that are imported at their first use, with the packages that they need, which may be missing or slow to
+import."""
 
 if not _t.TYPE_CHECKING:  # a type checker would accept every name as an attribute of this module
 

@@ -19,7 +19,7 @@ def places() -> Iterator[Path]:
     package = Path(__file__).resolve().parent
     for installed in metadata.distributions(name="patchfold", path=[str(package.parent)]):
         yield from (Path(str(file.locate())) for file in installed.files or () if file.name == NAME)
-    yield package.parent / "bin" / NAME  # pip install --target, which records no place
+    yield package.parent / "bin" / NAME  # pip install --target, which does not record the program's path
     yield Path(sysconfig.get_path("scripts")) / NAME
     if found := shutil.which(NAME):
         yield Path(found)

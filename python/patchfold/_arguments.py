@@ -43,7 +43,7 @@ def per_axis(value: Any, rank: int) -> tuple[int, ...]:
 
 def read_once(value: Any, default: Any = None) -> Any:
     """Reads an integer or a sequence of integers once, so that later code uses the same values as the check. Returns the
-    default for None. Returns other values unchanged, since the check refuses them."""
+    default for None. Returns other values unchanged, since a later check refuses them."""
     if value is None:
         return default
     if not is_list(value):
@@ -83,7 +83,7 @@ def first_entries(value: Any, most: int = 1000) -> tuple[Any, ...] | None:
 
 
 def warn(message: str) -> None:
-    """Warns at the line that called the package."""
+    """Warns with the line outside of the package that made the call."""
     frame: FrameType | None = sys._getframe(1)
     level = 2
     while frame is not None and frame.f_globals.get("__name__", "").startswith("patchfold."):
@@ -92,14 +92,15 @@ def warn(message: str) -> None:
 
 
 def positions_of(function: str, columns: Positions, stacklevel: int = 3) -> Positions:
-    """Returns the value of ``columns``, the old name of ``positions``, which is read until 1.0. Warns at the line that
-    called the package."""
+    """Returns the value of ``columns``, the old name of ``positions``, which is read until 1.0. Warns with the line outside
+    of the package that made the call."""
     message = f"patchfold.{function}: columns is now called positions; the old name works until 1.0"
     warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)
     return columns
 
 
 def same_pads(extent: int, size: int, stride: int, dilation: int, *, upper: bool = True) -> tuple[int, int]:
-    """Returns the pads that ceil(extent / stride) windows need; an odd element goes to the end, or to the beginning."""
+    """Returns the pads that ceil(extent / stride) windows need; an odd element goes to the end with `upper`, else to the
+    beginning."""
     total = max((-(-extent // stride) - 1) * stride + (size - 1) * dilation + 1 - extent, 0)
     return (total // 2, total - total // 2) if upper else (total - total // 2, total // 2)

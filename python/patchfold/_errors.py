@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-_MOST = 1000  # the most characters of a part, as in the library
+_MOST = 1000  # the most characters of each part of a message, as in the library
 
 
 class Error(Exception):

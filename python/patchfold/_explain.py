@@ -51,15 +51,15 @@ def explain(
 
     The text, and the picture that a notebook shows, have: shapes with the formula of each extent; the patches over the
     padded image; how many patches use each element; the order inside a patch in torch, TensorFlow, ONNX, OpenVINO and
-    MATLAB; the columns of a tiny problem; bytes. For large shapes both show the beginning and the end, with a note about the
-    part that is left out.
+    MATLAB; the columns of a tiny problem; bytes. For large shapes, the text and the picture show the beginning and the end,
+    with a note about the part that is left out.
 
     Arguments:
         op: a name of ``patchfold.operators()``; or a Plan, a Tiling or a Merger.
-        shape: the shape of the data; coverage ignores it, and what is no name has its own.
+        shape: the shape of the data; coverage ignores it, and a Plan, a Tiling or a Merger has its own.
         dtype: the element type, under NumPy's or patchfold's name.
-        plan: whether the text shows how the library runs the operator, too.
-        attributes: the operator's arguments by the names of the table; of a Tiling window, reduce, fill and mask, as for
+        plan: whether the text also shows how the library runs the operator.
+        attributes: the operator's arguments by the names of the table; for a Tiling window, reduce, fill and mask, as for
             Merger.
 
     Returns an Explanation: ``str()`` gives the text, ``svg`` the picture.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A text and a picture that a terminal and a notebook show."""
+"""The text and the picture of an explanation, for a terminal and for a notebook."""
 
 from __future__ import annotations
 

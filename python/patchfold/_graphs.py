@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions that torch.compile calls as a whole, since it cannot trace native functions.
 
-``import patchfold.torch`` makes torch.compile call them. ``import patchfold`` alone must not import torch: until then
-torch.compile calls them outside of its graphs, and says what to import where no graph may break. torch.compile reads
-attributes of functions that start with "_torchdynamo".
+``import patchfold.torch`` makes torch.compile call them inside its graphs. ``import patchfold`` alone must not import torch,
+so until then torch.compile calls them outside of its graphs. Where no graph may break, its error says what to import.
+torch.compile finds out by attributes of the functions whose names start with "_torchdynamo".
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ._tiles import apply
 
 
 def functions() -> list[types.FunctionType]:
-    """Returns the functions with operators that take a tensor."""
+    """Returns the functions that call operators on a tensor."""
     found: list[Any] = [patches.gather_patches, reconstruct.reconstruct, rearrange.copy, table.run]
     found += [views.space_to_depth_view, views.unfold_view]
     for module in (blocks, columns, keras, onnx, openvino, tensorflow):
@@ -27,7 +27,7 @@ def functions() -> list[types.FunctionType]:
 
 
 def prepare() -> None:
-    """Has torch.compile call all functions outside of its graphs, with a hint for its error."""
+    """Makes torch.compile call all functions outside of its graphs, and gives it a hint for its error."""
     for function in functions():
         _keep_outside(function, "import patchfold.torch, and torch.compile takes this function as it is")
     for outside in (columns.coverage, patches.iter_unfold, table.plan, apply.apply_tiled):
@@ -36,7 +36,7 @@ def prepare() -> None:
 
 
 def enter(allow: Callable[[Any], Any]) -> None:
-    """Makes torch.compile call the functions in its graphs, by a function of torch."""
+    """Makes torch.compile call the functions in its graphs. allow: torch's function that permits one function."""
     for function in functions():
         for attribute in ("_torchdynamo_disable", "_torchdynamo_disable_msg"):
             function.__dict__.pop(attribute, None)

@@ -24,7 +24,7 @@ Element = TypeVar("Element", bound=np.generic)
 """The element type of a NumPy array, for functions whose result has another number of axes."""
 
 Shape = TypeVar("Shape", bound=tuple[int, ...])
-"""A shape as a tuple, which gives the number of axes of the result."""
+"""A shape as a tuple, which tells a type checker the number of axes of the result."""
 
 
 class Operation(Protocol):
@@ -61,7 +61,7 @@ PaddingMode: TypeAlias = (
 
 Layout: TypeAlias = Literal["channels_first", "channels_last"]
 Order: TypeAlias = Literal["channel", "kernel", "c k", "k c", "c kh kw", "kh kw c", "c kd kh kw", "kd kh kw c"]
-"""The slow index of an axis of channels and taps, or all indices in order."""
+"""The slow index of an axis of channels and taps, or all indices of the axis in order."""
 
 Positions: TypeAlias = Literal["flat", "grid"]
 FoldReduce: TypeAlias = Literal["sum", "mean"]
@@ -79,10 +79,10 @@ Reduce: TypeAlias = Literal["mean", "sum", "max", "min", "first", "last", "cente
 WindowName: TypeAlias = Literal["ones", "linear", "hann", "cosine", "gaussian"]
 
 Overlap: TypeAlias = Int | float | Ints | Sequence[float]
-"""Elements or fractions of the tile, for every tiled axis or for each."""
+"""Elements or fractions of the tile: one number for every tiled axis, or one for each."""
 
 Scale: TypeAlias = Int | float | Fraction | Sequence[Int | float | Fraction]
-"""Output elements for each element, for every tiled axis or for each."""
+"""Output elements for each element of the array: one number for every tiled axis, or one for each."""
 
 Window: TypeAlias = WindowName | tuple[Literal["gaussian"], float] | Sequence[npt.ArrayLike] | npt.NDArray[Any] | Any
 """Weights by name, as one list for each tiled axis, or as an array."""
@@ -97,7 +97,7 @@ Box: TypeAlias = slice | Sequence[slice | Sequence[Int | None]]
 """A part of an output: a slice, or (start, stop), for each tiled axis."""
 
 Progress: TypeAlias = bool | Callable[[int, int], Any]
-"""True for a bar; or a function that is called with (done, all)."""
+"""True for a bar; or a function that is called with (done, all): numbers of tiles, or of chunks."""
 
 Fill: TypeAlias = Number
 
@@ -109,7 +109,7 @@ Nodata: TypeAlias = Number | Literal["none"]
 
 
 class WindowSettings(TypedDict, total=False):
-    """The settings of the places of patches, in unfold and in all functions that undo it."""
+    """The settings that decide where patches lie, of unfold and of all functions that undo it."""
 
     stride: IntOrInts
     dilation: IntOrInts

@@ -117,7 +117,8 @@ def unfold(
         l = (extent + 2 * padding - (k - 1) * dilation - 1) // stride + 1. An image smaller than a patch has no positions:
         L = 0.
 
-    Formula: result[n, c * kh*kw + tap, position] = x[n, c, position * stride + tap * dilation - padding]; 0 outside.
+    Formula: result[n, c * kh*kw + tap, position] = x[n, c, position * stride + tap * dilation - padding], for each axis;
+        0 outside. tap and position count both axes, row-major.
 
     Elsewhere: patchfold.unfold; torch nn.functional.unfold; TensorFlow image.extract_patches (other order); ONNX none;
         OpenVINO ExtractImagePatches (other order); MATLAB im2col.

@@ -58,8 +58,8 @@ def to_processor(array: Any, op: str, argument: str) -> Any:
 
 
 def to_device(array: Any, device: Any, op: str) -> Any:
-    """Returns the array on a device. device: torch's name for a tensor, a device or platform of JAX for its arrays, the
-    argument of the array API's ``to_device`` for others; None: the array itself."""
+    """Returns the array on a device. device: for a tensor a device of torch; for an array of JAX a device or platform of
+    JAX; for others the argument of the array API's ``to_device``. None: the array itself is returned."""
     if device is None:
         return array
     try:

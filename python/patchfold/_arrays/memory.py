@@ -18,7 +18,8 @@ from .dtypes import SHARED_WITH_NUMPY, SIZES
 from .kinds import device_type, dlpack_device, is_numpy, is_torch, module_of, speaks_dlpack
 
 WITHOUT_OUT = ("plan", "iter_unfold", "unfold_view", "space_to_depth_view", "explain_order")
-"""The functions that have no ``out``. Others record a call of torch that has none, and refuse a call with one."""
+"""The functions without a parameter ``out``. All others let torch record a call without ``out``, and refuse to record one
+with it."""
 Memory: TypeAlias = RawArray | npt.NDArray[Any]
 """The memory of an array; a NumPy array if NumPy has the element type, since NumPy arrays pass to native code fastest."""
 
@@ -48,7 +49,7 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
 
 
 def array_instead(value: Any, argument: str) -> str:
-    """Returns a hint with the call that turns a value into a NumPy array; empty for other values."""
+    """Returns a hint with the call that turns a value into a NumPy array; empty if there is no such call."""
     if isinstance(value, type) or _traced_hint(value):
         return ""
     known = isinstance(value, (list, tuple, int, float)) or hasattr(value, "__array__")
@@ -57,7 +58,8 @@ def array_instead(value: Any, argument: str) -> str:
 
 
 def _traced_hint(value: Any) -> str:
-    """Returns a hint for a tensor without elements, in a function that a framework traces."""
+    """Returns a hint for a tensor that has no elements, since a framework traces the function that uses it; empty for other
+    values."""
     module = module_of(value)
     if module == "jax" and "Tracer" in type(value).__name__:
         return "inside jit, grad or vmap: the same function of patchfold.jax"
@@ -74,7 +76,8 @@ def new_output(like: Any, shape: tuple[int, ...], dtype: str) -> Output | Dlpack
 
 
 def new_room(kind: Any, like: Any, shape: tuple[int, ...], dtype: Any) -> Output | DlpackOutput:
-    """Returns memory for a result of the kind of ``kind``, or of ``like`` if arrays like ``kind`` lack the element type."""
+    """Returns memory for a result of the same kind as ``kind``, or as ``like`` if arrays of the first kind lack the element
+    type."""
     name = str(dtype)
     if is_numpy(kind):
         found = _numpy_type(dtype)
@@ -97,7 +100,7 @@ def _numpy_type(dtype: Any) -> np.dtype[Any] | None:
 
 
 def new_numpy(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Returns a new array. More bytes than NumPy can count raise MemoryError too."""
+    """Returns a new array. Raises MemoryError also for more bytes than NumPy can count."""
     try:
         return np.empty(shape, dtype)
     except ValueError as error:
@@ -170,7 +173,7 @@ def _checked_torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -
             raise InvalidType(op, argument, "must hold its elements as they are", "a conj or neg view")
         tensor = tensor.resolve_conj().resolve_neg()
     if to_write and not tensor.is_inference():
-        torch.autograd.graph.increment_version(tensor)  # so that a backward pass that saved the tensor raises an error
+        torch.autograd.graph.increment_version(tensor)  # so that a backward pass that needs the old elements raises an error
     return torch_memory(tensor.detach() if tensor.requires_grad else tensor)
 
 
@@ -218,7 +221,7 @@ def _recorded(op: str, argument: str, to_write: bool, rule: str, given: str) -> 
 
 
 def unknown_type(op: str, argument: str, given: str) -> InvalidType:
-    """Returns the error for an element type of another library that this one lacks."""
+    """Returns the error for an array of another library with an element type that patchfold lacks."""
     name = argument if argument.isidentifier() else "x"
     expected = f"{name}.to(torch.complex64)" if given == "torch.complex32" else ""
     return InvalidType(op, argument, "must have an element type of this library", given, expected)

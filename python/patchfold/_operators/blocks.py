@@ -25,8 +25,8 @@ def space_to_batch(
     """Cuts the spatial axes into blocks and moves the offset within a block to the batch.
 
     Shapes: x is (N, .., I1..IR); the result is (N*K, .., (I1 + pads)/b1 .. (IR + pads)/bR) where K is the product of
-        block. With layout="channels_last" the axes after the batch are cut: (N, I1..IR, ..). R is the length of the
-        lists among the arguments; single numbers only stand for the two spatial axes of an x of 4 axes.
+        block. With layout="channels_last" the axes after the batch are cut: (N, I1..IR, ..). R is the length of the lists
+        among the arguments; without lists x must have 4 axes, of which two are spatial.
 
     Arguments:
         x: the image.
@@ -63,8 +63,8 @@ def batch_to_space(
     """Moves blocks of the batch back to the spatial axes. The inverse of space_to_batch.
 
     Shapes: x is (N*K, .., y1..yR); the result is (N, .., y1*b1 - crops .. yR*bR - crops) where K is the product of
-        block. With layout="channels_last" the axes after the batch grow. R is the length of the lists among the
-        arguments; single numbers only stand for the two spatial axes of an x of 4 axes.
+        block. With layout="channels_last" the axes after the batch grow. R is the length of the lists among the arguments;
+        without lists x must have 4 axes, of which two are spatial.
 
     Arguments:
         x: the batches.

@@ -85,18 +85,18 @@ def unfold(
     Shapes: x is (B.., C, I1..IR); the result is (B.., C*K, L), or (B.., C*K, l1..lR) with positions="grid". With
         layout="channels_last": (B.., I1..IR, C) to (B.., L, C*K) or (B.., l1..lR, C*K). K is the product of
         kernel_size; L is the product of the positions on each axis, l = (I + pads - (k - 1) * dilation - 1) // stride +
-        1, or 0 if that is negative. R is the length of the lists among the arguments; single numbers only stand for the
-        two spatial axes of an x of 4 axes. Every other rank of x is ambiguous and needs a list.
+        1, or 0 if that is negative. R is the length of the lists among the arguments; without lists x must have 4 axes, of
+        which two are spatial. Every other rank of x is ambiguous and needs a list.
 
     Arguments:
         x: the image.
         kernel_size: extents of a patch, at least 1; one number for every spatial axis or one for each.
         stride: step between patches, at least 1.
         dilation: step between the taps (elements) of a patch, at least 0.
-        padding: elements added at the ends of the spatial axes: one number for both ends of every axis, a list with a
-            number for each axis, a list with a pair (begin, end) for each axis, or a rule: "valid" adds none,
-            "same_upper" (also "same") gives ceil(extent / stride) positions with an odd element at the end,
-            "same_lower" with an odd element at the beginning. Negative numbers crop.
+        padding: elements added at the ends of the spatial axes: one number for both ends of every axis, a list with a number
+            for each axis, or a list with a pair (begin, end) for each axis. Negative numbers crop. Or a rule: "valid" adds
+            none; "same_upper" (also "same") and "same_lower" give ceil(extent / stride) positions, with an odd element at
+            the end or at the beginning.
         padding_mode: the values in the padding, as in numpy.pad: "constant", "edge", "reflect", "symmetric", "wrap".
         value: the fill for padding_mode="constant". An integer element type needs an integer in its range.
         layout: where the channels lie, "channels_first" or "channels_last".
@@ -201,10 +201,11 @@ def fold(
         position * stride + tap * dilation - pad_begin = y for each axis; 0 if there are none. A mean is rounded once, to
         nearest even, and the mean of equal elements is the element, bit for bit.
 
-    Types: numbers and booleans. The sum starts from +0 and runs in ascending order of the tap: float32, float64 and
-        complex in their own type, float16 and bfloat16 in float32 with one rounding at the end, integers modulo 2^n,
-        booleans with OR. Means do not wrap: they are summed in float64, float64 in pairs of float64, 64-bit integers in
-        128 bits; a boolean is the majority's. The bits do not depend on threads, processor or memory layout.
+    Types: numbers and booleans. The sum starts from +0 and runs in ascending order of the tap. float32, float64 and complex
+        are summed in their own type, float16 and bfloat16 in float32 with one rounding at the end, integers modulo 2^n,
+        booleans with OR. Means do not wrap. They are summed in float64; means of float64 in pairs of float64, those of
+        64-bit integers in 128 bits. The mean of booleans is that of the majority. The bits do not depend on threads,
+        processor or memory layout.
 
     Elsewhere: torch nn.functional.fold, nn.Fold (two spatial axes); TensorFlow the gradient of image.extract_patches,
         signal.overlap_and_add; ONNX Col2Im; OpenVINO Col2Im; MATLAB col2im(B, [m n], [mm nn], 'distinct'); Keras

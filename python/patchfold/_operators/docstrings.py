@@ -31,9 +31,9 @@ def described(
 ) -> Callable[[Function], Function]:
     """Returns a decorator that completes a function's docstring by the sections Arguments, Types and Errors.
 
-    operator: the operator of the table whose arguments the function takes. sums: whether the function adds elements; None
-    means as the operator. wrong_data: what is no array for this function. also_refuses: values beside numbers, words and
-    shapes that break a rule. sections: texts of sections by their titles. meanings: texts of arguments by their names, in
+    operator: the operator of the table whose arguments the function takes. sums: whether the function adds elements; None:
+    as the operator. wrong_data: the data for which the function raises InvalidType, in words. also_refuses: further reasons
+    for InvalidValue, in words. sections: texts of sections by their titles. meanings: texts of arguments by their names, in
     place of the table's or for arguments that the operator lacks. Sections that the docstring has already stay as they are.
     """
     spec = operator_named(operator)[1]
@@ -78,5 +78,5 @@ def _meaning(argument: ArgumentSpec, default: Any) -> str:
 
 
 def _filled(text: str, indent: int) -> str:
-    """Returns a text in lines, of which the first is indented by this much, the others by four more."""
+    """Returns a text in lines: the first is indented by `indent` spaces, the others by four more."""
     return indent * " " + f"\n{(indent + 4) * ' '}".join(re.findall(r"\S.{0,111}(?!\S)", text))

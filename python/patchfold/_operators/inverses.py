@@ -21,7 +21,8 @@ _unfold: Operation = Operator("unfold", data="input").__call__
 
 
 def described(of: str, cut: Callable[..., Any], **meanings: str) -> Callable[[Function], Function]:
-    """Returns a decorator that completes the docstring of a function which undoes `cut`, the function of an operator."""
+    """Returns a decorator that completes the docstring of a function that undoes `cut`. of: the operator that `cut`
+    calls."""
     return docstrings.described(
         of,
         sums=True,
@@ -51,11 +52,11 @@ def put_back(
     layout: Layout,
     reduction: Any,
 ) -> Array:
-    """Puts patches of a grid, whose elements are (taps, channel), back into the images that they were cut from.
+    """Puts a grid of patches, whose elements are in the order (taps, channel), back into the images that they were cut from.
 
     output_size: a number stands for every axis; without padding, None stands for the extents that the patches cover.
-    window: extents of a patch, steps between patches, steps between taps and the rule of padding, by the function's names. A
-    mean of patches that do not overlap is computed as a sum, which has derivatives.
+    window: extents of a patch, steps between patches, steps between taps and the rule of padding, in this order, by the
+    names of the caller's arguments. A mean of patches that do not overlap is computed as a sum, which has derivatives.
     """
     reduction = word_of(operator, "reduction", reduction, "mean", "sum")
     *named, (_, padding) = window.items()
@@ -68,7 +69,8 @@ def put_back(
         extents = _covered(operator, patches, sizes, rank, layout)
     axes = zip(*(per_axis(value, rank) for value in sizes), strict=False)
     disjoint = all((size - 1) * step + 1 <= stride for size, stride, step in axes)
-    # Means of other frameworks have no gradient; for one patch per element the sum differs only in the sign of -0.
+    # Outside of NumPy and torch a mean has no gradient, so a sum replaces it if patches do not overlap. It differs from the
+    # mean only in the sign of -0.
     reduce = reduction if not disjoint or is_numpy(patches) or is_torch(patches) else "sum"
     try:
         return _fold(patches, out, extents, *sizes, padding, layout, "kernel", "grid", None, reduce)
@@ -89,7 +91,7 @@ def _covered(operator: str, patches: Any, window: tuple[Any, ...], rank: int, la
 def im2col(operator: str, x: Array, out: Array | None, window: Mapping[str, Any]) -> Array:
     """Copies patches into columns (N, C*K, L): the inverse of a Col2Im with these arguments.
 
-    window: as for put_back, but in place of the rule of padding all begins, then all ends.
+    window: as for put_back, but in place of the rule of padding the pads: first the begins of all axes, then all ends.
     """
     *sizes, pads = window.values()
     both: Any = read_once(pads, 0)
@@ -106,7 +108,7 @@ def im2col(operator: str, x: Array, out: Array | None, window: Mapping[str, Any]
 
 
 def _names(window: Mapping[str, Any]) -> dict[str, str]:
-    """Returns the function's names of the neutral operators' arguments."""
+    """Returns a dict from the neutral operators' argument names to the caller's."""
     return dict(zip(("kernel_size", "stride", "dilation", "padding"), window, strict=True))
 
 
@@ -121,7 +123,7 @@ def word_of(operator: str, argument: str, word: Any, *words: str) -> Any:
 
 
 def inner(operator: str, argument: str, values: Any, rank: int) -> Any:
-    """Returns the numbers of the spatial axes: the inner part of a list [1, .., 1], or another value unchanged."""
+    """Returns the numbers of the spatial axes: the inner part of a list [1, .., 1]. Returns a single integer unchanged."""
     if is_integer(values):
         return values
     rule = f"must be [1, .., 1] with {rank} entries between"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls as one line of text, for systems that differentiate them.
 
-A call is what ``_core.linear_call`` returns, such as ``unfold f32 1x3x8x8 kernel_size=3,3``, after the word ``adjoint`` for
-the adjoint of the operator. Every operator is linear if its fill is 0.
+A call is what ``_core.linear_call`` returns, such as ``unfold f32 1x3x8x8 kernel_size=3,3``. The word ``adjoint`` before it
+means the adjoint of the operator. Every operator is linear if its fill is 0.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _unfold = _core.Operator("unfold").__call__
 
 
 def transposed(call: str) -> str:
-    """Returns the adjoint of a call without a fill; the adjoint of an adjoint is the operator."""
+    """Returns the adjoint of a call, whose fill counts as 0; the adjoint of an adjoint is the call of the operator."""
     word, _, rest = call.partition(" ")
     if "reduce=mean" in call.split(" "):
         raise InvalidValue("fold", "reduce", "has no derivative for a mean", "mean", "fold(..) / coverage(..)")
@@ -45,7 +45,7 @@ def sum_of(call: str) -> str:
 
 
 def counting(call: str) -> str:
-    """Returns the call with float32, which counts exactly."""
+    """Returns the call with the element type float32, for counts, which it holds exactly."""
     words = call.split(" ")
     return " ".join((words[0], "f32", *words[2:]))
 
@@ -56,8 +56,8 @@ def pads_with_elements(call: str) -> bool:
 
 
 def padded(call: str) -> tuple[str, list[tuple[int, npt.NDArray[np.int64]]]]:
-    """Splits a call that pads with elements of the image. Returns a call without padding, and for each padded axis of the
-    image the indices that pad it. Any other call is returned unchanged, without indices."""
+    """Splits a call that pads with elements of the image. Returns a call without padding, and for each padded axis the index
+    of the image's element at each place of this axis. Any other call is returned unchanged, without indices."""
     words = call.split(" ")
     if words[0] == ADJOINT or not pads_with_elements(call):
         return call, []
@@ -77,7 +77,8 @@ def padded(call: str) -> tuple[str, list[tuple[int, npt.NDArray[np.int64]]]]:
 
 
 def shapes(call: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Returns the shapes of the input and the output of a call, without samples."""
+    """Returns the shapes of the input and the output of a call, without the axes of samples that a system may add in
+    front."""
     word, _, rest = call.partition(" ")
     if word != ADJOINT:
         return _core.linear_shapes(call)
@@ -94,7 +95,7 @@ def open_result(call: str, extents: Sequence[int | None]) -> tuple[Extent | None
     """Returns the extents of the result of a call with "?" for the shape; None if no shape was found that the call accepts.
     extents: the data's extents, None if unknown. A returned extent is None if it follows no simple rule.
 
-    The library computes shapes from numbers only, so it computes the shape for several numbers in place of unknown extents.
+    The library computes shapes from numbers only. So several numbers are tried in place of the unknown extents.
     """
     return _open_result(call, tuple(extents))
 
@@ -127,7 +128,7 @@ def _open_result(call: str, extents: tuple[int | None, ...]) -> tuple[Extent | N
         return None
     shape: list[Extent | None] = [Extent(Fraction(extent)) for extent in found]
     for axis in unknown:
-        # `far` is computed with a size that is larger by more than any step of a window, and that every divisor of `size`
+        # `far` belongs to a size that exceeds `size` by more than any step of a window, and that every divisor of `size`
         # divides.
         far, near = result(here | {axis: size * (step + 1)}), result(here | {axis: size + 1})
         for i, extent in enumerate(found):
@@ -141,7 +142,8 @@ def _open_result(call: str, extents: tuple[int | None, ...]) -> tuple[Extent | N
 
 
 def steps(call: str) -> tuple[str, list[tuple[int, npt.NDArray[np.int64]]]]:
-    """Returns the call that the library runs, and the indices of each axis along which the result is then summed."""
+    """Returns the call that the library runs, and for each padded axis the indices at which elements of its result are then
+    summed."""
     word, _, rest = call.partition(" ")
     if word != ADJOINT:
         return call, []

@@ -19,7 +19,8 @@ Shape = tuple[int, ...]
 
 
 def moved(array: Any, parts: Sequence[int], order: Sequence[int]) -> Any:
-    """Returns an array with its axes cut into parts in another order, by its own library; a view if possible."""
+    """Returns an array whose axes are cut into `parts`, which are put in the order `order`, by the array's own library; a
+    view if possible."""
     cut = reshaped(array, tuple(parts))
     if is_torch(array):
         return cut.permute(order)
@@ -37,7 +38,8 @@ class Read(NamedTuple):
 
 
 def read(array: Any, op: str, argument: str, out: Any, open_batch: bool = False) -> Read:
-    """Reads an array. open_batch: whether the first extent may be unknown, in a graph of TensorFlow: then it is -1."""
+    """Reads an array. open_batch: whether the first extent may be unknown, as in a graph of TensorFlow; an unknown extent
+    becomes -1."""
     if is_numpy(array):
         shape = _core.array_facts(array, op, argument)[0]
         return Read(array if type(array) is np.ndarray else array.view(np.ndarray), shape, True)

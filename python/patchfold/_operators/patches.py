@@ -106,8 +106,8 @@ def iter_unfold(
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: as for unfold, raised by the call and not in the loop; InvalidValue if max_bytes is too small for one column,
-        InvalidType if it is not an integer. Errors name the rule, the given and the expected value.
+    Errors: as for unfold, raised by the call and not by the loop over the chunks; InvalidValue if max_bytes is too small for
+        one column, InvalidType if it is not an integer. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch, TensorFlow, ONNX and OpenVINO have none; MATLAB blockproc.
 
@@ -228,14 +228,14 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
         picked: Array = _picked(array, where, size, is_open)
         return picked
     if is_open or (is_torch(where) and where.device.type != "cpu"):
-        memory(where, "gather_patches", "corners", False)  # raises the reason
+        memory(where, "gather_patches", "corners", False)  # raises the error that names the reason
     patches: Array = _core.gather_patches(x, corners, size, out)
     return patches
 
 
 def _picked(x: Any, corners: Any, size: Any, is_open: bool) -> Any:
     """Returns the result of gather_patches by torch's own indexing, so that derivatives flow. is_open: whether corners is a
-    tensor whose values are not known. Then torch raises its error of indices for a patch that is not wholly inside."""
+    tensor whose values are not yet known. Then a patch that is not wholly inside raises torch's own error about an index."""
     torch = sys.modules["torch"]
     shape: tuple[int, ...] = tuple(map(int, x.shape))
     try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads patterns of rearrange, such as "b (h p) c -> b h (p c)", and checks them against a shape.
 
-torch.compile traces this module, and in some places it accepts lists but no generators.
+torch.compile traces this module, and accepts no generators in some places, so lists stand there.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ class Plan(NamedTuple):
     """A rearrangement of arrays of one shape."""
 
     source: tuple[Shape, ...]
-    """The extents of the parts of each axis of x."""
+    """For each axis of x, the sizes of the names in its group: (h, p) for an axis written "(h p)"."""
     order: Shape
-    """The parts, counted over all axes of x, in the order of the result."""
+    """The numbers of the parts in the order of the result; the parts are the entries of `source`, counted over all axes of
+    x."""
     target: Shape
     """The number of parts of each axis of the result."""
     shape: Shape
@@ -147,7 +148,7 @@ def plan_of(pattern: str, shape: Shape, sizes: Sizes) -> Plan:
         raise _refuse("x", rule, f"{shape} of rank {len(shape)}", most, code="rank")
 
     source: list[tuple[int, ...]] = []
-    places: dict[str, list[int]] = {}  # the places of each name's parts; an ellipsis has a part for each axis
+    places: dict[str, list[int]] = {}  # the numbers of each name's parts; an ellipsis has many
     count = 0
     for group in left:
         for name in (_REST,) * rest if group is None else group:

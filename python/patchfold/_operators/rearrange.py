@@ -71,8 +71,8 @@ def rearrange(x: Array, pattern: str, /, *, out: Array | None = None, **axes: In
         pattern: such as "b (h p) (w q) c -> b (h w) (p q c)".
         out: a NumPy array or torch tensor of the result's shape and element type, of any strides; it receives the result
             and is returned; out must not share memory with x.
-        axes: the sizes of names, p=16; in each pair of parentheses before the arrow, all but one are needed. Every name but
-            "out" can be given a size.
+        axes: the sizes of names, such as p=16. Of the names in each pair of parentheses before the arrow, all but one need a
+            size. Every name but "out" can be given a size.
 
     Formula: result[b, h * W + w, (p * Q + q) * C + c] = x[b, h * P + p, w * Q + q, c] for the pattern above.
 

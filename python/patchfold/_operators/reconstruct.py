@@ -148,9 +148,9 @@ def _first_uncovered(extent: int, kernel: int, stride: int, dilation: int, paddi
 
 
 def _extents(axes: int, shape: Any, windows: list[Any], layout: Any, positions: Any) -> tuple[int, ...]:
-    """Returns the spatial extents in the shape of an image. The number of extents is the length of the lists among the
-    windows. With single numbers only, the number follows from flat columns, and a grid is read as by unfold. fold finds all
-    other faults."""
+    """Returns the spatial part of the shape of an image. The number of its extents is the length of the lists among the
+    windows. Without lists, the number follows from the rank of flat columns, and a grid counts as two spatial axes. fold
+    finds all other faults."""
     if not isinstance(shape, tuple) or not all(type(extent) is int for extent in shape):
         raise InvalidType("reconstruct", "shape", "must be a list of integers", given_text(shape))
     flat = text_in(positions) != "grid"

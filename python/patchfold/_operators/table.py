@@ -261,7 +261,7 @@ def _model(shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> Any:
 
 
 def _explained_dtype(dtype: str) -> str:
-    """Returns the type to explain: bytes of the same size for a type that the library does not know."""
+    """Returns the type to explain: `dtype`, or uint8 if the library does not know `dtype`."""
     return dtype if dtype in SIZES else "uint8"
 
 
@@ -270,7 +270,8 @@ def _plain(name: str) -> str:
 
 
 def called_here(name: str) -> str:
-    """Returns patchfold's call for a function's name elsewhere, such as "patchfold.unfold(image, kernel_size)", or ""."""
+    """Returns patchfold's call, "patchfold.unfold(image, kernel_size)", for a function of this name in another system; "" if
+    none."""
     if name.startswith("_"):
         return ""
     here, reduce = _core.operator_here(name)

@@ -14,12 +14,12 @@ from .._errors import InvalidType, InvalidValue, given_text, text_in, value_text
 Shape = tuple[int, ...]
 
 _LIMIT = 1 << 60
-# If the last axis has at most this many elements, an error treats the array as a picture with channels last.
+# If the last axis has at most this many elements, the hint of an error supposes a picture with channels last.
 MOST_CHANNELS = 4
 
 Seams = tuple[Shape, ...] | None
-"""(axis, next axis, extent of the next axis): both can be joined without a copy if the stride of the first axis is the
-extent times the stride of the next. None: no view is possible."""
+"""Axes to join, as (axis, next axis, extent of the next axis). Both can be joined without a copy if the stride of the first
+axis is the extent times the stride of the next. None: no view is possible."""
 
 
 class Order(NamedTuple):
@@ -27,9 +27,10 @@ class Order(NamedTuple):
     """Whether a token is (channel, taps); False: (taps, channel)."""
     merge_size: int
     frames: int
-    """The frames of a patch if patch_size is one number; 0 if images have no axis of frames."""
+    """How many frames a patch has if patch_size is one number; 0 if images have no axis of frames."""
     spelled: Shape = ()
-    """The axes of a patch, and -1 for the channels, in the order that a caller spelled out."""
+    """The axes of a patch, and -1 for the channels, in the order that a caller spelled out; empty for an order with a
+    name."""
 
 
 ORDERS = {
@@ -55,7 +56,8 @@ class Geometry(NamedTuple):
 
 
 def _seams(sizes: list[int], groups: list[int]) -> Seams:
-    """Returns the seams of axes that join in groups. groups: the number of axes in each group, in order."""
+    """Returns the seams of axes that join in groups. sizes: the extents of the axes. groups: the number of axes in each
+    group, in order."""
     found: list[Shape] = []
     axis = 0
     for count in groups:
@@ -104,7 +106,7 @@ def _spelled(order: Any) -> tuple[tuple[int, ...], bool] | None:
     return spelled_order(order)
 
 
-_spelled.__dict__["_dynamo_marked_constant"] = True  # torch.compile calls it, since it cannot trace native functions
+_spelled.__dict__["_dynamo_marked_constant"] = True  # makes torch.compile call it, since native functions cannot be traced
 
 
 def order_of(op: str, order: Any, layout: Any) -> Order:
@@ -148,7 +150,7 @@ def integers(op: str, argument: str, value: Any) -> Any:
 
 
 def merge_of(op: str, order: Order, merge_size: Any, rank: int) -> Shape:
-    """Returns the patches of a merge block along each axis."""
+    """Returns how many patches a merge block has along each axis."""
     size = order.merge_size if merge_size is None else integers(op, "merge_size", merge_size)
     if type(size) is not int:
         rule = "must be one number, for rows and columns"
@@ -163,7 +165,8 @@ def merge_of(op: str, order: Order, merge_size: Any, rank: int) -> Shape:
 
 
 def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: Shape, frames: int | None = None) -> None:
-    """Raises an error for extents that are not multiples of patches. frames: the axis of a video's frames, from the end."""
+    """Raises an error for extents that are not multiples of patches. frames: the axis of a video's frames, as a negative
+    number."""
     steps = tuple(p * m for p, m in zip(patch, merge, strict=True))
     what = "patch_size" if max(merge) == 1 else "patch_size * merge_size"
     if any(extent % step for extent, step in zip(extents, steps, strict=True)):

@@ -106,8 +106,8 @@ def patchify(
     Shapes: x is (B.., C, I1..IR), or (B.., I1..IR, C) with layout="channels_last"; the result is (B.., n, D) with D =
         C * the product of patch_size, and n = the product of I / patch_size. R is the length of patch_size. One number
         stands for rows and columns, R = 2, of an x of 3 or 4 axes. For order="qwen" x has frames, (B.., T, C, H, W) or
-        (B.., T, H, W, C), R = 3, and one number p stands for (2, p, p): (2, 3, H, W) is one video of two frames, and a batch
-        of pictures x, each shown twice, is numpy.stack([x, x], axis=1).
+        (B.., T, H, W, C), R = 3, and one number p stands for (2, p, p). Then (2, 3, H, W) is one video of two frames, and a
+        batch of pictures x, each shown twice, is numpy.stack([x, x], axis=1).
 
     Arguments:
         x: the images or videos; the extents must be multiples of the patches (and of the merge blocks). Pad or crop first.
@@ -115,8 +115,8 @@ def patchify(
         order: "vit": a token is (rows, columns, channel), tokens are in row-major order. "torch": a token is (channel, rows,
             columns), like the weights of a convolution. "qwen": a token is (channel, frames, rows, columns), and tokens
             stand together in merge blocks of 2 x 2: (t, y / 2, x / 2, y % 2, x % 2). Or the axes of a token spelled out, as
-            in the patterns of models: "p1 p2 c", "(p1 p2 pf c)": c for the channels, and for each entry of patch_size pf, pt
-            or pd (frames, depth), p1 or ph (rows), p2 or pw (columns).
+            in the patterns of models: "p1 p2 c" or "(p1 p2 pf c)". c is the channels. The entries of patch_size are pf, pt
+            or pd (frames, depth), p1 or ph (rows), and p2 or pw (columns).
         merge_size: patches along the rows and along the columns of a merge block; None for 2 with "qwen" and 1 otherwise.
         layout: where the channels lie, "channels_first" or "channels_last".
         out: a NumPy array or torch tensor of the result's shape and element type; it receives the result and is returned.

@@ -57,8 +57,8 @@ def unfold_view(
 
     Shapes: x is (B.., C, I1..IR); the view is (B.., C, k1..kR, l1..lR): all axes of the patch before all axes of the
         positions, so that reshape(B.., C*K, L) gives what unfold gives. With layout="channels_last": (B.., I1..IR, C)
-        to (B.., l1..lR, C, k1..kR). R is the length of the lists among the arguments; single numbers only stand for the
-        two spatial axes of an x of 4 axes, and every other x needs a list.
+        to (B.., l1..lR, C, k1..kR). R is the length of the lists among the arguments; without lists x must have 4 axes, of
+        which two are spatial.
 
     Arguments:
         x: the image.

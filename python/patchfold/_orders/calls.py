@@ -18,7 +18,7 @@ _WORDS = ("mode", "stride", "dilation", "padding", "value", "order", "merge_size
 
 
 def call_of(name: Name, map: IndexMap, fill: Any) -> tuple[str, str]:
-    """Returns the function of patchfold, and the call as it is typed. fill: the value of padding."""
+    """Returns the name of patchfold's function, and the text of the call. fill: the value of padding."""
     found, given = name.found, dict(name.arguments)
     if found is None or name.operator == "blocks":
         return _call_of_blocks(name, map)
@@ -67,8 +67,8 @@ def _call_of_blocks(name: Name, map: IndexMap) -> tuple[str, str]:
 
 
 def _patchify(map: IndexMap) -> tuple[dict[str, Any], Shape, Shape] | None:
-    """Returns the arguments of patchify in an order with merge blocks, which cut rows or columns in three, the shape of the
-    tokens and the spatial extents. None for another map."""
+    """Returns the arguments of patchify, the shape of the tokens and the spatial extents, for a map to tokens in merge
+    blocks, which cut rows or columns in three. Returns None for another map."""
     places = map.places()
     for layout, rows in (("channels_first", len(places) - 2), ("channels_last", len(places) - 3)):
         cut = [sorted(digits, key=lambda digit: digit.step) for digits in places[max(rows, 0) : rows + 2]]

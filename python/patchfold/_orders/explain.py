@@ -72,12 +72,12 @@ def explain_order(image: Any, columns: Any) -> OrderAnswer:
 
     Compares values: an image whose elements all differ, such as ``np.arange(n).reshape(..)``, gives a certain answer. If
     values repeat, the answer says whether another order is possible too. Every answer was compared with every element of
-    ``columns``. Finds torch.nn.functional.unfold, tf.image.extract_patches, space_to_depth and pixel_unshuffle in both
-    orders, which ONNX calls DCR and CRD, space_to_batch, OpenVINO's ExtractImagePatches, MATLAB's im2col, tokens of vision
-    transformers, sliding windows, with any kernel, stride and dilation, and with padding by one number. With the two arrays
-    exchanged, finds inverses that copy: depth_to_space, batch_to_space, fold of blocks. For other functions that cut axes
-    and put their parts in another order, such as PatchMerging of a Swin transformer, the answer is a call of rearrange, or
-    of patchify for tokens with merge blocks.
+    ``columns``. Finds torch.nn.functional.unfold, tf.image.extract_patches, and space_to_depth and pixel_unshuffle in both
+    orders, which ONNX calls DCR and CRD. Also finds space_to_batch, OpenVINO's ExtractImagePatches, MATLAB's im2col, tokens
+    of vision transformers, and sliding windows. Kernel, stride and dilation may be any, and so may the one number that pads.
+    With the two arrays exchanged, finds inverses that copy: depth_to_space, batch_to_space, fold of blocks. For other
+    functions that cut axes and put their parts in another order, such as PatchMerging of a Swin transformer, the answer is a
+    call of rearrange, or of patchify for tokens with merge blocks.
 
     Arguments:
         image: an array of 1 to 8 axes, at most 2**26 elements, in any layout of batch, channels and 1 to 3 spatial axes.
@@ -122,9 +122,9 @@ def _none(reason: str) -> OrderAnswer:
 
 
 def _indices_of(image: npt.NDArray[Any], columns: npt.NDArray[Any]) -> tuple[Indices | None, str]:
-    """Returns for each element of the columns the element of the image with the same value: OUTSIDE if the element must be
-    padding, UNKNOWN if several elements have the value. Returns None and a reason if the columns hold several values that
-    the image lacks."""
+    """Returns for each element of the columns the index of the image's element with the same value: OUTSIDE if the element
+    must be padding, UNKNOWN if several elements have the value. Returns None and a reason if the columns hold several values
+    that the image lacks."""
     values, wanted = image.reshape(-1), columns.reshape(-1)
     if values.dtype != wanted.dtype:
         kind = wanted.dtype if wanted.dtype.kind in "fc" and values.dtype.kind in "biuf" else np.result_type(values, wanted)
@@ -255,7 +255,7 @@ FACTS: dict[str, Callable[[Found, Any], bool]] = {
 
 
 def _systems_of(name: Name, fill: Any = None) -> tuple[str, ...]:
-    """Returns the operators of other systems that give columns in this layout, with their settings.
+    """Returns the operators of other systems that give columns in this layout with these settings.
 
     fill: the value of padding.
     """

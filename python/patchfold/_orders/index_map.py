@@ -2,8 +2,8 @@
 """Index maps: the element of the source for each element of a result. `maps` writes a map as digits, and checks them.
 
 An operation that only moves data is an array of indices into its source, with OUTSIDE for padding. The maps of all operators
-that cut or join blocks have one form: each axis of the result counts in mixed radix, and each digit steps along one axis of
-the source.
+that cut or join blocks have one form: an index along an axis of the result is a number in mixed radix, and each of its
+digits steps along one axis of the source.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Digit:
 
 @dataclass(frozen=True)
 class IndexMap:
-    """The digits of each axis of the result, the slowest first, and the source's coordinates for digits of 0."""
+    """The digits of each axis of the result, the slowest first, and the source's coordinates where all digits are 0."""
 
     source: Shape
     shape: Shape
@@ -45,8 +45,8 @@ class IndexMap:
     begins: Shape
 
     def coordinates(self, where: Sequence[Any]) -> list[Any]:
-        """Returns the source's coordinates, inside or outside, of elements of the result. where: the elements' index on each
-        axis of the result, in arrays that broadcast."""
+        """Returns the coordinates in the source, which may lie outside, of elements of the result. where: the elements'
+        index on each axis of the result, in arrays that broadcast."""
         found: list[Any] = list(self.begins)
         for index, digits in zip(where, self.digits, strict=True):
             for digit in reversed(digits):
@@ -89,12 +89,12 @@ class IndexMap:
 
 
 def strides(shape: Sequence[int]) -> list[int]:
-    """Returns the elements between neighbours along each axis of a row-major array."""
+    """Returns the strides of a row-major array, in elements."""
     return [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
 
 
 def whole(shape: Sequence[int]) -> Indices:
-    """Returns the map of an array to itself."""
+    """Returns the indices of an array's own elements: 0, 1, 2, .. in its shape."""
     return np.arange(math.prod(shape), dtype=np.int64).reshape(tuple(shape))
 
 
@@ -118,13 +118,14 @@ def maps(indices: Indices, source: Sequence[int]) -> Iterator[IndexMap]:
 
 
 def _countings(indices: Indices, where: Sequence[Indices], values: Indices) -> Iterator[Sequence[list[tuple[int, int]]]]:
-    """Yields the possible extents and steps of the digits of each axis. where, values: some known elements."""
+    """Yields the possible extents and steps of the digits of each axis. where, values: the places and the indices of some
+    known elements."""
     rows = [np.moveaxis(indices, axis, 0).reshape(extent, -1) for axis, extent in enumerate(indices.shape)]
     yield from itertools.islice(itertools.product(*(list(itertools.islice(_digits(each), 8)) for each in rows)), _MOST_WAYS)
     if not (indices == UNKNOWN).any() or any(len(each) > 1 and _steps(each) is None for each in rows):
         return
-    # If few elements are known, their neighbours are unknown. For such rows, the steps of digits of prime extents are
-    # computed from any elements.
+    # If few elements are known, it may be that no two of them are neighbours. Then the steps of digits of prime extents are
+    # computed from known elements anywhere, by a linear equation for each.
     orders = itertools.product(*(list(itertools.islice(_prime_orders(extent), _MOST_FITS)) for extent in indices.shape))
     for extents in itertools.islice(orders, _MOST_FITS):
         digits = [np.unravel_index(index, axis) for index, axis in zip(where, extents, strict=True) if axis]

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from .index_map import Shape
 
 Kind = tuple[str, int]
-"""("b", i), ("c", 0), ("k", i) or ("p", i): an index on batch axis i, the channel, a tap or a position on spatial axis i."""
+"""("b", i), ("c", 0), ("k", i) or ("p", i): the index along batch axis i, of the channel, or of a tap or a position along
+spatial axis i."""
 Axes = tuple[tuple[Kind, ...], ...]
 """The indices that each axis of columns counts, the slowest first."""
 
@@ -45,7 +46,8 @@ class ImageLayout:
         return len(self.batch) + (self.place == "first") + i
 
     def spread(self, letter: str) -> tuple[Kind, ...]:
-        """Returns the indices that a letter stands for: "b", "c", "k" or "p"; "K" and "P" in reverse order."""
+        """Returns the indices of a letter ("b", "c", "k" or "p"), one for each axis; the capitals "K" and "P" give the
+        indices of "k" and "p" in reverse order."""
         count = {"b": len(self.batch), "c": int(self.place != "none")}.get(letter, len(self.spatial))
         kinds = tuple((letter.lower(), i) for i in range(count))
         return kinds[::-1] if letter.isupper() else kinds

@@ -63,11 +63,13 @@ def name_of(indices: Indices, source: Sequence[int]) -> Name | None:
 def named(map: IndexMap, *, only_blocks: bool) -> Name | None:
     """Returns the name of a map in digits.
 
-    only_blocks: None for maps that cut fewer than two axes of the source, such as transpositions and heads of attention.
+    only_blocks: whether maps that cut fewer than two axes of the source, such as transpositions and heads of attention, get
+    None.
     """
     back = map.inverse()
     for naming in (_plain, _blocks):
-        # A map that puts blocks back is the inverse of a map that cuts. In 1-D a map may have two names.
+        # A map that puts blocks back is the inverse of a map that cuts. A map of one spatial axis may be both, and has two
+        # names.
         ways = [way for way in (naming(map, only_blocks), back and _inverted(naming(back, only_blocks))) if way]
         if ways:
             return min(ways, key=lambda way: str(way.arguments.get("layout", "")))
@@ -81,7 +83,7 @@ def named(map: IndexMap, *, only_blocks: bool) -> Name | None:
 
 
 def _plain(map: IndexMap, only_blocks: bool) -> Name | None:
-    """Returns the name of a map that cuts patches and has each patch on one axis, as the functions do."""
+    """Returns the name of a map that cuts patches and puts each patch on one axis, as patchfold's functions do."""
     cut = [axis for axis, digits in enumerate(map.places()) if len(digits) > 1]
     first = None
     for found in readings(map) if cut else ():
@@ -89,7 +91,8 @@ def _plain(map: IndexMap, only_blocks: bool) -> Name | None:
         beside = cut[:1] != [0] and any(word == "c" for word, _ in found.column())
         if found.is_plain() and (len(cut) > 1 or beside or found.is_batched() or not found.is_split(of_crop=only_blocks)):
             name, whole = _name(map, found), found.spatial_axes() == cut
-            # With one channel, far more taps than positions mean that both are exchanged: the rows of a matrix of patches.
+            # With one channel, far more taps than positions mean that both are exchanged, as in a matrix whose rows are
+            # patches.
             likely = whole and name.exact and prod(found.kernel) <= 3 * prod(found.positions)
             if likely or (not only_blocks and (whole or name.exact or map.inverse() is None)):
                 return name
@@ -154,8 +157,8 @@ def _inverted(name: Name | None) -> Name | None:
 
 
 def _pattern(map: IndexMap, found: Found | None = None) -> str:
-    """Returns a map in einops' notation: b for a batch, c for channels, kh for the taps of h, or h1 and h2 for axes that are
-    merely cut."""
+    """Returns a map in einops' notation: b for a batch, c for channels, kh for the taps of h, or h1 and h2 for the parts of
+    an axis if none of them counts taps."""
     spatial = [axis for axis, digits in enumerate(map.places()) if len(digits) > 1]
     taps = set()  # the numbers of the digits that are taps, in the order of the result
     if found:

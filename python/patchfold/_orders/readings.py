@@ -12,7 +12,8 @@ from .layouts import LAYOUTS, Axes, ColumnLayout, ImageLayout, Kind, image_layou
 
 
 class Found(NamedTuple):
-    """A relation of image and columns: layouts and geometry, with marks on the parts that the columns do not show."""
+    """A relation of image and columns: layouts and geometry, with a list of the parts that the columns do not show
+    (`open`)."""
 
     image: ImageLayout
     axes: Axes
@@ -59,8 +60,8 @@ class Found(NamedTuple):
         return fills and beside_taps and len(self.image.batch) == 1 and self.image.place != "none"
 
     def is_split(self, *, of_crop: bool = False) -> bool:
-        """Returns whether each element of the image is in exactly one patch, once. of_crop: of the image without negative
-        padding."""
+        """Returns whether each element of the image is in exactly one patch, once. of_crop: whether the image may be cropped
+        before, by negative padding."""
         cut = zip(self.positions, self.kernel, self.stride, self.dilation, self.image.spatial, self.padding, strict=True)
         return all(
             count * kernel == extent + sum(pads)
@@ -126,7 +127,7 @@ def readings(map: IndexMap) -> Iterator[Found]:
     images = image_layouts(map.source)
     for image in images:
         fitting = [found for layout in LAYOUTS if (found := _read(map, image, layout.of(image), layout))]
-        # With one channel, taps and positions may be exchanged: both readings fit.
+        # With one channel, taps and positions may be exchanged: both readings fit, and the likelier one is taken.
         yield from fitting[:1] if image.channels > 1 else sorted(fitting, key=Found.oddity)[:1]
     places = map.places()
     others = []
@@ -145,8 +146,8 @@ def readings(map: IndexMap) -> Iterator[Found]:
 
 
 def _roles(map: IndexMap, image: ImageLayout, taps: dict[int, int]) -> Axes:
-    """Returns the indices of each axis of the result. taps: for each spatial axis, which has two digits, the number of the
-    digit that is the tap."""
+    """Returns the indices of each axis of the result. taps: for each spatial axis, which of its two digits counts taps: 0 or
+    1."""
     met = dict.fromkeys(taps, 0)
     kept = {image.axis_of(kind): kind for kind in (*image.spread("b"), *image.spread("c"))}
     axes: list[list[Kind]] = []
@@ -162,7 +163,8 @@ def _roles(map: IndexMap, image: ImageLayout, taps: dict[int, int]) -> Axes:
 
 
 def _read(map: IndexMap, image: ImageLayout, axes: Axes, layout: ColumnLayout | None = None) -> Found | None:
-    """Returns the relation, if each axis of the result counts its indices in `axes`; indices of one value do not matter."""
+    """Returns the relation of image and columns if each axis of the result counts the indices that `axes` gives it, and None
+    otherwise. Indices of one value do not matter."""
     text, order = (layout.axes, layout.order) if layout else ("", "")
     if order == "column" and image.place != "none" or image.channels == 1 and "(k c)" in text:
         return None  # With one channel, (k c) is (c k).
@@ -214,8 +216,8 @@ def _axis(position: Digit | None, tap: Digit | None, origin: int, extent: int, l
     if stride < 1 or dilation < 1:
         return None
     least = (count - 1) * stride - slack
-    # `stride` different pads at the end give the same number of positions: a pad equal to the pad at the beginning is most
-    # likely, then no pad. space_to_batch accepts only the smallest pad.
+    # `stride` different pads at the end give the same number of positions. The likeliest one is taken: the pad at the
+    # beginning if possible, or else no pad. space_to_batch accepts only the smallest pad.
     end = max(least, 0) if least > -stride else least
     if least <= begin < least + stride and not least_pads:
         end = begin

@@ -14,7 +14,7 @@ from .tile import Tile
 from .tiling import Tiling
 
 _ENOUGH = 1000
-"""Elements that are compared before a warning, which otherwise comes at the end."""
+"""The number of compared elements from which on a warning may come; with fewer elements, it comes at the end."""
 
 
 class Agreement:
@@ -51,7 +51,7 @@ class Agreement:
                 self._part = found[self._tiling.piece(tile.index, boxes, rank=found.ndim)].copy()
 
     def check(self, least: int = 1) -> None:
-        """Warns if most of at least so many elements differ."""
+        """Warns if at least `least` elements have been compared, and most of them differ."""
         if self._warned or self._compared < least or 2 * self._different <= self._compared:
             return
         self._warned = True

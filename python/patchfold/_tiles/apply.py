@@ -57,25 +57,25 @@ def apply_tiled(
         fn: a function, called with one tile after the other, in order. Each tile is a new array of the same kind as x, which
             fn may change. fn may return a tuple, a dict, or a list of arrays: each entry is merged separately, with its own
             extents of untiled axes and its own element type.
-        x: an array of NumPy or torch, or any array that supports DLPack; or a store (zarr, h5py, xarray, dask): an object
-            with shape and dtype that returns arrays for slices, of which one tile at a time is read; or an open data set of
-            rasterio, of shape (bands, height, width).
+        x: an array of NumPy or torch, or any array that supports DLPack; or a store (zarr, h5py, xarray, dask), which is an
+            object with shape and dtype that returns arrays for slices; or an open data set of rasterio, of shape (bands,
+            height, width). One tile at a time is read of a store.
         tile, overlap, tail, axes, padding_mode, value, scale, offset, result, align: as for Tiling.
         window, reduce, dtype: as for Merger.
         mask: as for Merger; fn is not called for tiles that are masked out.
         fill: as for Merger.
-        nodata: as for Merger. Default for a data set of rasterio: its nodata, if results have its element type and number of
-            bands; a new GeoTIFF then has this nodata too.
+        nodata: as for Merger. If x is a data set of rasterio, the default is its nodata, provided that results have its
+            element type and number of bands. A new GeoTIFF then has this nodata too.
         batch: the largest number of tiles that fn receives at a time. Tiles of different shapes (tail="partial") are never
             stacked.
         out: as for Merger; it must not share memory with x. For several results, out is a tuple or a dict, in which None
-            stands for a new array. "y.tif" for a data set of rasterio is a GeoTIFF with its CRS and its transform, scaled if
-            the results are, and with its other fields that hold for the results; a warning names the fields that do not.
-            apply_tiled then returns its path.
+            stands for a new array. If x is a data set of rasterio, "y.tif" is a GeoTIFF with the CRS and the transform of x,
+            scaled if the results are. Other fields of x are copied if they hold for the results; a warning names the fields
+            that do not. apply_tiled then returns the path.
         progress: True shows a bar on a terminal and in a notebook, if tqdm is installed; a function is called with
             (finished tiles, all tiles).
-        device: where fn receives its tiles: a device of torch for tensors ("cuda"), of JAX for its arrays, and what
-            ``to_device`` takes for others. None: fn receives tiles in the processor's memory.
+        device: where fn receives its tiles: for tensors a device of torch ("cuda"), for arrays of JAX a device of JAX, and
+            for others what ``to_device`` takes. None: fn receives tiles in the processor's memory.
         spec: a MergeSpec, instead of window, reduce, dtype, mask, fill and nodata.
         threads: as for Merger; it does not limit fn.
 
@@ -111,12 +111,12 @@ def apply_tiled(
         _check_apart(x, out)
         if source.raster is not None and is_geotiff(out):
             out = GeoTiff(out, source.raster, tiling)
-        # fn may return the same array every time, and tiles come in order.
+        # Results are copied, since fn may return the same array every time; "sum" is possible, since tiles come in order.
         return Merger(tiling, out=out, copy="sum", kind=source.kind, threads=threads, **parts)
 
     comes = mask_bytes(tiling._native, parts["mask"])
     indices = [i for i in range(len(tiling)) if comes is None or comes[i]]
-    # A setting that decides what happens to integers says that it is meant.
+    # With any of these settings the caller has decided how integers are merged, so they are not compared.
     compared = tiling if all(parts[name] is None for name in ("reduce", "window", "dtype")) else None
     with Results(merger_of, out, compared) as results, progress_of(progress, len(indices)) as done:
         for group in groups_of(tiling, indices, most):
@@ -206,7 +206,7 @@ def _check_apart(x: Any, out: Any) -> None:
 
 @contextmanager
 def progress_of(progress: Any, total: int, unit: str = "tile") -> Iterator[Callable[[int], Any]]:
-    """Yields a function that takes the number of finished tiles, or of another unit."""
+    """Yields a function that adds a number to the finished tiles, or to those of another unit."""
     if isinstance(progress, (bool, np.bool_)):
         bar = _bar(total, unit) if progress else None
         if bar is None:

@@ -22,7 +22,8 @@ from .tiling import Tiling
 from .tiling_arguments import box_pairs
 
 Pieces: TypeAlias = Mapping[Any, Any] | Iterable[tuple[Int | tuple[Int, ...] | Tile, Any]]
-"""Pieces: a mapping from a tile (its number, its place in the grid or the Tile) to its piece, or pairs of both."""
+"""Pieces: a mapping from a tile (its number, its place in the grid or the Tile) to its piece, or an iterable of such
+pairs."""
 
 _PIECES = "must be a dict of pieces by the index of their tile, or pairs of both"
 
@@ -46,8 +47,8 @@ def merge_box(
         box: as for Tiling.touching: a slice, or (start, stop), for each tiled axis of the output.
         pieces: result[tiling.piece(index, box)] for each tile that touches the box and that the mask does not leave out, by
             the tile's number, its place in the grid, or the Tile. NumPy arrays, torch tensors or any arrays that support
-            DLPack, in any memory layout. The reductions "first", "last" and "center" need only the tiles that give an
-            element.
+            DLPack, in any memory layout. The reductions "first", "last" and "center" need only the tiles whose values the
+            elements of the box take.
         out: an array of tiling.box_shape(box, channels) that is written and returned. Default: a new array of the kind of
             the first piece.
         results: the ResultType of the tiles. A box without pieces requires this argument; otherwise pieces are checked
@@ -61,8 +62,8 @@ def merge_box(
 
     Errors: InvalidValue and InvalidType with the operator "merge", before anything is written: also for pieces that are
         missing, that come twice or that belong to no such tile, and for elements of the box that no tile gives, unless the
-        spec has a fill or a nodata. Weights of single tiles are not taken: their effect depends on the whole result. So the
-        last bits of a mean of float64 may differ from a Merger's where tiles hold nodata.
+        spec has a fill or a nodata. Weights of single tiles are not taken, since their effect depends on the whole result.
+        Where tiles hold nodata, the last bits of a mean of float64 may differ from a Merger's.
 
     Example:
         >>> import numpy as np, patchfold
@@ -119,8 +120,9 @@ def _merge_weighted(
     results: tuple[tuple[int, ...], Any],
     memory: Any,
 ) -> None:
-    """Merges a box into memory by a merger, which takes weights, of the tiles that touch the box alone. Around its piece a
-    result is 0, without a weight. weights: of the pieces that have some. results: untiled extents, and element type."""
+    """Merges weighted pieces into the memory of a box. Only a Merger takes weights, so one is made for a tiling of just the
+    tiles that touch the box. Each result is 0, with the weight 0, around its piece. weights: by tile, for the pieces that
+    have weights. results: (untiled extents, element type)."""
     channels, dtype = results
     small, first = _tiling_around(tiling, pairs, channels)
     rank, axes = len(small.shape), small.axes

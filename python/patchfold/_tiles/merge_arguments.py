@@ -31,7 +31,8 @@ def name_of_type(dtype: Any) -> str:
 
 
 def element_type(argument: str, dtype: Any) -> tuple[str, int]:
-    """Returns the name and the size of an element type of any library; the name is "opaque" if it cannot be added."""
+    """Returns the name and the size of an element type of any library; the name is "opaque" if its elements cannot be
+    added."""
     name = name_of_type(dtype)
     if name in SIZES:
         return name, SIZES[name]

@@ -286,7 +286,7 @@ def parts_of(spec: Any, **given: Any) -> dict[str, Any]:
 
 
 def spec_of(spec: Any, **given: Any) -> MergeSpec:
-    """Returns a given spec; raises an error if parts are given too."""
+    """Returns a given spec, and MergeSpec() for None. Raises an error if parts are given beside a spec."""
     if spec is None:
         return MergeSpec()
     if not issubclass(type(spec), MergeSpec):

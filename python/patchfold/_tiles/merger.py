@@ -45,8 +45,8 @@ class Merger:
             a fraction of the tile), one list for each tiled axis, or an array with the extents of a whole result along the
             tiled axes. Weights are finite and at least 0; an element of weight 0 is ignored. Default: "hann" for
             reduce="mean", otherwise "ones".
-        reduce: the value of an element that several tiles give. Default: "mean"; but "center", which does not blend, for
-            integers and booleans that keep their type, unless a window is given: means of labels would be other labels.
+        reduce: the value of an element that several tiles give. Default: "mean". For integers and booleans that keep their
+            type it is "center", which does not blend, unless a window is given: a mean of labels would be another label.
             "mean"           sum of weight * value / sum of weights
             "sum"            sum of weight * value
             "max", "min"     the largest, the smallest value; NaN if one of them is NaN
@@ -66,17 +66,17 @@ class Merger:
                                    finish returns None
         copy: whether the merger copies what has to wait, so that a tile may be overwritten as soon as add returns. Otherwise
             the merger borrows tiles: a tile must not change until all its elements are written, and the merger keeps the
-            tile's memory alive. "sum" copies too, and adds float32 tiles that come in order up in the output, so that they
-            need not wait: the mean has the same bits, add takes no weights, and the elements of out have no meaning until
-            all their tiles have come.
+            tile's memory alive. "sum" copies too, and adds up float32 tiles in the output if they come in order, so that
+            they need not wait. Then the mean has the same bits, add takes no weights, and the elements of out have no
+            meaning until all their tiles have come.
         mask: a bool for each tile, in the shape of the grid or as a list. False marks a tile that will not come.
         fill: the value of elements that no tile gives. Default: the nodata; without one, such elements are an error.
         nodata: the number that stands for no data in results. Elements of a tile with this number, or with NaN, have no
-            weight; where no tile has a weight, the output gets the fill. "first", "last" and "center", which have no
-            weights, take such elements like all others, as the fill. Default: the nodata of a data set of rasterio as
-            ``out``, and otherwise none. "none": every number is data.
+            weight; where no tile has a weight, the output gets the fill. "first", "last" and "center" have no weights: they
+            take such an element like any other, but with the fill as its value. Default: the nodata of ``out`` if it is a
+            data set of rasterio, otherwise none. "none": every number is data.
         memory_limit: bytes that may wait. A tile that would exceed this limit raises MemoryError.
-        kind: an array. If out is None, the new array is of the same kind as this one instead of the first tile.
+        kind: an array. If out is None, the new array is of this array's kind, not of the first tile's.
         spec: a MergeSpec, instead of window, reduce, dtype, mask, fill and nodata.
         results: the ResultType of the tiles, if it is known. If results is given, everything is checked at once and not with
             the first tile, and a file is made at once.
@@ -146,7 +146,7 @@ class Merger:
             merge_spec, tiling._native, window, reduce, dtype, copy, self._mask, memory_limit=memory_limit, sink_rows=rows
         )
         self._spec = self._spec_with(fill=fill if isinstance(self._nodata, SourceNodata) else filled(fill, self._nodata))
-        # After the check every argument can be written as text.
+        # The spec above has checked every argument, so that each can be written as text.
         settings = (("window", window), ("reduce", reduce), ("dtype", dtype), ("fill", fill), ("nodata", nodata))
         self._shown = "".join(f", {name}={_shown(given)}" for name, given in settings if given is not None)
         self._dtype = None if dtype is None else dtype
@@ -319,7 +319,7 @@ class Merger:
             return _core.Merger(self._tiling._native, self._spec, like, channels, array)
 
     def _begin_nodata(self, shape: tuple[int, ...], dtype: Any) -> None:
-        """Finds the nodata, once shape and element type are known, and tells it to the output."""
+        """Decides on the nodata, once shape and element type of the output are known, and sets it in the output."""
         nodata = self._nodata
         if isinstance(nodata, SourceNodata):
             nodata = nodata.for_results(shape, dtype if self._name is None else self._name)
@@ -354,7 +354,7 @@ class Merger:
 
 
 def _nodata_of(nodata: Any, output: Output) -> Any:
-    """Returns the nodata of a merge: None, "none", a number, or that of a data set, which may hold for the results."""
+    """Returns the nodata of a merge: None, "none", a number, or a SourceNodata, which holds for some results only."""
     is_default = nodata is None or isinstance(nodata, SourceNodata)
     if is_default and type(output) is RasterWriter:
         return output.nodata

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of tiles that hold no data in some elements: a number that stands for no data, and NaN."""
+"""Elements without data in the results of tiles: those equal to a number that stands for no data, and NaN."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def checked_nodata(nodata: Any) -> Any:
 
 
 def filled(fill: Any, nodata: Any) -> Any:
-    """Returns the value of elements without a value: the fill, or else the nodata if it is a number."""
+    """Returns the value for elements that no tile gives: the fill, or else the nodata if it is a number."""
     return nodata if fill is None and nodata != NONE else fill
 
 
 @contextmanager
 def naming_nodata(fill: Any) -> Iterator[None]:
-    """Renames the fill in errors to nodata where no fill was given, so that the nodata is the fill."""
+    """Makes errors about the fill name the nodata if no fill was given, since the nodata then serves as the fill."""
     try:
         yield
     except InvalidValue as error:
@@ -59,7 +59,7 @@ class Nodata:
 
     def leave_out(self, tile: Any, weights: Any = None) -> tuple[Any, Any]:
         """Returns a tile's result and its weights, in the library's form, for a merge in which elements without data have no
-        weight. The reductions that take the value of one tile have no weights: they get the fill in these elements."""
+        weight. For reductions that take the value of one tile, and so have no weights, these elements become the fill."""
         valid = has_data(tile, self._number)
         if valid is None:
             return tile, weights
@@ -106,7 +106,7 @@ def _replaced(tile: Any, valid: npt.NDArray[np.bool_], value: Any) -> Any:
     """Returns a copy of a tile with a value where it holds no data."""
     if is_torch(tile):
         is_shared = name_of_type(tile.dtype) in SHARED_WITH_NUMPY
-        wide = tile if is_shared else tile.double()  # torch fills no tensors of the smallest floats
+        wide = tile if is_shared else tile.double()  # torch cannot fill tensors of 8-bit floats
         return wide.masked_fill(~sys.modules["torch"].from_numpy(valid), value).to(tile.dtype)
     array = np.array(tile)
     array[~valid] = value

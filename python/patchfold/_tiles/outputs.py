@@ -129,9 +129,9 @@ class File(Output):
 
 
 def _new_tiff(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], axes: tuple[int, ...]) -> Any:
-    """Returns a mapped TIFF file. Three or four channels of uint8 or uint16, before or behind two tiled axes, are a colour
-    picture, height x width x channels in the file; other channels behind the tiled axes are samples of a pixel. Other
-    arrays are one grey page for each index of the leading axes."""
+    """Returns the array of a new TIFF file that is mapped into memory. Three or four channels of uint8 or uint16, before or
+    behind two tiled axes, are a colour picture, height x width x channels in the file; other channels behind the tiled axes
+    are samples of a pixel. Other arrays are one grey page for each index of the leading axes."""
     channels = [axis for axis in range(len(shape)) if axis not in axes]
     options: dict[str, Any] = {"photometric": "minisblack"}
     room = shape
@@ -196,7 +196,7 @@ class Rows(Output):
 
 
 def written_rows(store: Any, tiling: _core.Tiling) -> int:
-    """Returns the rows of a shard of a store or, without shards, of a chunk; 1 if the store has neither."""
+    """Returns the number of rows of a store's shards or, if it has no shards, of its chunks; 1 if it has neither."""
     for name in ("shards", "chunks"):
         extents = getattr(store, name, None)
         if isinstance(extents, tuple) and len(extents) >= len(tiling.axes) and all(map(is_integer, extents)):
@@ -220,8 +220,8 @@ class Store(Rows):
             raise InvalidType(MERGE, "out", "must have the element type of the output", str(theirs), str(dtype))
 
     def rows_in(self, tiling: _core.Tiling) -> int:
-        """Returns the number of rows of a shard or chunk, which the store writes as a whole: rows in multiples of this
-        number are written once."""
+        """Returns the number of rows of a shard or chunk, which the store writes as a whole. If rows come in multiples of
+        this number, each shard is written once."""
         return written_rows(self._store, tiling)
 
     def write(self, start: int, stop: int, band: Any) -> None:
@@ -234,7 +234,7 @@ class Store(Rows):
 
 
 class Function(Rows):
-    """A function of rows (a slice) and band (these rows of the output)."""
+    """An output that calls a function with rows (a slice) and band (these rows of the output)."""
 
     def __init__(self, function: Callable[[slice, Any], Any]) -> None:
         self._function = function

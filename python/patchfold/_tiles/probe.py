@@ -49,7 +49,7 @@ def kind_of(results: Any) -> Any:
 
 
 def check_given(result: Any, group: list[Tile], operator: str = APPLY) -> None:
-    """Raises an error for the result of a function that returns nothing, as it may for tiles without data."""
+    """Raises an error if a function returned None, as it may do for tiles without data."""
     if result is None:
         raise InvalidType(
             operator=operator,

@@ -33,8 +33,8 @@ def is_geotiff(out: Any) -> bool:
 
 
 def holds_for(source: Any, shape: tuple[int, ...], dtype: Any) -> bool:
-    """Returns whether the fields about a data set's numbers (nodata, scales, units, ..) hold for results: results with the
-    same element type and number of bands are taken for the same quantities."""
+    """Returns whether the fields about a data set's numbers (nodata, scales, units, ..) hold for results, too. They do if
+    results have the same element type and number of bands, as if both held the same quantities."""
     return set(source.dtypes) == {str(dtype)} and source.count == (1, *shape)[-3]
 
 
@@ -98,8 +98,8 @@ class RasterWriter(Rows):
 
 
 class GeoTiff(RasterWriter):
-    """A new GeoTIFF with the fields of another data set that hold for it. The file appears under its name when it is
-    complete."""
+    """A new GeoTIFF, with those fields of the source that hold for the results, too. The file appears under its name when it
+    is complete."""
 
     def __init__(self, path: Any, source: Any, tiling: Any) -> None:
         self._path = checked_path(path)
@@ -201,13 +201,14 @@ class GeoTiff(RasterWriter):
 
 _DESCRIPTION = "TIFFTAG_IMAGEDESCRIPTION"
 _OF_LAYOUT = ("<?xml", "<OME", "ImageJ=", '{"shape":')
-"""How descriptions begin that list the size and the pages of a file: of OME-TIFF, ImageJ and tifffile."""
+"""The beginnings of descriptions that list the size and the pages of a file, as OME-TIFF, ImageJ and tifffile write them."""
 _WITHOUT = {"scales": 1.0, "offsets": 0.0}
-"""The values of fields of a band that say nothing."""
+"""For some fields of a band, the value that says nothing."""
 
 
 def _tags(source: Any, band: int) -> dict[str, str]:
-    """Returns the tags of a band, or of a data set for 0, without statistics, which describe the old numbers."""
+    """Returns the tags of a band, or for band 0 those of the data set, without statistics, which describe the old
+    numbers."""
     return {name: text for name, text in source.tags(band).items() if not name.startswith("STATISTICS_")}
 
 

@@ -50,7 +50,7 @@ class Results:
         self._stack.__exit__(kind, error, trace)
 
     def add(self, group: list[Tile], results: Any, *, stacked: bool) -> None:
-        """Takes the results for a group of tiles. stacked: whether they lie along a new first axis."""
+        """Takes the results for a group of tiles. stacked: whether the results of the tiles lie along a new first axis."""
         check_given(results, group)
         entries = self._entries(results, group)
         for i, (entry, merger) in enumerate(zip(entries, self._mergers, strict=True)):

@@ -20,7 +20,7 @@ APPLY = "apply_tiled"
 
 
 class Source:
-    """Tiles of an array, or of a store that returns NumPy arrays for slices."""
+    """A source of tiles: an array, or a store that returns NumPy arrays for slices."""
 
     def __init__(self, x: Any, operator: str = APPLY, argument: str = "x") -> None:
         self._names = {"operator": operator, "argument": argument}
@@ -76,7 +76,8 @@ class Source:
         return room
 
     def _region(self, tiling: TilingBase, tile: Tile) -> Any:
-        """Returns the part of a store that a tile and its padding need; never reads the whole store."""
+        """Returns a tile of a store, padding included. Reads the part of the store that the tile and its padding need, never
+        the whole."""
         extra = [min(read.start or 0, pad[1] + 1) if pad[1] else 0 for read, pad in zip(tile.read, tile.pad, strict=True)]
         given = tiling._given
         if given["padding_mode"] == "constant":

@@ -73,7 +73,6 @@ def index_of(tiling: _core.Tiling, index: Any) -> int:
         raise wrong_type("index", "must be the index of a tile", index)
     number, size = operator.index(index), tiling.size
     if not -size <= number < size:
-        # An IndexError raised by __getitem__ would silently end a for loop.
         expected = f"{-size} to {size - 1}" if size else "none: there are no tiles"
         raise TileIndexError(TILING, "index", "must be the index of a tile", value_text(number), expected)
     return number + size if number < 0 else number

@@ -32,10 +32,11 @@ class Tiling(TilingBase):
     Arguments:
         shape: the shape of the array.
         tile: extents of a tile along the tiled axes, at least 1; a number for each of ``axes``.
-        overlap: how much neighbouring tiles share, for every or for each tiled axis. An integer is a number of elements,
-            less than the tile; a negative one leaves a gap. A float is a fraction of the tile in [0, 1), rounded to whole
-            elements.
-        stride: the distance of neighbouring tiles in elements, at least 1, instead of overlap. One of both must be given.
+        overlap: how much neighbouring tiles share: one number for every tiled axis, or one for each. An integer is a number
+            of elements, less than the tile; a negative one leaves a gap. A float is a fraction of the tile in [0, 1),
+            rounded to whole elements.
+        stride: the distance of neighbouring tiles in elements, at least 1, instead of overlap. Either overlap or stride must
+            be given.
         tail: what happens at the end of an axis where the last tile does not fit:
             "shift"    one more tile, moved back to end with the array, which must be at least as long as a tile
             "pad"      one more tile, whose part beyond the array is padding
@@ -46,13 +47,15 @@ class Tiling(TilingBase):
         axes: the tiled axes in ascending order; negative numbers count from the end. Default: the last len(tile) axes, with
             a warning if the last axis is so short that it may hold bands.
         padding_mode, value: the elements of padding, as in numpy.pad: "constant" (value), "edge", "reflect" or "symmetric".
-        scale: output elements for each element of the array, for every or for each tiled axis: an integer, a Fraction, or a
-            float, which stands for the simplest fraction that rounds to it. Strides and tiles times scale must be whole.
+        scale: output elements for each element of the array: one number for every tiled axis, or one for each. It is an
+            integer, a Fraction, or a float, which stands for the simplest fraction that rounds to it. Strides and tiles
+            times scale must be whole.
         offset: the output coordinate, for each tiled axis, at which the result of the tile at 0 begins.
         result: extents of the result of a whole tile, for each tiled axis. Default: tile * scale.
-        align: elements, for every or for each tiled axis: each tile begins at a multiple of align, as the strides and pools
-            of a network need it: 4 for a pool of 4. Strides must be multiples of align. A tile that is moved back ends with
-            the array, or with the fewest elements of padding with which it begins at a multiple of align.
+        align: a number of elements for every tiled axis, or one for each. Each tile begins at a multiple of align, as the
+            strides and pools of a network need it: 4 for a pool of 4. Strides must be multiples of align. A tile that is
+            moved back ends with the array if it then begins at such a multiple, or else after the fewest possible elements
+            of padding.
 
     Formula: tile k reads [k * stride, k * stride + tile) of each tiled axis; its result lies at
         [start * scale + offset, .. + result) of the output, whose extent is ceil(extent * scale).
@@ -222,9 +225,9 @@ class Tiling(TilingBase):
         """Reads tile ``index`` of an array or of a store, padding included. The result is always a new array.
 
         Arguments:
-            source: an array of the tiling's shape, of which ``cut`` returns the tile; or a store (zarr, h5py, xarray, dask):
-                an object of that shape with dtype that returns arrays for slices; or an open data set of rasterio. A store
-                is sliced once, for the elements of the tile and of its padding; the tile is a NumPy array.
+            source: an array of the tiling's shape, of which ``cut`` returns the tile; or a store (zarr, h5py, xarray, dask),
+                which is an object of that shape, with a dtype, that returns arrays for slices; or an open data set of
+                rasterio. A store is sliced once, for the elements of the tile and of its padding; the tile is a NumPy array.
             index: as for cut.
 
         Errors: InvalidType for another kind of source, InvalidValue for another shape, before anything is read. An exception
@@ -248,7 +251,7 @@ class Tiling(TilingBase):
             fn: as for apply_tiled: a function of a tile.
             source: as for read.
             index: the tile.
-            batch: whether fn takes and returns a stack: here of one tile.
+            batch: whether fn takes and returns a stack, which has one tile here.
 
         Errors: InvalidValue if the result does not have t[index].result_shape along the tiled axes. An exception of fn is
             passed on unchanged.
@@ -267,8 +270,8 @@ class Tiling(TilingBase):
         t.piece take. Takes O(log n) for n tiles along an axis.
 
         Arguments:
-            box: a slice without a step, or (start, stop), for each tiled axis of the output; for a single one, the slice.
-                Negative numbers count from the end. The box has all elements along the other axes.
+            box: a slice without a step, or (start, stop), for each tiled axis of the output; for a single tiled axis, a
+                slice alone. Negative numbers count from the end. The box has all elements along the other axes.
 
         Errors: InvalidValue for a box that does not lie in the output. A box without elements, or in a gap between tiles,
             has an empty range.
@@ -371,8 +374,8 @@ class Tiling(TilingBase):
             tile_dtype: element type of the tiles' results, under the name of NumPy, torch or patchfold.
             channels: extents of the results' axes that are not tiled. Default: the array's.
             window, reduce, dtype, copy, mask, fill: as for Merger.
-            sink: whether the output is a function or a store, so that rows wait until they are finished; or the store, for
-                whose chunks or shards they wait too.
+            sink: whether the output is a function or a store, so that rows wait until they are finished; or the store
+                itself, whose chunks or shards they then have to fill, too.
             spec: a MergeSpec, instead of window, reduce, dtype, mask and fill. Weights of tiles with nodata are not counted.
 
         Example:

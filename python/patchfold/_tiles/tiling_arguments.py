@@ -46,8 +46,8 @@ def split_overlap(overlap: Any) -> tuple[Any, list[float]]:
 
 
 def ask_for_axes(shape: tuple[int, ...], tiled: int) -> None:
-    """Warns if the default axes may be wrong: if two or more last axes are tiled, and the last one is shorter than these and
-    the axis before them, it may hold bands."""
+    """Warns if the default axes may be wrong: if two or more last axes are tiled, and the last axis is shorter than the
+    others and than the axis before them, it may hold bands."""
     rank = len(shape)
     if tiled >= 2 and rank > tiled and shape[-1] < min(shape[rank - tiled - 1 : -1]):
         first = tuple(range(rank - tiled - 1, rank - 1))
@@ -134,7 +134,7 @@ def _length(value: Any) -> int:
 
 
 def number_of(value: Any) -> Any:
-    """Returns the number for a text such as "nan", since JSON lacks this number."""
+    """Returns the number for a text such as "nan", since JSON lacks this number; any other value unchanged."""
     if not isinstance(value, str):
         return value
     try:

@@ -84,23 +84,23 @@ def apply_tiled(
             made, of the kind of the source (an OME-Zarr image of one level, a data set of xarray, or a zarr array). A local
             store is called "y.zarr.partial" until it is complete. "y.zarr.patchfold", in the same folder, records finished
             work: after an interruption the same call continues there.
-        chunks: the extents of the chunks of the result, as dask takes them: for each tiled axis or for each axis, of which
-            those that are not tiled stay whole. Chunks must be whole shards of out. A new store gets a shard for each chunk.
+        chunks: the extents of the chunks of the result, as dask takes them: for each tiled axis, or for each axis; axes that
+            are not tiled stay whole. Chunks must be whole shards of out. A new store gets a shard for each chunk.
         progress: with out, True shows a bar if tqdm is installed; a function is called with (written chunks, all chunks).
         device: where fn receives its tiles, as for patchfold.apply_tiled.
         results: the element type and the untiled extents of what fn returns. None: fn is called once for the first tile.
         level: of an OME-Zarr image, 0 for the finest.
         resources: what a worker must have to run fn, as distributed counts it: {"GPU": 1}.
         check: for how many tiles, evenly spread, fn is called twice; other bits the second time are an error.
-        version: a text that stands for fn in the record of a run, in place of its code and all that the code uses; another
-            text, another run.
+        version: a text that stands for fn in the record of a run, in place of its code and all that the code uses; a call
+            with another text is another run.
         overwrite: whether an existing out, or the record of another run, is replaced.
         client: a client of distributed. Default: the current client, or without a client dask's threads in this process.
 
     Formula: y = the merge of fn(tile i) over all tiles i.
 
-    Types: without out a dask array, or a DataArray for one, which keeps the coordinates of each axis whose extent does not
-        change. With out a Report, whose ``array`` is the store's.
+    Types: without out a dask array; for a DataArray a DataArray, which keeps the coordinates of each axis whose extent does
+        not change. With out a Report, whose ``array`` is the store's.
 
     Errors: InvalidValue and InvalidType before any work for chunks that are not whole shards, an out that cannot hold the
         result or belongs to another run, and all that Tiling and Merger refuse. A result of another shape or element type

@@ -93,7 +93,7 @@ def chunk_extents(
     """
     axes = tiling._native.axes_in(len(shape))
     if chunks is None:
-        # If shards were smaller than tiles, there would be more tasks than tiles.
+        # A chunk is at least as large as a tile, so that there are no more tasks for chunks than for tiles.
         chunks = (
             "32MiB"
             if shards is None

@@ -23,7 +23,7 @@ from ._parts import Box, Parts
 
 
 class Graph:
-    """The tasks of a run, in layers: the data that tiles read, tiles, shares of pieces, chunks."""
+    """The tasks of a run, in layers: parts of the data for each tile, tiles, pieces for each chunk, chunks."""
 
     def __init__(self, job: Job, source: Any, groups: list[tuple[int, ...]], token: str, resources: Any) -> None:
         """source: a dask array, or None. groups: the numbers of the tiles that a task computes together. resources: the
@@ -38,8 +38,8 @@ class Graph:
         return f"patchfold-{what}-{self.token}"
 
     def chunks(self, target: Any = None, wanted: Collection[Index] | None = None) -> tuple[HighLevelGraph, list[Any]]:
-        """Returns the graph of all chunks, or of the chunks in `wanted`, and their keys. target: the store of the chunks;
-        None: the results of the tasks are the chunks."""
+        """Returns the graph of all chunks, or of the chunks in `wanted`, and their keys. target: the store to which the
+        tasks write the chunks; None: the tasks return the chunks."""
         assert self.job.chunks is not None
         order = [index for index in self.job.chunks if wanted is None or index in wanted]
         place = {index: k for k, index in enumerate(order)}
@@ -82,7 +82,8 @@ class Graph:
         ]
 
     def tiles(self, target: Any, zeros: Index) -> tuple[HighLevelGraph, list[Any]]:
-        """Returns a graph of tasks that read a tile and write it at the index of its number along the first axis."""
+        """Returns a graph of tasks, each of which reads a tile and writes it to `target`, at the tile's number along the
+        first axis."""
         parts = _Reader(self)
         tasks: dict[Any, Any] = {}
         for (number,) in self.groups:

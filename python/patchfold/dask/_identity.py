@@ -42,10 +42,10 @@ _STATELESS = (
     *(threading.local, contextvars.ContextVar, weakref.ReferenceType),
     *(weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet),
 )
-"""Types of objects that belong to a process; a result cannot depend on their state, unless they are caches."""
+"""Types of objects that belong to one process, such as locks and caches, whose state is no part of a function."""
 _METHODS = (types.FunctionType, staticmethod, classmethod, property)
 _TOLD = ("__doc__", "__firstlineno__", "__static_attributes__")
-"""What the compiler stores in the body of a class or module to describe it."""
+"""The names that the compiler sets in a class or module to describe it."""
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _INSTALLED = {"site-packages", "dist-packages"}
 _OURS = __name__.partition(".")[0]
@@ -76,8 +76,9 @@ def _flatten(found: dict[str, str], path: str, parts: Parts) -> None:
 
 
 class _Walk:
-    """Holds, by their ids, the paths of the values that lead to the current one, and of all functions and classes so far. A
-    value that comes again is named by its path, so that recursive functions and cycles end.
+    """A walk through all parts of a function. It holds, by id, the paths of the values that lead to the current one, and of
+    all functions and classes so far. A value that comes again is named by its path, so that recursive functions and cycles
+    end.
     """
 
     def __init__(self) -> None:
@@ -147,7 +148,7 @@ class _Walk:
         return f"{value.dtype} {tuple(value.shape)} {elements}"
 
     def _code(self, code: types.CodeType, path: str) -> str:
-        """The constants of code are read where instructions use them, so that docstrings are left out."""
+        """Returns a text for code. Constants are read where instructions use them, which leaves out docstrings."""
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         text = [repr((names, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags & 12))]
         text.append(repr(getattr(code, "co_exceptiontable", b"")))
@@ -299,7 +300,7 @@ def _object_parts(value: Any) -> str | dict[str, Any]:
         owner = value.__self__
         if owner is None or isinstance(owner, types.ModuleType) or type(owner).__name__ == "PyCapsule":
             return _in_library(str(value.__module__), value.__qualname__)
-    if hasattr(value, "__wrapped__") and not _is_own(kind.__module__):  # lru_cache and compilers, whose state are caches
+    if hasattr(value, "__wrapped__") and not _is_own(kind.__module__):  # lru_cache and compilers, whose state is a cache
         return {"wrapper": kind, "wrapped": value.__wrapped__}
     reducer = copyreg.dispatch_table.get(kind)
     reduced = value.__reduce_ex__(4) if reducer is None else reducer(value)

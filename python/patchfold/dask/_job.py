@@ -113,8 +113,8 @@ class Job:
 
 
 def run_tiles(job: Job, numbers: tuple[int, ...], targets: tuple[Index, ...], layout: Layout, *parts: Any) -> Any:
-    """Calls the function for tiles. Returns a list of pieces, one entry for each chunk of targets; for one chunk, only its
-    pieces."""
+    """Calls the function for tiles. Returns the pieces for each chunk of `targets`, as a list; if there is one chunk only,
+    its pieces without a list."""
     assert job.results is not None and job.chunks is not None
     tiles = [job.tiling[number] for number in numbers]
     results = job.call(tiles, layout, parts)
@@ -152,7 +152,8 @@ def bits_of(array: Any) -> bytes:
 
 
 def _copied(piece: Any) -> Any:
-    """Returns a contiguous copy: the function may return the same array for each tile, and a view keeps the whole result."""
+    """Returns a contiguous copy: the function may return the same array for each tile, and a view would keep the whole
+    result in memory."""
     if is_numpy(piece):
         return np.array(piece, order="C")
     if is_torch(piece):

@@ -71,8 +71,8 @@ def create(store: Any, layout: Layout) -> Any:
 
 
 def _inner(extent: int) -> int:
-    """Returns the extent of a chunk within a shard, the smallest part that readers can read: a divisor of the extent,
-    neither tiny nor large."""
+    """Returns the extent of a chunk within a shard, the smallest part that readers can read: a divisor of the shard's
+    extent, neither tiny nor large."""
     for parts in range(1, extent // _SMALLEST_INNER + 1):
         if extent % parts == 0 and extent // parts <= _LARGEST_INNER:
             return extent // parts
@@ -80,7 +80,8 @@ def _inner(extent: int) -> int:
 
 
 def _image_attributes(image: dict[str, Any], tiling: Tiling) -> dict[str, Any]:
-    """Returns the metadata of OME-Zarr 0.5 for one level, whose pixels are the source's pixels, scaled."""
+    """Returns the metadata of OME-Zarr 0.5 for one level. The size of its pixels is that of the source's, divided by the
+    scale."""
     ratios = [Fraction(1)] * len(tiling.shape)
     for axis, ratio in zip(tiling.axes, tiling._given["scale"], strict=True):
         ratios[axis] = Fraction(*ratio)
@@ -97,8 +98,8 @@ def _image_attributes(image: dict[str, Any], tiling: Tiling) -> dict[str, Any]:
 
 def labelled_like(source: Any, data: Any, tiling: Tiling) -> Any:
     """Returns the result as a DataArray with the dimensions and coordinates of the source. A coordinate of an axis with
-    another extent is left out. If the number of axes has changed, only the tiled axes keep their names, counted from the
-    last axis."""
+    another extent is left out. If the number of axes has changed, only the tiled axes, which are counted from the end, keep
+    their names."""
     kind = type(source)
     if data.ndim == source.ndim:
         dims = source.dims

@@ -28,7 +28,7 @@ class Once:
         return self.function()(*args)
 
     def function(self) -> Any:
-        """The function that make returned."""
+        """Returns the function that make returned."""
         with _lock:  # one thread makes the function, and the others wait
             if self._token not in _made:
                 _made[self._token] = self._make()

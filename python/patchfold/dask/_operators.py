@@ -65,7 +65,7 @@ def unfold(x: Any, kernel_size: IntOrInts, **settings: Unpack[UnfoldCall]) -> An
         max((padded.shape[axis] - (k - 1) * d - 1) // s + 1, 0) if padded.shape[axis] else 0
         for axis, k, s, d in zip(axes, kernel, step, between, strict=True)
     ]
-    # A cut is the first patch that begins in the next chunk of x; axes inside a flat axis are not cut.
+    # The result is cut before the first patch that begins in the next chunk of x. Axes inside a flat axis are not cut.
     cuts = []
     for i, (axis, _, pad, _) in enumerate(pads):
         inside = starts(x.chunks[axis])[1:-1] if positions == "grid" or not i else []
@@ -140,8 +140,8 @@ def fold(x: Any, output_size: Ints, kernel_size: IntOrInts, **settings: Unpack[F
         return {places[i]: slice(*each) for i, each in enumerate(ranges)}
 
     def part(spatial: tuple[int, ...]) -> Any:
-        """Returns the extents of the image that the positions make, the chunk's place in it, and whether there is any
-        position."""
+        """Returns the extents of the image that the positions of a chunk make, the chunk's place in it, and whether there is
+        any position."""
         ranges = reach(spatial)
         if positions == "flat":
             ranges = [ranges[0], *((0, each) for each in grid[1:])]
@@ -273,14 +273,15 @@ def _cut(begins: list[int], whole: int) -> list[int]:
 
 
 def _columns_axes(rank: int, axes: list[int], layout: str, positions: str) -> list[int]:
-    """Returns the axes of the columns on which the spatial axes of an image lie."""
+    """Returns, for each spatial axis of an image, the axis of the columns on which its positions lie."""
     if positions == "grid":
         return list(axes)
     return [axes[0]] * len(axes)
 
 
 def _padded(x: Any, axis: int, begin: int, end: int, mode: PaddingMode, value: Any) -> Any:
-    """Returns the array with one axis padded, or cropped by a negative pad. unfold says which elements padding repeats."""
+    """Returns the array with one axis padded, or cropped by a negative pad. unfold, applied to indices, tells which elements
+    padding repeats."""
     extent = x.shape[axis]
     if mode != "constant" and (begin > 0 or end > 0):
         index = columns.unfold(np.arange(extent)[None], (1,), padding=[(begin, end)], padding_mode=mode)[0]
@@ -312,8 +313,9 @@ def _built(
     """Returns an array whose chunks `call` makes from boxes of the source.
 
     sources, places: the spatial axes of the source and of the result; several spatial axes may lie on one flat axis of the
-    result. cuts: the beginnings and the end of the chunks along each spatial axis. wholes: the extents of these axes. box:
-    returns the slices that a chunk reads of the axes that are not whole; batch axes have the chunks of the source.
+    result. cuts: the beginnings and the end of the chunks along each spatial axis. wholes: the extents of these axes. box: a
+    function that returns, for the numbers of a chunk, the slices that the chunk reads, by axis of the source. Axes without a
+    slice are read whole, except that batch axes have the chunks of the source.
     """
     channel = _channel(len(shape), places)
     flat = len(set(places)) < len(places)

@@ -44,7 +44,8 @@ class Parts:
         return refs, tuple(places)
 
     def _chunks(self, axis: int, box: slice) -> list[tuple[int, slice, slice]]:
-        """Returns the chunks along an axis that share elements with a box: number, slice of the chunk, slice of the box."""
+        """Returns (number, slice in the chunk, slice in the box) for each chunk along an axis that shares elements with a
+        box."""
         begins = self._starts[axis]
         found: list[tuple[int, slice, slice]] = []
         chunk = min(bisect.bisect_right(begins, box.start), len(begins) - 1) - 1

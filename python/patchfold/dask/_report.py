@@ -33,7 +33,7 @@ class Report:
     dashboard: str = ""
     """The link of the scheduler's dashboard, if there is one."""
     array: Any = field(default=None, repr=False, compare=False)
-    """The array of the store, of zarr."""
+    """The zarr array of the store."""
 
     def __str__(self) -> str:
         if not self.written:

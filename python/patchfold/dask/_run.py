@@ -29,7 +29,7 @@ Advance = Callable[[int], Any]
 
 @dataclass
 class Count:
-    """The counts of a run that continues an interrupted one."""
+    """The chunks that this call has finished so far, and the tiles that it has computed."""
 
     chunks: int = 0
     tiles: int = 0
@@ -49,7 +49,7 @@ def client_of(client: Any) -> Any:
 
 
 def compute_one(client: Any, graph: HighLevelGraph, key: Any) -> Any:
-    """Computes one key of a graph."""
+    """Returns the result of one task of a graph."""
     if client is None:
         return _threads()(graph.to_dict(), key)
     return client.get(graph, key, sync=False).result()
@@ -165,7 +165,7 @@ def _listening(client: Any, topic: str, count: Count) -> Iterator[None]:
 
 
 def _settle(client: Any, topic: str, count: Count) -> None:
-    """Waits until this process has all reports that the scheduler has received."""
+    """Waits until this process has all reports that the scheduler has received, for 5 seconds at most."""
     most = time.monotonic() + 5
     while time.monotonic() < most:
         before = count.tiles

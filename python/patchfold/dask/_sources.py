@@ -35,7 +35,7 @@ class Source:
     array: Any
     """A dask array or a zarr array."""
     token: str
-    """A text that identifies the content; a store always has the same text."""
+    """A text that identifies the content. The text of a store depends on its path and metadata only."""
     text: str
     """A short description of the source."""
     labelled: Any = None

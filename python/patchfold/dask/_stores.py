@@ -172,7 +172,7 @@ class NewOutput(Output):
         array = super().finish()
         if self._local is None or not self._store.root.is_dir():
             return array
-        if self._local.exists():  # left there with overwrite
+        if self._local.exists():  # an older store, which overwrite=True replaces
             shutil.rmtree(self._local)
         os.rename(self._store.root, self._local)
         return zarr.open_array(LocalStore(self._local), path=self._inside, mode="r+")

@@ -54,8 +54,8 @@ def apply(op: str, x: Any, *values: Any) -> jax.Array:
 
 
 def _open_call(native: _core.Operator, shape: tuple[Any, ...], dtype: str, values: tuple[Any, ...]) -> str:
-    """Returns the call for data whose batch jax.export leaves open. The call has 1 in its place: the target takes the batch
-    from XLA's buffers."""
+    """Returns the call for data whose batch jax.export leaves open. The call has the extent 1 in place of each open one: the
+    target takes the batch from XLA's buffers."""
     known = tuple(size if isinstance(size, int) else 1 for size in shape)
     try:
         call = _core.linear_call(native, known, dtype, *values)
@@ -94,13 +94,15 @@ def _dtype_name(op: str, dtype: Any) -> str:
 
 
 def _result(operands: tuple[Any, ...], call: str) -> tuple[int, ...]:
-    """Returns the shape of the result. Samples and batch are those of the operand."""
+    """Returns the shape of the result: the samples and the batch of the operand, then the other axes of the call's
+    result."""
     result = _shapes(call)[1]
     return (*operands[0].shape[: _shared_axes(operands, call)], *result[_batch_axes(call) :]) if operands else result
 
 
 def _shared_axes(operands: tuple[Any, ...], call: str) -> int:
-    """Returns the number of first axes that a result has as its operand does: samples, of vmap, and the batch."""
+    """Returns the number of first axes that a result shares with its operand: the samples, which are axes of vmap, and the
+    batch."""
     return operands[0].ndim - len(_shapes(call)[0]) + _batch_axes(call) if operands else 0
 
 
@@ -122,7 +124,7 @@ def _compiled(call: str, dtype: Any) -> Any:
 
 def _lower_for_cpu(ctx: Any, *operands: Any, call: str, dtype: Any) -> Any:
     shapes = [aval.shape for aval in (*ctx.avals_in, *ctx.avals_out)]
-    # XLA cuts arrays only along axes before another one.
+    # XLA does not cut the last axis of an array.
     shared = min(_shared_axes(tuple(ctx.avals_in), call), *(len(shape) - 1 for shape in shapes))
     can_cut = shared > 0 and all(isinstance(size, int) and size for shape in shapes for size in shape)
     attributes = _ways_to_cut(shared, *shapes) if can_cut else None
@@ -130,7 +132,8 @@ def _lower_for_cpu(ctx: Any, *operands: Any, call: str, dtype: Any) -> Any:
 
 
 def _ways_to_cut(shared: int, source: tuple[int, ...], target: tuple[int, ...]) -> dict[str, Any]:
-    """Returns what lets XLA cut a call for several devices along the first axes: for its old partitioner, and for Shardy."""
+    """Returns the attributes that let XLA cut a call for several devices along the first axes: for its old partitioner, and
+    for Shardy."""
     count = ir.StringAttr.get(str(shared))
     attributes: dict[str, Any] = {"mhlo.frontend_attributes": ir.DictAttr.get({"num_batch_dims": count})}
     if jax.config.jax_use_shardy_partitioner:  # type: ignore[attr-defined]

@@ -52,7 +52,8 @@ def _value(argument: patchfold.ArgumentSpec, text: str) -> Any:
 
 
 def _neutral(operator: str, values: Mapping[str, Any], data: tuple[int, ...] | None) -> Name:
-    """Returns the neutral operator that a call of TensorFlow's dialect is a setting of; others keep their names."""
+    """Returns the name of a call. A call of TensorFlow's dialect is named as the neutral operator that does the same; others
+    keep their names."""
     if operator.startswith(TENSORFLOW):
         lists = [values[name] for name in ("block_shape", "paddings", "crops") if name in values]
         name = name_of_node(operator.removeprefix(TENSORFLOW), values, [None, *lists], data)
@@ -64,7 +65,7 @@ def _neutral(operator: str, values: Mapping[str, Any], data: tuple[int, ...] | N
 
 
 def _adjoint(name: Name, data: tuple[int, ...] | None) -> Name:
-    """Returns the name of the adjoint of an operator whose data has a shape."""
+    """Returns the name of the adjoint of an operator. data: the shape of the operator's data, if it is known."""
     back = INVERSE | {to: operator for operator, to in INVERSE.items()}
     if name.operator not in back:
         return Name(f"{ADJOINT} of {name.operator}", name.arguments)

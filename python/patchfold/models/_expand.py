@@ -74,7 +74,8 @@ class Nodes:
 
 
 def _step(at: Sequence[int], target: Sequence[int], most: int) -> tuple[list[list[int]], list[int]]:
-    """Returns a transposition of at most `most` axes that brings `at` closest to `target`: groups of `at`, and an order."""
+    """Returns the transposition of at most `most` axes that brings `at` closest to `target`: groups of neighbours in `at`,
+    and the order of the groups."""
     units = _runs(at, target)
     if len(units) <= most:
         return units, sorted(range(len(units)), key=lambda number: target.index(units[number][0]))
@@ -87,16 +88,17 @@ def _step(at: Sequence[int], target: Sequence[int], most: int) -> tuple[list[lis
         order, joins = _chained([place[part[0]] for part in parts], [place[part[-1]] for part in parts])
         if joins > best[0]:
             best = (joins, parts, order)
-        if joins == most - 1:  # no order of groups is closer
+        if joins == most - 1:  # all groups follow their neighbour
             break
     return [[axis for unit in part for axis in units[unit]] for part in best[1]], best[2]
 
 
 def _chained(first: Sequence[int], last: Sequence[int]) -> tuple[list[int], int]:
-    """Returns an order of groups, and the number of groups that follow their neighbour in it: the most that any order has.
+    """Returns the order in which the most groups follow their left neighbour in the target, and the number of these groups.
 
-    first, last: the places of the ends of each group in the target. A group has one right neighbour at most, so groups form
-    chains, which stay whole, and rings, which are cut at their lowest group. Of equally good orders it is the first.
+    first, last: the places of each group's first and last axis in the target. A group has at most one right neighbour, so
+    groups form chains, which stay whole, and rings, which are cut at their lowest group. Of equally good orders, the first
+    is returned.
     """
     at = {place: group for group, place in enumerate(first)}
     right = [at.get(place + 1) for place in last]
@@ -158,7 +160,7 @@ class Window:
 def blocks_to_planes(
     nodes: Nodes, x: str, batch: int, channels: int, extents: Sequence[int], block: Sequence[int], crd: bool
 ) -> str:
-    """Writes SpaceToDepth of two axes: (N, C, H, W) to (N, C * K, H / block, W / block). batch -1: not known."""
+    """Writes SpaceToDepth of two axes: (N, C, H, W) to (N, C * K, H / block, W / block). batch: -1 if it is not known."""
     (a, b), (h, w) = block, (extent // size for extent, size in zip(extents, block, strict=True))
     order = [0, 1, 3, 5, 2, 4] if crd else [0, 3, 5, 1, 2, 4]
     return nodes.rearranged(x, [batch, channels, h, a, w, b], order, [batch, channels * a * b, h, w])
@@ -167,7 +169,7 @@ def blocks_to_planes(
 def planes_to_blocks(
     nodes: Nodes, x: str, batch: int, channels: int, extents: Sequence[int], block: Sequence[int], crd: bool
 ) -> str:
-    """Writes DepthToSpace of two axes: (N, C, h, w) to (N, C / K, h * block, w * block). batch -1: not known."""
+    """Writes DepthToSpace of two axes: (N, C, h, w) to (N, C / K, h * block, w * block). batch: -1 if it is not known."""
     (a, b), (h, w) = block, extents
     depth = channels // (a * b)
     axes = [batch, depth, a, b, h, w] if crd else [batch, a, b, depth, h, w]
@@ -179,7 +181,7 @@ def im2col(nodes: Nodes, x: str, windows: Sequence[Window], shape: Sequence[int]
     """Writes patches of (N, C, I1..IR), or of (N, I1..IR, C) with `last`, to a result of `shape`, in which 0 stands for the
     batch.
 
-    kernel: taps before channels on their axis; otherwise channels before taps.
+    kernel: whether taps come before channels on their common axis.
     """
     rank = len(windows)
     begins, ends = [w.begin for w in windows], [w.end for w in windows]
@@ -231,7 +233,8 @@ def col2im(nodes: Nodes, x: str, windows: Sequence[Window], channels: int = 0) -
 
 
 def _spread(nodes: Nodes, x: str, shape: Sequence[int], number: int, window: Window, kept: list[int]) -> str:
-    """Moves the positions of each tap to their places in the padded image: tap q by q * dilation, positions by stride.
+    """Moves the positions of each tap to their places in the padded image: position p of tap q goes to p * stride + q *
+    dilation.
 
     Each row holds one tap, and is longer than the image by one dilation. All rows are read as one row and cut again at the
     image's length, so that each row begins one dilation later than the row before. The axes before the rows are joined to

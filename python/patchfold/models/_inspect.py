@@ -48,14 +48,15 @@ class Finding:
     """An operator of patchfold's family in a model.
 
     nodes and kinds: names and operators of the nodes that it is made of, in the model's order.
-    operator and arguments: the function of patchfold that computes it, or "blocks" for blocks in an order that none has.
+    operator and arguments: the function of patchfold that computes it, or "blocks" for blocks in an order that no function
+        makes.
     pattern: the move of the axes in einops' notation; k marks taps, so (h kh) is an axis cut into blocks. Empty for sums.
     exact: False if the result's axes lie in another order than those of the function's result; the pattern shows the order.
     source, result: names of the tensors. source_shape, shape: their shapes, None where they are not known.
     dtype: element type. bytes: read and written, None where shapes are not known.
     seconds, roof_seconds: time of the operator here, with the calling process's threads, and of a copy of as many bytes;
         None where it was not timed.
-    notes: warnings about other results elsewhere, or none.
+    notes: warnings about systems that compute another result, or no result.
     """
 
     nodes: tuple[str, ...]
@@ -158,11 +159,11 @@ def inspect(
             torch.export.ExportedProgram. Data outside an ONNX file may lie in its folder only. No part of a model is run,
             not even the pickles in a .pt2 file.
         sizes: extents of open dimensions, by their names in the model ("batch", or "input.0" for an axis without a name).
-            Others are taken as 1 on the first axis and 64 on the rest, in a .pt2 file as they were exported, and the report
-            says so.
+            Other open dimensions are taken as 1 on the first axis and 64 on the rest; in a .pt2 file they keep the extents
+            of the export. The report says so.
         timed: whether to time each operator here, beside a copy of as many bytes.
-        target: judges the model by the rules of a target of `portable`, as it stands; the result's `stays` lists the nodes
-            that the target does not take, with the rule.
+        target: the name of a target of `portable`, by whose rules the model is judged as it stands; the result's `stays`
+            lists the nodes that the target does not take, with the rule.
 
     Returns: an Inspection, whose text is the report.
 

@@ -67,7 +67,7 @@ def sized(*extents: int) -> None:
 
 
 def joined(parts: Sequence[Indices], axis: int, stacked: bool = False) -> Indices:
-    """Returns arrays behind each other along an axis, or along a new axis."""
+    """Returns arrays joined along an axis, or with `stacked` along a new axis."""
     sized(sum(part.size for part in parts))
     return np.stack(list(parts), axis) if stacked else np.concatenate(list(parts), axis)
 
@@ -86,7 +86,8 @@ def along(x: Indices, at: Any, axis: int) -> Indices:
 
 
 def repeated(x: Indices, times: Sequence[int]) -> Indices:
-    """Returns copies of an array along its axes; surplus numbers are for new axes in front."""
+    """Returns copies of an array along its axes; if there are more numbers than axes, the first ones are for new axes in
+    front."""
     sized(x.size, *(int(count) for count in times))
     return np.tile(x, [int(count) for count in times])
 

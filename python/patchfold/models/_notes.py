@@ -44,7 +44,7 @@ class _Facts:
 
 
 def of(found: Found) -> Sequence[str]:
-    """Returns sentences about one operator; sentences about other results come first."""
+    """Returns sentences about one operator; sentences about systems that compute another result come first."""
     facts = _Facts(found)
     return [text(facts) if callable(text) else text for holds, text in RULES if holds(facts)]
 

@@ -40,7 +40,7 @@ GROWING = ("ConstantOfShape", "Expand", "Tile", "Pad", "Range")
 def read(model: Any, sizes: Mapping[str, int], others: tuple[int, int] = (1, 64)) -> list[Graph]:
     """Returns the graph of a model and the graphs in its nodes. `model` is a path or a ModelProto.
 
-    An open size that `sizes` lacks is taken from `others`: (of the first axis, of other axes).
+    An open size that `sizes` lacks is taken from `others`: (size of the first axis, size of all other axes).
     """
     folder: Path | None = None
     if not isinstance(model, onnx.ModelProto):

@@ -20,7 +20,7 @@ from ._regions import MOST_ELEMENTS, Step
 from ._tensorflow_nodes import patches
 
 Constants = Mapping[str, Any]
-DOMAIN = "patchfold"  # of the operators that patchfold's library adds to ONNX Runtime
+DOMAIN = "patchfold"  # the domain of the operators that patchfold's library adds to ONNX Runtime
 # A function that runs one node on the values of its inputs, by ONNX's reference implementation.
 Run = Callable[[onnx.NodeProto, Constants], Sequence[Any]]
 
@@ -135,7 +135,8 @@ def _window(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def own_of(node: onnx.NodeProto, constants: Constants, shape: tuple[int, ...] | None) -> Name | None:
-    """Returns the name of an operator of the domain patchfold; None for another one. shape: the first input's, if known."""
+    """Returns the name of a node of the domain patchfold; None for an operator that this version does not know. shape: the
+    first input's, if known."""
     kind, attributes = node.op_type, attributes_of(node)
     if kind == "Im2Col":
         return Name("unfold", {"kernel_size": tuple(attributes["block_shape"]), **_window(attributes)})
@@ -186,7 +187,8 @@ def inputs_of(node: onnx.NodeProto) -> Iterator[str]:
 
 
 def free_prefix(graph: onnx.GraphProto) -> str:
-    """Returns a prefix for names that no name of a graph has: "patchfold", or "patchfold2", .. in a model written before."""
+    """Returns a prefix for names that no name of a graph has: "patchfold", or "patchfold2", .. in a model that patchfold has
+    written before."""
 
     def names(graph: onnx.GraphProto) -> Iterator[str]:
         for entry in (*graph.input, *graph.initializer):

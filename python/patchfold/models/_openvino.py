@@ -33,7 +33,7 @@ class Layer:
     name: str
     kind: str
     data: Mapping[str, str]
-    shapes: dict[str, tuple[int, ...] | None] = field(default_factory=dict)  # of outputs; None for an open extent
+    shapes: dict[str, tuple[int, ...] | None] = field(default_factory=dict)  # of outputs; None if an extent is open
     dtypes: dict[str, str] = field(default_factory=dict)
     inputs: list[str] = field(default_factory=list)
 

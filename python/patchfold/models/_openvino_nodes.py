@@ -22,7 +22,7 @@ Shapes = Sequence["tuple[int, ...] | None"]
 OWN = "Patchfold"  # the beginning of the names of layers that patchfold's extension adds
 # Layers whose result is their first input in another shape, which the file holds.
 SHAPED = ("Reshape", "Squeeze", "Unsqueeze")
-# Layers that insert zeros: their maps hold OUTSIDE, which no constant can hold.
+# Layers that insert zeros. Their moves give OUTSIDE in place of zeros, so the moves cannot compute constants.
 FILLING = ("Pad", "Convolution", "GroupConvolution")
 # Layers that are computed here if all their inputs are constants.
 FOLDED: dict[str, Callable[..., Any]] = {

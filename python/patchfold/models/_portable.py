@@ -35,8 +35,8 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
     Arguments:
         model: path of an .onnx file, or an onnx.ModelProto, which is not changed.
         target: "tensorrt" (no Col2Im), "openvino" (Col2Im of two axes only), "coreml" and "nnapi" (DepthToSpace in mode DCR
-            only), "litert" (that and SpaceToDepth), "onnx:N" for version N of ONNX's operators, or "basic": no operator of
-            the family at all, for converters that have none.
+            only), "litert" (DepthToSpace in mode DCR and SpaceToDepth only), "onnx:N" for version N of ONNX's operators, or
+            "basic": no operator of the family at all, for converters that have none.
         sizes: as for inspect; needed where DepthToSpace or SpaceToDepth have open extents other than the batch.
 
     Returns: an onnx.ModelProto; with the same nodes if the target has all operators of the model.
@@ -72,7 +72,8 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
 
 
 def _known_shapes(model: Any, sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
-    """Returns the shapes of tensors, with -1 for an extent that depends on open sizes, which two trial sizes tell."""
+    """Returns the shapes of tensors, with -1 for an extent that depends on open sizes, as a comparison of two trial sizes
+    shows."""
     one, other = (
         {n: s for graph in _onnx.read(model, sizes, spare) for n, s in graph.shapes.items()} for spare in ((1, 64), (3, 320))
     )
@@ -131,7 +132,8 @@ class _Writer:
         return nodes
 
     def _channels(self, label: str, tensor: str, kernel: list[int]) -> int:
-        """Returns the channels of a Col2Im if the target takes too few axes for any number of channels; otherwise 0."""
+        """Returns the number of channels of a Col2Im if the target's limit of axes makes a known number necessary; 0
+        otherwise."""
         most = self.target.most_axes
         if most is None or most >= max(2 + 2 * len(kernel), 6):
             return 0
@@ -180,7 +182,7 @@ class _Writer:
 
 
 def _no_constants(label: str, node: onnx.NodeProto, names: Sequence[str]) -> str:
-    """Returns a sentence about the inputs of a node, after its data, that are no constants."""
+    """Returns a sentence that says why inputs of a node are no constants. names: the inputs after the node's data."""
     given = {attribute.name for attribute in node.attribute}
     attributes = [name for name in names if name in given]
     missing = names[max(len(node.input) - 1, 0) :]

@@ -159,7 +159,8 @@ def find_all(graph: Graph) -> list[Found]:
 
 
 def _unnamed_joins(graph: Graph, origins: dict[str, _Origin], found: dict[str, tuple[int, Found]]) -> set[str]:
-    """Returns the joined parts of a tensor that belong to no operator, such as a shifted image. Chains begin there anew."""
+    """Returns tensors that join parts of one tensor and belong to no operator, such as a shifted image. New chains begin at
+    them."""
     used = {node for _, entry in found.values() for node in entry.nodes}
     joins = [step for step in graph.steps if step.move is not None and len(step.inputs) > 1 and step.node not in used]
     return {tensor for step in joins for tensor in step.outputs if tensor in origins}
@@ -209,7 +210,8 @@ def _origins(graph: Graph, sources: set[str]) -> dict[str, _Origin]:
 
 
 def _named_ends(graph: Graph, origins: dict[str, _Origin], done: set[str]) -> dict[str, tuple[Name, _Origin]]:
-    """Returns the tensors to report: the end of each chain of moves, or else the last of its tensors that has a name."""
+    """Returns the tensors to report: the end of each chain of moves or, if the end has no name, the last tensor of the chain
+    that has one."""
     moving = [step.move is not None and any(tensor in origins for tensor in step.outputs) for step in graph.steps]
     moved = {tensor for step, moves in zip(graph.steps, moving, strict=True) if moves for tensor in step.inputs}
     ends = {tensor for step, moves in zip(graph.steps, moving, strict=True) if not moves for tensor in step.inputs}

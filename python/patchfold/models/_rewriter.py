@@ -30,10 +30,11 @@ from ._targets import FAMILY
 
 # The domain in which tf2onnx leaves TensorFlow's ExtractImagePatches, of (N, H, W, C), with its settings as further inputs.
 CONTRIB = "ai.onnx.contrib"
-# A function of a node, the known constants and a prefix for names that returns the nodes that replace it; None: it remains.
+# A function of (node, known constants, prefix of new names) that returns the nodes in place of the node; None: the node
+# stays.
 Write = Callable[[onnx.NodeProto, Mapping[str, Any], str], Nodes | None]
 SETTINGS = (onnx.TensorProto.INT64, onnx.TensorProto.INT32, onnx.TensorProto.STRING)
-# The two trial sizes of open extents: (of the first axis, of the other axes).
+# The two trial sizes of open extents, each as (size of the first axis, size of all other axes).
 SIZES = ((2, 64), (3, 320))
 # Nodes that stand for an operator, and the tensor that these nodes make.
 Written = tuple[Nodes, str]
@@ -114,7 +115,8 @@ def rewrite(
 ) -> None:
     """Rewrites chains of nodes that are operators of patchfold's family, in the model's own graph but not in its branches.
 
-    The first way with the same result is taken. operators: those that the ways use beside ONNX's.
+    Of the ways to write a chain, the first with the same result is taken. operators: the operators that ways use beside
+    ONNX's.
     """
     graph, spare = (_onnx.read(model, sizes, others)[0] for others in SIZES)
     entries = find(graph)
@@ -141,7 +143,7 @@ def _settings(found: Found) -> dict[str, Any]:
 
 
 def _map_of(graph: Graph, found: Found) -> Indices | None:
-    """Returns the element of the source for each element of the result; None if it cannot be computed."""
+    """Returns for each element of the result its index in the source; None if the indices cannot be computed."""
     if found.source_shape is None:
         return None
     values = {found.source: whole(found.source_shape)}
@@ -187,7 +189,8 @@ def _is(nodes: Nodes, last: str, found: Found, expected: Indices, operators: Seq
 
 
 def _replace(graph: onnx.GraphProto, nodes: Nodes, last: str, found: Found) -> None:
-    """Puts nodes in the place of the node that makes the result and nothing else. Removes nodes that are no longer used."""
+    """Replaces the node that makes the result, if it makes nothing else, by other nodes. Removes nodes that are no longer
+    used."""
     place = next(number for number, node in enumerate(graph.node) if found.result in node.output)
     if len(graph.node[place].output) != 1:
         return
@@ -256,7 +259,8 @@ def rewrite_with_few_axes(model: onnx.ModelProto, sizes: Mapping[str, int], most
 
 
 def _rearranged(nodes: Nodes, sizes: tuple[Found, Found], moves: tuple[Indices, Indices]) -> str | None:
-    """Writes a map whose digits change places; None for another map, or for more than one open extent."""
+    """Writes the nodes for a map whose digits only change places, and returns the name of their result. Returns None for
+    another map."""
     digits, shapes = [], []
     for found, indices in zip(sizes, moves, strict=True):
         map = None if found.source_shape is None else next(maps(indices, found.source_shape), None)

@@ -70,7 +70,7 @@ class _Reader:
         self.functions = {function.signature.name: function for function in meta.graph_def.library.function}
         self.definition: Any = part_of("tensorflow.python.framework.op_def_registry", "SavedModels").get
         self.open: dict[str, int] = {}
-        self.bodies: dict[str, str] = {}  # from functions that nodes hold to the nodes
+        self.bodies: dict[str, str] = {}  # the node that holds a function, by the function's name
         self.count = 0
 
     def read(self) -> list[Graph]:
@@ -80,7 +80,7 @@ class _Reader:
             for name, signature in sorted(self.meta.signature_def.items())
             if not name.startswith("__") and signature.outputs
         }
-        # Signatures other than the default one are mostly the same.
+        # Other signatures mostly compute the same as the default one.
         signatures = {SERVED: signatures[SERVED]} if SERVED in signatures else signatures
         graphs = []
         if signatures:
@@ -170,9 +170,10 @@ class _Reader:
         return [tensor(function.ret[argument.name]) for argument in function.signature.output_arg]
 
     def _references(self, node: Any) -> Iterable[tuple[str, int]]:
-        """Yields the names of a node's outputs in its function ("name:number in it"), and the outputs' numbers."""
+        """Yields, for each output of a node, how other nodes of a function refer to it ("argument:number"), and its
+        number."""
         definition = self.functions[node.op].signature if node.op in self.functions else self.definition(node.op)
-        if definition is None:  # this TensorFlow lacks the operator: one output of each common name
+        if definition is None:  # this TensorFlow lacks the operator: one output, under its usual names
             yield from (("output:0", 0), ("y:0", 0), ("z:0", 0))
             return
         number = 0
@@ -299,7 +300,7 @@ def _note_shapes(graph: Graph, step: Step, node: Node) -> None:
     if shape is not None:
         graph.shapes.setdefault(step.outputs[0], shape)
         return
-    # Other operators keep the batch: an open first extent is the first extent of the first input.
+    # Other operators are taken to keep the batch: an open first extent becomes the first extent of the first input.
     batch = next((graph.shapes[t][0] for t in node.inputs if graph.shapes.get(t)), None)
     for tensor, given in zip(step.outputs, node.attributes.get("_output_shapes") or [], strict=False):
         if given is not None and batch is not None and given and given[0] < 0 and all(extent >= 0 for extent in given[1:]):
@@ -337,7 +338,7 @@ def _resolve(nodes: Sequence[Node], alias: Mapping[str, str]) -> None:
 
 
 def _resolved(tensor: str, alias: Mapping[str, str]) -> str:
-    """Returns the tensor that a call passes through."""
+    """Returns the tensor inside a called function that the call returns as `tensor`; any other tensor itself."""
     for _ in range(len(alias) + 1):
         if tensor not in alias:
             return tensor

@@ -24,7 +24,7 @@ Shape = "tuple[int, ...] | None"
 
 # Nodes whose result is their first input.
 SAME = {"Identity", "Snapshot", "StopGradient", "PreventGradient", "EnsureShape", "CheckNumerics"}
-# Nodes that insert zeros: their maps hold OUTSIDE, which no constant can hold.
+# Nodes that insert zeros. Their moves give OUTSIDE in place of zeros, so the moves cannot compute constants.
 CONVOLUTIONS = {"Conv2D", "Conv3D", "DepthwiseConv2dNative"}
 FILLING = {"Pad", "PadV2", *CONVOLUTIONS}
 # Nodes that compute each element from the elements at the same place, and keep the first input's shape.
@@ -176,7 +176,8 @@ _MOVES: dict[str, Callable[[Attributes, Given], Move | None]] = {
 
 
 def _convolution(kind: str, attributes: Attributes, given: Given) -> Move | None:
-    """Returns the move of a convolution of (N, I1..IR, C): filters (k1..kR, C, O), or (k1..kR, C, M) of one channel each."""
+    """Returns the move of a convolution of (N, I1..IR, C): filters are (k1..kR, C, O), or (k1..kR, C, M) of one channel
+    each."""
     weights = given[1] if len(given) > 1 else None
     if weights is None or weights.ndim not in (4, 5) or (len(given) > 2 and (given[2] is None or np.any(given[2]))):
         return None

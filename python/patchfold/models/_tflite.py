@@ -16,7 +16,7 @@ from ._tensorflow import OWN, Node, add, part_of, plain
 
 MOST_BYTES = 1 << 31
 
-# LiteRT's operators under TensorFlow's names.
+# TensorFlow's names of LiteRT's operators.
 KINDS = {
     "RESHAPE": "Reshape", "TRANSPOSE": "Transpose", "EXPAND_DIMS": "ExpandDims", "SQUEEZE": "Squeeze",
     "STRIDED_SLICE": "StridedSlice", "SLICE": "Slice", "PAD": "Pad", "PADV2": "PadV2", "CONCATENATION": "Concatenation",
@@ -75,7 +75,8 @@ class _Reader:
     def __init__(self, schema: Any, data: bytes, path: str):
         self.schema, self.data, self.path = schema, data, path
         self.model: Any = schema.Model.GetRootAs(data, 0)
-        # The lists of a file cannot have more entries than the file has bytes, even if several pointers share a list.
+        # The list entries that may still be read: a file with more entries than bytes is refused, even if several pointers
+        # share a list.
         self.left = len(data)
         self.builtin = _names(schema.BuiltinOperator)
         self.types = {number: name.lower() for number, name in _names(schema.TensorType).items()}
@@ -210,7 +211,8 @@ def _names(numbers: Any) -> dict[int, str]:
 
 
 def _filters(kind: str, attributes: dict[str, Any], constants: dict[str, Any], name: str) -> str:
-    """Adds a convolution's filters in TensorFlow's form as a constant: LiteRT has (O, H, W, C) or (1, H, W, C * M)."""
+    """Adds a convolution's filters in TensorFlow's form as a constant, and returns its name. LiteRT has (O, H, W, C) or (1,
+    H, W, C * M)."""
     weights = constants.get(name)
     if weights is None or weights.ndim != 4:
         return name
@@ -229,7 +231,7 @@ def _options_of(operator: Any) -> Any:
 
 
 def _flex(operator: Any) -> dict[str, Any]:
-    """Returns the attributes of the operator of TensorFlow for which a custom operator of LiteRT stands."""
+    """Returns the attributes of the TensorFlow operator that a custom operator of LiteRT wraps."""
     if not operator.CustomOptionsLength():
         return {}
     node = part_of("tensorflow.core.framework.node_def_pb2", ".tflite files").NodeDef()

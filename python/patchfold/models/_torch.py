@@ -88,7 +88,8 @@ class _Reader:
     # Open sizes.
 
     def _take_sizes(self, graph: Any, signature: Any) -> None:
-        """Sets numbers for the symbols of the inputs' shapes: from `sizes` by "input.axis", or from the example."""
+        """Sets a number for each symbol in the inputs' shapes: from `sizes`, by "input.axis", or else from the example
+        inputs of the export."""
         open_sizes: dict[str, tuple[str, int, int]] = {}  # the symbol, its factor, and the example's size
         for spec in signature["input_specs"]:
             argument = spec.get("user_input", {}).get("arg", {})

@@ -27,7 +27,7 @@ SHAPED = {
 } | {"patchfold.contiguous"}
 # Operators that convert element types: they move elements if the type stays.
 CONVERTING = {"aten.to", "aten._to_copy", "aten.type_as"}
-# Operators that insert zeros: their maps hold OUTSIDE, which no constant can hold.
+# Operators that insert zeros. Their moves give OUTSIDE in place of zeros, so the moves cannot compute constants.
 FILLING = {"aten.constant_pad_nd", "aten.pad", "aten.convolution", "aten.conv1d", "aten.conv2d", "aten.conv3d"}
 
 

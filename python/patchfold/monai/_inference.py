@@ -30,7 +30,7 @@ def compute_importance_map(
     Arguments:
         patch_size: extents of the window.
         mode: "constant" (ones) or "gaussian".
-        sigma_scale: sigma as a part of the extent, for every or for each axis; for "gaussian".
+        sigma_scale: sigma as a part of the extent, for "gaussian": one number for every axis, or one for each.
         device, dtype: of the result.
 
     Formula: for "gaussian", the larger of 0.001 and the product of exp(-d**2 / (2 * (sigma_scale * n)**2)) over the axes,
@@ -83,8 +83,8 @@ def sliding_window_inference(
         sw_batch_size: the most windows that the predictor takes at a time; those of several images may come together.
         predictor: called as predictor(windows, *args, **kwargs). Returns a tensor, or a sequence or mapping of tensors, of
             a floating or complex type. Windows are copies, which the predictor may change.
-        overlap: what neighbouring windows share, as a part of the window in [0, 1), for every or for each axis. Windows
-            are int(roi * (1 - overlap)) elements apart, at least 1; the last one ends with the image.
+        overlap: what neighbouring windows share, as a part of the window in [0, 1): one number for every axis, or one for
+            each. Windows are int(roi * (1 - overlap)) elements apart, at least 1; the last one ends with the image.
         mode: how results are blended: "constant" (mean) or "gaussian" (weights of compute_importance_map).
         sigma_scale: as for compute_importance_map.
         padding_mode, cval: as mode and value of torch.nn.functional.pad; the modes of numpy.pad under their names, too.
@@ -111,8 +111,8 @@ def sliding_window_inference(
         inputs is a MetaTensor, the output is a MetaTensor with the same metadata. Gradients flow from results that require
         them.
 
-    Memory: on the processor, without gradients, the output, and the parts of results that wait for their neighbours. In the
-        other cases a sum of weights needs memory too, as in MONAI.
+    Memory: on the processor and without gradients, it holds the output, and the parts of results that wait for their
+        neighbours. In the other cases a sum of weights needs memory too, as in MONAI.
 
     Errors: InvalidValue (a ValueError) and InvalidType (a TypeError). Exceptions of the predictor pass unchanged.
 
@@ -143,7 +143,7 @@ def sliding_window_inference(
     importance = None if process_fn is None else _for_process_fn(windows, weights, roi_weight_map, plain, runs_on)
 
     def cut(x: torch.Tensor, group: range) -> torch.Tensor:
-        # torch.cat copies the windows, since a predictor may change them.
+        # The windows are copies, made by torch.cat, since a predictor may change them.
         part = torch.cat([x[windows.read(i)] for i in group])
         if any(windows.padding):
             if padding_mode == "symmetric":  # torch lacks this mode
@@ -196,7 +196,8 @@ def word(value: Any) -> Any:
 def _for_process_fn(
     windows: Windows, weights: Any, given: torch.Tensor | None, inputs: torch.Tensor, device: torch.device
 ) -> torch.Tensor:
-    """Returns the weights for process_fn: the given map, or a map of the window's extents."""
+    """Returns the weights for process_fn: the given map, or else the weights of a window's elements, with the window's
+    extents."""
     kind = inputs.dtype if inputs.dtype.is_floating_point or inputs.dtype.is_complex else torch.float32
     if given is not None:
         return torch.as_tensor(given).to(device, kind)

@@ -129,8 +129,8 @@ class Outputs:
 
 
 class _Zoom:
-    """The places of results whose extents differ from the windows': all places are scaled by extent of result / extent of
-    window."""
+    """Where results lie in the output if a result and its window differ in size: along each axis, places are multiplied by
+    (extent of the result) / (extent of the window)."""
 
     def __init__(self, windows: Windows, result: tuple[int, ...]) -> None:
         self.windows = windows
@@ -175,7 +175,8 @@ class _Zoom:
         return (slice(image, image + 1), slice(None), *spatial)
 
     def resized(self, weights: Any) -> Any:
-        """Returns the weights of a window for a result: of the nearest element, without the part that is cut."""
+        """Returns the weights of a window in the size of a result, each from the nearest element, without the part that is
+        cut off."""
         rank = len(self.result)
         for axis, (size, roi, keep) in enumerate(zip(self.result, self.windows.roi, self.keep, strict=True)):
             if keep != slice(0, roi):
@@ -219,7 +220,7 @@ class _Merged(_Output):
         super().__init__(zoom, channels, dtype)
         self._tiling = tiling
         self._weighted = has_own or weights is not None
-        # Results may have more digits than a 16-bit output.
+        # A weighted mean is computed in float32 at least, also for a 16-bit output.
         self._wide = torch.promote_types(dtype, torch.float32) if self._weighted else dtype
         self._window: Any = "ones" if has_own or weights is None else weights[0, 0].numpy()
         self._array: Any = None

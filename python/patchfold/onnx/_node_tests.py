@@ -30,8 +30,8 @@ _MOST_AXES = 32
 
 _ATTRIBUTE_TYPES = (AttributeProto.INT, AttributeProto.FLOAT, AttributeProto.STRING, AttributeProto.INTS)
 
-# The tests' reference rounds half-precision sums at each addition, patchfold only once. The allowed difference in units in
-# the last place of the largest number, and the size of a unit as a part of the number.
+# The tests' reference rounds half-precision sums at each addition, patchfold only once. These are the allowed difference, in
+# units in the last place of the largest number, and the size of a unit as a part of this number.
 _HALF_UNITS = 16
 _HALF_UNIT = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
 
@@ -66,7 +66,7 @@ def _message(kind: type[Message], path: Path, most: int) -> Message:
 
 
 def _names(folder: Path, begin: str, end: str) -> list[str]:
-    """Returns the names in a folder with a beginning and an ending, in the order of their numbers."""
+    """Returns the names in a folder that begin and end with these texts, in the order of their numbers."""
     try:
         names = [entry.name for entry in folder.iterdir()]
     except OSError as error:
@@ -75,15 +75,16 @@ def _names(folder: Path, begin: str, end: str) -> list[str]:
 
 
 def _range(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """Returns the range of the integers that a typed field stores for elements of a type: integers themselves, or bits of
-    other elements."""
+    """Returns the least and the greatest integer that a typed field may hold for an element of a type: the element, or the
+    bits of a non-integer."""
     if dtype.kind in "iu":
         return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     return 0, 1 if dtype.kind == "b" else 2 ** (8 * dtype.itemsize) - 1
 
 
 def _array(tensor: TensorProto, path: Path) -> NumpyArray:
-    """Returns a tensor's values, checked first: to_array() would open other files, infer extents of -1 and wrap values."""
+    """Returns a tensor's values after checks. Without them to_array() would open other files, infer extents of -1 and wrap
+    values."""
     if tensor.data_type == TensorProto.UNDEFINED:
         _fail(path, "file_format", "must be a tensor with an element type")
     if tensor.data_type not in BY_ONNX_CODE:
@@ -118,7 +119,7 @@ def _array(tensor: TensorProto, path: Path) -> NumpyArray:
 
 
 def _arrays(folder: Path, kind: str, count: int) -> list[NumpyArray]:
-    """Reads the files KIND_0.pb, KIND_1.pb, .. of a data set, whose number must be exact."""
+    """Reads the files KIND_0.pb, KIND_1.pb, .. of a data set, which must have exactly `count` of them."""
     found = len(_names(folder, f"{kind}_", ".pb"))
     if found != count:
         _fail(folder, "file_format", f"must hold one {kind}_N.pb for each {kind} of the model", found, count)

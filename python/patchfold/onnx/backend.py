@@ -90,7 +90,8 @@ class _Constant:
 
 @dataclass(frozen=True)
 class _Call:
-    """A node of one of patchfold's operators. ``inputs`` names the values that its arguments are taken from."""
+    """A node of one of patchfold's operators. ``inputs`` gives, for each argument that is an input, the name of its
+    value."""
 
     spec: OperatorSpec
     data: str

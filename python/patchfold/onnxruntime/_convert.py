@@ -31,12 +31,13 @@ SUMMED = {_onnx.dtype_of(code) for code, name in _HELD.items() if name in SUMMAB
 def convert(model: Any) -> onnx.ModelProto:
     """Returns a model with operators of the domain "patchfold" in place of ONNX Runtime's own operators.
 
-    Col2Im, DepthToSpace and SpaceToDepth are taken over, and TensorFlow's ExtractImagePatches, which tf2onnx leaves in the
-    domain ai.onnx.contrib; so are chains of other nodes with the effect of Im2Col, SpaceToDepth or DepthToSpace: torch's
-    exporters write unfold as such a chain. Results are the same bit for bit, but for Col2Im of float16, which is added in
-    float32 here and rounded once. Col2Im also runs with element types, and for N-D images with dilations, that ONNX Runtime
-    does not compute, or computes wrong. A node does not change if its element type is unknown or not accepted by the library
-    (strings, complex, 4-bit numbers; float8 in Col2Im), or if it is an ExtractImagePatches with computed settings.
+    Col2Im, DepthToSpace and SpaceToDepth are taken over, and so is TensorFlow's ExtractImagePatches, which tf2onnx leaves in
+    the domain ai.onnx.contrib. Chains of other nodes with the effect of Im2Col, SpaceToDepth or DepthToSpace are replaced as
+    well; torch's exporters, for one, write unfold as such a chain. Results are the same bit for bit, except for Col2Im of
+    float16, which patchfold adds in float32 and rounds once. Col2Im also runs where ONNX Runtime computes no result or a
+    wrong one: with other element types, and for N-D images with dilations. A node does not change if its element type is
+    unknown or not accepted by the library (strings, complex, 4-bit numbers; float8 in Col2Im), or if it is an
+    ExtractImagePatches with computed settings.
 
     Arguments:
         model: path of an .onnx file, or an onnx.ModelProto, which is not changed.
@@ -68,7 +69,7 @@ def convert(model: Any) -> onnx.ModelProto:
 
 
 def _written(dtypes: Mapping[str, str], node: onnx.NodeProto, constants: Mapping[str, Any], prefix: str) -> Nodes | None:
-    """Returns a node of the domain "patchfold" in place of another one; None if that one remains."""
+    """Returns a node of the domain "patchfold" that replaces a node; None if the node stays."""
     dtype = dtypes.get(node.input[0]) or dtypes.get(node.output[0], "")
     if dtype not in (SUMMED if node.op_type == "Col2Im" else MOVED):
         return None

@@ -147,7 +147,9 @@ def space_to_batch(data: Array, block_shape: Ints, pads_begin: Ints, pads_end: I
 
 @_described("openvino.BatchToSpace", data="the batches")
 def batch_to_space(data: Array, block_shape: Ints, crops_begin: Ints, crops_end: Ints, *, out: Array | None = None) -> Array:
-    """OpenVINO BatchToSpace-2: moves blocks of the batch back to the other axes. Arrays as lists need the same integer type.
+    """OpenVINO BatchToSpace-2: moves blocks of the batch back to the other axes.
+
+    If the lists are given as arrays, the arrays must have the same integer type.
 
     Shapes: data is (N*K, y1..yM); the result is (N, y1*b1 - crops .. yM*bM - crops) where K is the product of
         block_shape. The three lists have one entry for each axis of data, the batch included.
@@ -209,11 +211,12 @@ def depth_to_space(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, 
 def extension() -> str:
     """Returns the path of the library for OpenVINO's `Core.add_extension`: models then run on patchfold's kernels.
 
-    Col2Im, ExtractImagePatches, SpaceToBatch, BatchToSpace, SpaceToDepth and DepthToSpace of models that are read or
-    converted after that, from OpenVINO's own files, ONNX, TensorFlow and torch, run here on the CPU plugin, with its threads
-    (`INFERENCE_NUM_THREADS`); and so do Col2Im of ONNX with one axis or three and more, and im2col, pixel_shuffle and
-    pixel_unshuffle of torch. Shapes may be static or dynamic. Elements are boolean, i8 .. i32, u8 .. u32, f16, bf16 or f32;
-    a model with others is refused, since the plugin cuts 64-bit numbers to 32 bits without saying so.
+    This holds for models that are read or converted after that, from OpenVINO's own files, ONNX, TensorFlow and torch, on
+    the CPU plugin and with its threads (`INFERENCE_NUM_THREADS`). patchfold runs their Col2Im, ExtractImagePatches,
+    SpaceToBatch, BatchToSpace, SpaceToDepth and DepthToSpace. It also runs Col2Im of ONNX with one axis or with three and
+    more, and im2col, pixel_shuffle and pixel_unshuffle of torch. Shapes may be static or dynamic. Elements are boolean, i8
+    .. i32, u8 .. u32, f16, bf16 or f32; a model with others is refused, since the plugin cuts 64-bit numbers to 32 bits
+    without saying so.
 
     The first call compiles the library for the OpenVINO that is installed, which takes half a minute and a C++ compiler
     (environment variable CXX, or else c++, g++, clang++). The compiled library is kept in the folder PATCHFOLD_CACHE, or

@@ -22,7 +22,7 @@ COMPILED_FOR_SPEED = "-O2"
 
 
 def extension() -> str:
-    """Returns the path of the library, compiled if it is not there yet. patchfold.openvino.extension has the errors."""
+    """Returns the path of the library, compiled if it is not there yet. patchfold.openvino.extension lists the errors."""
     try:
         openvino: Any = importlib.import_module("openvino")
     except ImportError as error:

@@ -195,7 +195,8 @@ def extract_image_patches(
 
 
 def _with_sizes(images: Array, out: Array | None, *values: object) -> Array:
-    """Returns the patches for a function that calls ksizes sizes, as its errors do. values: as in the operator table."""
+    """Returns the patches for a function that calls the argument ksizes "sizes"; errors name it so, too. values: the
+    operator's arguments, in the table's order."""
     try:
         return _extract_image_patches(images, out, *values)
     except _errors.Error as error:
@@ -279,7 +280,7 @@ def extract_volume_patches(
 
 
 def library() -> str:
-    """Adds patchfold's operator to TensorFlow, for graphs that hold it already: saved models with patchfold's calls.
+    """Adds patchfold's operator to TensorFlow, for graphs that hold it already, such as saved models with patchfold's calls.
 
     Calls with tensors add the operator themselves.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls with tensors of TensorFlow, recorded by tapes and within tf.function. Imported only if TensorFlow is.
+"""Calls with tensors of TensorFlow, recorded by tapes and within tf.function. Imported only after TensorFlow.
 
 Every operator is linear, but for a fill. So a call has three parts: the operator, its adjoint, and its linear part. Each
 part is a call of TensorFlow's operator PatchfoldLinear, which the package's library adds. Without the library, and for the

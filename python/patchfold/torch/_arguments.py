@@ -85,7 +85,8 @@ def device_of(op: str, device: Any) -> torch.device:
 
 
 def check_tensor(op: str, name: str, tensor: object) -> None:
-    """Refuses objects that the operators cannot read: other objects than tensors, special layouts, other element types."""
+    """Refuses objects that the operators cannot read: objects that are no tensors, special layouts, and element types that
+    the library lacks."""
     if not isinstance(tensor, Tensor):
         raise InvalidType(operator=op, argument=name, rule="must be a torch.Tensor", given=type(tensor).__name__)
     if not is_dense(tensor):

@@ -31,7 +31,7 @@ _described = functools.partial(
     device="where the result lies; that of input if not given",
 )
 _overridden: Callable[..., Tensor] = handle_torch_function
-"""Returns what the input's class makes of a call."""
+"""Returns the result of a call by __torch_function__ of the input's class."""
 
 
 @_described("torch.fold", input=f"the columns{_INPUT}")

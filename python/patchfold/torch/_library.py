@@ -40,8 +40,9 @@ _OTHER_DEVICES = ("CUDA", "XPU", "MPS", "HPU", "MTIA", "PrivateUse1")
 
 @dataclass
 class Row:
-    """One operator, with its rules for shapes and derivatives. Values are in torch's order: from the dispatcher, with an
-    entry for each axis in each list, or from the caller of the function."""
+    """One operator, with its rules for shapes and derivatives. Values are the arguments after the input, in torch's order.
+    Those from the dispatcher have an entry for each axis in each list; those from a caller (`given`) may have single
+    numbers."""
 
     name: str
     arguments: str
@@ -56,7 +57,7 @@ class Row:
     axes."""
     keeps_memory_format: bool = False
     portable: Callable[..., Tensor] | None = None
-    """The operator in torch's own operators."""
+    """The operator, made of torch's own operators."""
     linear_part: Callable[..., Sequence[Any]] = lambda *values: values
     """A function that returns the values of the operator without a fill."""
     overload: Any = None
@@ -155,7 +156,7 @@ class Row:
             return torch.channels_last
         return torch.contiguous_format
 
-    # The kernels of torch's dispatcher. Those without a result write it to `out`.
+    # The kernels of torch's dispatcher. A kernel that returns nothing writes the result to `out`.
 
     def on_cpu(self, input: Tensor, *given: Any) -> Tensor:
         values = self.values(given)
@@ -277,7 +278,7 @@ class _Linear(_SingleLevelFunction):
 
 
 class _NeedsDispatch(Exception):
-    """The call breaks a rule, and the dispatcher's kernels raise the error."""
+    """Raised for a call that breaks a rule; the dispatcher's kernels then raise the error for the caller."""
 
 
 _apply: Any = _Linear.apply  # type: ignore[attr-defined]

@@ -28,7 +28,8 @@ def mode_of(op: str, mode: Any) -> str:
 
 
 def pad(input: Tensor, pads: Sequence[tuple[Any, Any]], mode: str) -> Tensor:
-    """Returns the input with (begin, end) of its elements around its last axes, in a mode other than "constant"."""
+    """Returns the input with elements of its own added around its last axes. pads: (begin, end) for each of these axes.
+    mode: any but "constant"."""
     for axis, (begin, end) in enumerate(pads, input.dim() - len(pads)):
         extent: Any = input.shape[axis]
         place = torch.arange(-begin, extent + end, device=input.device)

@@ -22,7 +22,8 @@ def fold(
     padding: Sequence[Any] = _ZEROS,
     stride: Sequence[Any] = _ONES,
 ) -> Tensor:
-    """Folds by torch's own fold, which has two axes: other numbers of axes are summed in pairs, one after the other."""
+    """Folds by torch's own fold, which has two axes. Images with another number of axes are folded one axis after the
+    other."""
     rank = len(output_size)
     if rank == 2:
         return _fold_of_two_axes(input, output_size, kernel_size, dilation, padding, stride)
@@ -33,7 +34,7 @@ def fold(
     ]
     batch = [*input.shape[:-2], input.shape[-2] // taps]
     image = input.reshape(product(batch), *kernel_size, *positions)
-    for axis in axes:  # (N, taps of this and later axes, positions of these axes, extents of earlier axes)
+    for axis in axes:  # image: (N, taps of this and later axes, positions of these axes, extents of earlier axes)
         ends = image.movedim(1, -1).movedim(rank - axis, -1)  # tap and position of this axis come last
         others = ends.shape[:-2]
         columns = ends.reshape(product(others), kernel_size[axis], positions[axis])

@@ -93,7 +93,7 @@ def is_channels_last(sizes: Sizes, strides: Sizes) -> bool:
         if is_true(sizes[axis] == 0) or not is_true(strides[axis] >= least):
             return False
         if axis == 0 and is_true(least == strides[1]):
-            return False  # one pixel of one channel
+            return False  # ambiguous, as for one pixel of one channel: row-major, as in torch
         least = strides[axis] * sizes[axis] if is_true(sizes[axis] > 1) else strides[axis]
     return True
 
@@ -109,7 +109,7 @@ def is_true(condition: Any) -> bool:
 
 
 def _require_lists(op: str, lists: dict[str, Sizes]) -> None:
-    """Checks that every list has an entry for each axis, within torch's range."""
+    """Checks that every list has an entry for each axis, and that the entries are in torch's range."""
     (first, decisive), *others = lists.items()
     require(len(decisive) > 0, op, first, "must have one entry for each spatial axis, at least one", "an empty list")
     for name, values in others:

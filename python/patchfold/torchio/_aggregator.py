@@ -30,7 +30,7 @@ class GridAggregator(torchio.GridAggregator):
     Arguments:
         sampler: a GridSampler of patchfold or of TorchIO.
         overlap_mode: what voxels in several patches become:
-            "crop"     those of the patch that is left after half of the overlap is cut from each side inside the volume
+            "crop"     those of the patch that keeps the voxel if half of the overlap is cut from each side inside the volume
             "average"  the mean
             "hann"     the mean with weights sin(pi * (i + 1) / (n + 1))**2 for element i of n along each axis
         downsampling_factor: how many times smaller patches and output are than the sampler's; divides the patch size.
@@ -113,7 +113,7 @@ class GridAggregator(torchio.GridAggregator):
         return self._sink.finish()
 
     def _cell(self, row: Any) -> tuple[int, ...]:
-        """Returns the place in the grid of a patch with a location."""
+        """Returns the place in the grid of the patch at a location."""
         known = isinstance(row, list) and len(row) == 6
         cell = tuple(starts.get(first, -1) for starts, first in zip(self._starts, row[:3], strict=True)) if known else (-1,)
         if -1 in cell or [last - first for first, last in zip(row[:3], row[3:], strict=True)] != list(self._patch):

@@ -73,7 +73,7 @@ class Blended:
         self._nothing: torch.Tensor | None = None
 
     def add(self, cell: tuple[int, ...], patch: torch.Tensor) -> None:
-        # A merger has no means of booleans, and no float means of 64-bit integers.
+        # A Merger computes no means of booleans, and no floating-point means of 64-bit integers.
         patch = patch.to({torch.bool: torch.uint8, torch.int64: torch.float64}.get(patch.dtype, patch.dtype))
         index = math.prod(self._tiling.grid[1:]) * cell[0] + self._tiling.grid[2] * cell[1] + cell[2]
         patch = patch if self._casts is None else patch.to(self._casts)

@@ -39,9 +39,9 @@ class GridSampler(torchio.GridSampler):
         subject: a torchio.Subject whose images have one shape. The sampler does not change the subject.
         patch_size: extents of a patch, one number for all axes.
         patch_overlap: even numbers of voxels that neighbouring patches share, less than patch_size.
-        padding_mode: None, or what lies around the volume: half of the overlap at each end of each axis, in one of the
-            modes of torchio.Pad, or a number. Constants, "edge", "reflect" and "symmetric" pad each patch when it is cut;
-            the other modes pad the volume first, as TorchIO does.
+        padding_mode: None, or how the volume is padded, by half of the overlap at each end of each axis: in one of the modes
+            of torchio.Pad, or with a number. Constants, "edge", "reflect" and "symmetric" pad each patch when it is cut; the
+            other modes pad the volume first, as TorchIO does.
 
     ``locations`` has a row (i, j, k, i + w, j + h, k + d) for each patch, in coordinates of the padded volume. A sampler is
     a data set of torch, for SubjectsLoader or DataLoader: sampler[n] is a Subject with the cut images and its row as
