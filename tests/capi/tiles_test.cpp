@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests tilings and mergers in C: sizes of structs, pointers, counts and callbacks, which C++ does not have, and wrong
-// calls. Tests boxes, which are parts of an output, in C: tiles that touch a box, merges of a box, and wrong calls.
+// Tests what only tilings in C have (sizes of structs, pointers, counts and callbacks), and wrong calls. Tests boxes, which
+// are parts of an output, in C: tiles that touch a box, merges of a box, and wrong calls.
 #include "tiles.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 const std::int64_t numbers[40] = {8, 8, 8};
 
-/// A tiling of an array of 2 x 16 x 16 in tiles of 8 x 8 with a stride of 4. The tiling is right until a test changes it.
+/// A tiling of an array of 2 x 16 x 16 in tiles of 8 x 8 with a stride of 4. It is right until a test changes it.
 struct Tiles {
   const std::int64_t shape[3] = {2, 16, 16}, tile[2] = {8, 8}, stride[1] = {4};
   pf_tiling_spec spec = pf_tiling_spec_of(shape, 3, tile, 2);
@@ -432,7 +432,7 @@ TEST(CBoxes, SinksGetWholeMultiplesOfRowsIfTheSpecSaysSo) {
   const auto whole = static_cast<std::uint32_t>(sizeof(pf_merge_spec));
   const std::vector<std::int64_t> as_finished = ends_of(whole, 0);
   EXPECT_EQ(as_finished, ends_of(whole, 1));
-  EXPECT_EQ(as_finished, ends_of(104, 5));  // a program compiled before the field existed
+  EXPECT_EQ(as_finished, ends_of(104, 5));  // the struct's size before sink_rows existed
   EXPECT_EQ(ends_of(whole, 4), (std::vector<std::int64_t>{4, 8, 9}));
   boxes.spec.sink_rows = -1;
   EXPECT_EQ(outcome(pf_merge_check(boxes.tiling.get(), &boxes.spec)),

@@ -85,13 +85,13 @@ struct Array {
   }
 };
 
-/// Returns `full` with the entries of `part` along each tiled axis.
+/// Returns the shape `full` with the sizes of `part` along the tiled axes.
 Dims with_tiled(const Whole& whole, Dims full, const std::vector<Span>& part) {
   for (std::size_t i = 0; i < part.size(); ++i) full[static_cast<int>(whole.axes[static_cast<int>(i)])] = part[i].size();
   return full;
 }
 
-/// Returns the part of a tile's result that lies in the box, in a layout of its own.
+/// Returns the part of a tile's result that lies in the box, in a random layout.
 Array piece_of(Random& random, const Whole& whole, std::int64_t tile, const Box& box) {
   const std::vector<Span> part = whole.tiling.piece(tile, box);
   const Dims result = whole.tiling.result_shape(tile, whole.spec.channels);

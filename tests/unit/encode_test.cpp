@@ -242,7 +242,7 @@ TEST(Float16, WidensEveryValueExactly) {
 TEST(Float16, RoundsToNearestEvenBetweenEveryTwoNeighbours) {
   for (std::uint32_t bits = 0; bits < 0x7c00; ++bits) {
     const auto low = static_cast<std::uint16_t>(bits);
-    const auto high = static_cast<std::uint16_t>(bits + 1);  // after the largest float16 comes infinity, which counts as 2^16
+    const auto high = static_cast<std::uint16_t>(bits + 1);  // after the largest comes infinity, which counts as 2^16
     const double top = high == 0x7c00 ? 65536.0 : value_of(high);
     const auto middle = static_cast<float>((value_of(low) + top) / 2);
     const std::uint16_t even = bits % 2 == 0 ? low : high;

@@ -46,7 +46,7 @@ TEST(TilingLayout, TilesBeginAtMultiplesOfAlign) {
   EXPECT_EQ(plain.span(0, 3).read, (Span{18, 30}));
   EXPECT_EQ(Tiling(TilingSpec{.shape = {30, 29}, .tile = {12, 12}, .overlap = 4, .align = 1}).to_json(), plain.to_json());
   EXPECT_NE(tiling.to_json().find("\"result\": [12, 12], \"align\": [4, 2], \"output\""), std::string::npos);
-  const Tiling uneven(TilingSpec{.shape = {41}, .tile = {14}, .stride = 8, .align = 8});  // the tile is no multiple of `align`
+  const Tiling uneven(TilingSpec{.shape = {41}, .tile = {14}, .stride = 8, .align = 8});  // the tile is no multiple of align
   EXPECT_EQ(uneven.span(0, 4).read, (Span{32, 41}));
 }
 
