@@ -10,7 +10,7 @@ namespace patchfold::faults {
 
 enum class Kind : std::uint8_t { error, part, nothing, signal };
 
-/// The fault of a call.
+/// The calls that fail, and how they fail.
 struct CallFault {
   std::string call{};   ///< "write", or "any" for all calls
   std::int64_t n = -1;  ///< number of the call, from 0
@@ -19,7 +19,7 @@ struct CallFault {
   bool lasting = false;  ///< all later calls fail, too
 };
 
-/// Counts system calls while the object lives, and lets one of them fail.
+/// Counts system calls while the object lives, and lets those of the fault fail.
 class FailingCalls {
  public:
   explicit FailingCalls(const CallFault& fault);
@@ -27,7 +27,7 @@ class FailingCalls {
   FailingCalls& operator=(const FailingCalls&) = delete;
   ~FailingCalls();
 
-  /// Returns the number of calls of the failing kind.
+  /// Returns the number of calls of the fault's kind.
   std::int64_t count() const noexcept;
   bool has_failed() const noexcept;
 };
