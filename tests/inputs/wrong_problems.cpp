@@ -38,7 +38,7 @@ bool is_integral(const ArgumentSpec& argument) {
          argument.kind != ArgumentKind::choice;
 }
 
-/// Returns the value with `first` in place of a number: of the single number, or of an entry of the list.
+/// Returns the value with one of its numbers replaced by `first`: the single number, or an entry of the list.
 ArgumentValue with_first(const ArgumentValue& value, std::int64_t first) {
   if (const auto* list = std::get_if<Dims>(&value)) {
     Dims changed = *list;
