@@ -34,9 +34,7 @@ Ints numbers(const std::string& text) {
   return values;
 }
 
-/// Returns the problems of a text with alternatives: four of "unfold 1x3x4 k{2
-/// 3} s{1
-/// 2}", with k2 s1, k2 s2, k3 s1 and k3 s2.
+/// Returns the problems of a text with alternatives. "unfold 1x3x4 k{2|3} s{1|2}" has four: k2 s1, k2 s2, k3 s1 and k3 s2.
 std::vector<std::string> alternatives(const std::string& text) {
   const auto open = text.find('{'), close = text.find('}');
   if (open == std::string::npos) return {text};
