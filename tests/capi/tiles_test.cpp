@@ -266,7 +266,7 @@ TEST(CTiling, CutsOnManyThreadsAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-/// An array of 2 x 9 x 11, two channels first, in tiles of 4 x 5 that overlap by 2.
+/// An array of 2 channels x 9 x 11, in tiles of 4 x 5 that overlap by 2, with the results of the tiles and their merge.
 struct Boxes {
   const TilingSpec spec_of_tiling{.shape = {2, 9, 11}, .tile = {4, 5}, .overlap = 2};
   const Tiling same{spec_of_tiling};
@@ -296,7 +296,7 @@ struct Boxes {
   }
 };
 
-/// The pieces of all tiles that touch a box, with the tensors that point into them.
+/// The pieces of a box: for each tile that touches it, a tensor with the part of the tile's result inside the box.
 struct Pieces {
   std::vector<std::array<std::int64_t, 3>> shapes{};
   std::array<std::int64_t, 3> strides = {80, 20, 4};

@@ -14,7 +14,7 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// Converts an array by an operator that moves nothing, so that only the conversion changes the data.
+/// Converts `in` to `type`, by an operator that moves nothing, so that only the conversion changes the data.
 Npy as(const Npy& in, const std::string& type, const std::string& options = "") {
   const Folder folder;
   folder.write("in.npy", npy_bytes(in));

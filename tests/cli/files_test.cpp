@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests .npy files: types, orders, inputs with shapes, and the place of the output. Tests "-", which is standard input or
-// output in place of a file.
+// Tests .npy files: element types, orders of axes, shape inputs, and the path of the output. Tests "-", which is standard
+// input or output in place of a file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -122,8 +122,8 @@ TEST(Files, ShapeInputsMayBeFiles) {
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     return outcome.code;
   };
-  EXPECT_EQ(code("openvino.Col2Im in.npy size64.npy kernel32.npy"), 1);  // two types of indices
-  EXPECT_EQ(code("openvino.Col2Im in.npy size64.npy kernel.npy"), 1);    // the kernel is not of integers
+  EXPECT_EQ(code("openvino.Col2Im in.npy size64.npy kernel32.npy"), 1);  // shape inputs of two types
+  EXPECT_EQ(code("openvino.Col2Im in.npy size64.npy kernel.npy"), 1);    // kernel.npy holds no integers
   EXPECT_EQ(code("onnx.Col2Im in.npy size64.npy kernel32.npy"), 1);      // onnx takes int64 only
   EXPECT_EQ(code("openvino.Col2Im in.npy size64.npy"), 2);               // an input is missing
   EXPECT_EQ(code("openvino.Col2Im in.npy size64.npy kernel64.npy size64.npy"), 2);

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder with photo.npy, 40 x 50 float32, its 12 tiles in tiles/, and out.npy, which no failure may touch.
+/// A folder with photo.npy, 40 x 50 float32, its 12 tiles in tiles/, and out.npy, which no failed merge may change.
 class Merge : public ::testing::Test {
  protected:
   void SetUp() override {

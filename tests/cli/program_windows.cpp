@@ -79,7 +79,7 @@ std::wstring quoted(const std::wstring& word) {
   return text.append(backslashes, L'\\') + L'"';
 }
 
-/// Returns the variables of the setting, and those of the test that they do not replace.
+/// Returns the environment of the program: the setting's variables, and those of this process that they do not replace.
 std::wstring environment_of(const Setting& setting) {
   std::vector<std::wstring> variables;
   for (const std::string& variable : setting.environment) variables.push_back(wide(variable));

@@ -49,7 +49,8 @@ TEST(Signals, RemoveTheTemporaryFileAndEndTheProgram) {
   }
 }
 
-/// Tests the number of threads, since plans need scratch memory for each thread that an executor announces.
+/// Tests that the guard's executor announces as many threads as the default executor, since plans need scratch memory for
+/// each.
 TEST(Signals, DoNotMakeTheProgramAnnounceMoreThreads) {
   cli::InterruptGuard guard("out.npy");
   EXPECT_EQ(guard.executor().threads(), default_executor().threads());

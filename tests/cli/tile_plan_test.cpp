@@ -220,8 +220,7 @@ TEST(TileOptions, ResultsLieWhereOffsetSaysAndAreAsLargeAsResultSays) {
   const Folder folder;
   const std::vector<double> values = numbers(20);
   folder.write("in.npy", npy_bytes(npy("<f8", {20}, values)));
-  // The program's results lack 2 elements at the front and 1 at the back of a tile. Tiles begin at 0, 5, 10; results at 2,
-  // 7, 12.
+  // Results lack 2 elements at the front and 1 at the back of their tiles. Tiles begin at 0, 5, 10, and results at 2, 7, 12.
   run_well(folder, "split in.npy tiles --tile 8 --stride 5 --tail drop --offset 2 --result 5");
   process(folder, "tiles", [](const std::vector<double>& tile, std::size_t) {
     return std::vector<double>(tile.begin() + 2, tile.end() - 1);

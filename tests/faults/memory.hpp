@@ -43,7 +43,7 @@ std::int64_t fail_each_allocation(const std::string& name, const std::function<v
 /// in which `action` must succeed afterwards.
 void fail_each_first_allocation(const std::string& name, const std::function<void()>& action);
 
-/// Counts of the endings of child processes.
+/// How many child processes have ended in each way.
 struct Outcomes {
   int good = 0;     ///< right result without the failed memory
   int memory = 0;   ///< std::bad_alloc or Error(out_of_memory)

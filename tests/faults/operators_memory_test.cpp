@@ -155,7 +155,7 @@ TEST(MemoryRunsOut, BeforeTheDefaultExecutorHasItsThreads) {
   });
 }
 
-/// Sets the way in which plans that are made while the object lives store results.
+/// Sets the way to store results for all plans that are made while the object lives.
 class Stores {
  public:
   explicit Stores(kernels::Store store) { engine::force({.store = store}); }

@@ -56,7 +56,7 @@ std::string temporaries(const Folder& folder) {
   return found;
 }
 
-/// Returns the step from one system call at which tests stop the program to the next.
+/// Returns n: tests stop the program at every n-th system call.
 int step_of_run() {
   const char* text = std::getenv("PATCHFOLD_CASES");
   return text != nullptr && std::strtod(text, nullptr) > 1 ? 1 : 3;

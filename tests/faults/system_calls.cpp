@@ -171,7 +171,7 @@ int __wrap_fchmod(int descriptor, mode_t mode) {
   return unless_failing(fchmod_, [&] { return __real_fchmod(descriptor, mode); });
 }
 int __wrap_posix_fallocate(int descriptor, off_t offset, off_t length) {
-  // The call returns its error instead of setting errno.
+  // posix_fallocate returns its error instead of setting errno.
   return meet(fallocate_) == Kind::error ? errno : __real_posix_fallocate(descriptor, offset, length);
 }
 int __wrap_ftruncate(int descriptor, off_t length) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// System calls that fail on a test's request. The linker puts these functions in place of the calls in formats/ and cli/.
+// System calls that fail on a test's request. The linker replaces the calls in formats/ and cli/ by functions of
+// system_calls.cpp.
 #pragma once
 
 #include <cstdint>

@@ -174,7 +174,7 @@ TEST_F(FileMemory, Jpeg) {
   expect_small_file("x.jpg", {}, 4200, 3500);
 }
 
-// The codecs need the whole picture of 16 MB in memory, as pixels or as coefficients of 16 bits.
+// Tests codecs that need the whole picture of 16 MB in memory, as pixels or as coefficients of 16 bits.
 TEST_F(FileMemory, InterlacedPng) {
   constexpr std::uint32_t extent = 4000;
   path_ = folder_ / "x.png";

@@ -130,7 +130,7 @@ TEST(Metadata, OfJpegIsReadAndWritten) {
     return "\xFF"s + code + static_cast<char>(size >> 8) + static_cast<char>(size & 255) + data;
   };
   const std::string icc = profile("RGB ", 100000);
-  // A profile in two parts in reverse order.
+  // The file has the profile in two parts, the second one first.
   file.insert(2, marker('\xE1', "Exif\0\0"s + exif(true, 6)) + marker('\xE2', "ICC_PROFILE\0\2\2"s + icc.substr(60000)) +
                      marker('\xE2', "ICC_PROFILE\0\1\2"s + icc.substr(0, 60000)) + marker('\xFE', "hello"));
   write_bytes(folder / "in.jpg", file);

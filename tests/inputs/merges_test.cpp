@@ -71,7 +71,7 @@ struct WrongTile {
   ErrorCode code;
   std::string_view named;
   void (*add)(Merge& merge);       ///< adds the bad tile, after tile 0 was added
-  std::string_view not_to_sink{};  ///< the reason if a sink of rows accepts the tile
+  std::string_view not_to_sink{};  ///< why a sink of rows accepts the tile; empty if the sink refuses it
 };
 
 ConstTensorView changed(std::int64_t index, void (*change)(ConstTensorView&)) {

@@ -31,7 +31,7 @@ class Reading {
   }
   void restore() const { sample_.write(folder_.path()); }
 
-  /// Returns the content of the file, or nothing if the file is refused; then checks the error.
+  /// Returns the content of the file. If the file is refused, checks the error and returns nothing.
   std::optional<std::string> read(std::initializer_list<ErrorCode> codes = {
                                       ErrorCode::file_format, ErrorCode::file_unsupported, ErrorCode::out_of_memory}) const {
     limits::reset_allocations();

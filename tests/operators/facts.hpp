@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts of an operator beyond its row of the operator table: a second implementation of the shape of its output, and the
-// wrong inputs of wrong_problems() that are right for the operator. Each dialect has a file of facts. An operator without
-// facts is tested by its row.
+// wrong inputs that are right for this operator. Each dialect has a file of facts. An operator without facts is tested by
+// its row.
 #pragma once
 
 #include <string_view>

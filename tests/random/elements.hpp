@@ -24,7 +24,7 @@ struct ElementType {
 /// Returns every element type, with opaque elements of 3, 5, 16 and 24 bytes.
 std::vector<ElementType> all_types();
 std::vector<ElementType> summable_types();
-/// Returns "float32" or "opaque24".
+/// Returns the name of the type, such as "float32" or "opaque24".
 std::string name_of(const ElementType& type);
 
 reference::DType reference_type(DType dtype);

@@ -273,7 +273,7 @@ class Coverage : public ::testing::Test {
   }
 };
 
-/// Returns a window problem whose patches are blocks that tile the image, which random windows rarely are.
+/// Returns a window problem whose patches tile the image as blocks, since random windows rarely do.
 Problem make_partition(Random& random, const Request& request, std::string op) {
   Problem problem = problem_of(op, request);
   const bool fold = op == "fold";

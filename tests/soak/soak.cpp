@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs random operators, tilings and merges from several threads for a given time, checks each result, and watches the memory of
-// the process: `soak SECONDS [--threads N] [--seed S]`. Ctrl-C ends it early. Exits with 1 after a mismatch or growth.
+// Runs random operators, tilings and merges from several threads for a given time: `soak SECONDS [--threads N] [--seed S]`.
+// Checks each result, and watches the memory of the process. Ctrl-C ends it early. Exits with 1 after a mismatch or growth.
 #include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -30,8 +30,8 @@ struct Held {
   std::int64_t allocated = 0;  ///< bytes that are allocated and not freed
 };
 
-/// The growth of memory from one median of samples to another: that of the second fifth, when caches are full, and that of
-/// the last fifth. Allocated bytes may grow by 256 KiB, resident bytes by 8 MiB and a tenth.
+/// The growth of memory from the median of the second fifth of the samples, when caches are full, to that of the last fifth.
+/// Allocated bytes may grow by 256 KiB, resident bytes by 8 MiB and a tenth.
 struct Growth {
   Held early{}, late{};
   bool is_judged = false;  ///< there were enough samples, and judges_memory

@@ -74,7 +74,8 @@ TEST(NumberOfThreads, MayChangeWhileOthersRun) {
   EXPECT_EQ(wrong, std::nullopt);
 }
 
-// oneTBB itself would print a warning, once in a process, if more threads than processors are requested.
+// Tests that nothing is printed. oneTBB itself prints a warning, once in a process, if more threads than processors are
+// requested.
 TEST(NumberOfThreads, AboveThatOfProcessorsPrintsNothing) {
   const Work work(parse_problem(problems[0]), 1);
   set_num_threads(4096);

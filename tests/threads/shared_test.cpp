@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests one plan that several threads run at once, mergers to which several threads add tiles, mergers that are destroyed
-// before their end, and processes that are forked, or that end, while threads run.
+// Tests one plan that several threads run at once, mergers to which several threads add tiles, and mergers that are
+// destroyed before their end. Tests processes that are forked, or that end, while threads run.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers of the tests of merges: a sink that may fail, and tiles of a ramp.
+// Helpers of the tests of merges: a sink that may fail, and tiles cut from a ramp.
 #pragma once
 
 #include <cstddef>

@@ -231,7 +231,7 @@ TEST(Overlap, IsNeverMissedAndCopiesBesideItAreRight) {
   for (int i = 0; i < 5000; ++i) {
     const Dims shape{draw(1, 9), draw(1, 4), draw(1, 4)};
     const auto any_view = [&] {
-      // No two elements of a destination may share memory, so each stride steps over the whole extent of the axis below it,
+      // No two elements of a destination may share memory. So each stride steps over the whole extent of the axis below it,
       // as in a box cut from a larger box. The order of the axes is random.
       std::array<int, 3> order{0, 1, 2};
       std::ranges::shuffle(order, random);
