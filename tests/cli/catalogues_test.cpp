@@ -322,7 +322,7 @@ TEST(Manual, IsSoundForManGroffAndMandoc) {
   else
     missing += " man";
   if (has_program("mandoc"))
-    EXPECT_EQ(for_each_page("mandoc -Tlint -W warning \"$page\" | grep -v 'cannot parse date'"), "");  // the pages have no date
+    EXPECT_EQ(for_each_page("mandoc -Tlint -W warning \"$page\" | grep -v 'cannot parse date'"), "");  // pages have no date
   else
     missing += " mandoc";
   if (!missing.empty()) GTEST_SKIP() << "not installed:" << missing;

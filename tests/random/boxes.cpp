@@ -54,7 +54,7 @@ MergeSpec draw_merge_of_any_type(Random& random, const Tiling& tiling) {
   return spec;
 }
 
-/// Returns elements of any bits, except for booleans; or small elements, of which many are equal.
+/// Returns elements of random bytes. Often, and for booleans always, all bytes are 0 or 1, so that many elements are equal.
 Bytes draw_elements(Random& random, std::int64_t count, DType dtype, std::size_t size) {
   Bytes bytes(static_cast<std::size_t>(count) * size);
   const bool is_any = random.chance(40);
