@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floating-point control register, for tests of callers with unusual settings.
+// Reads and sets the floating-point control register, for tests whose callers have changed it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace patchfold::testing {
 
 #if defined(__SSE2__)
-inline constexpr std::uint64_t odd_floats = 0x8040;  ///< results and operands below the normal numbers are zero
+inline constexpr std::uint64_t odd_floats = 0x8040;  ///< FTZ and DAZ of MXCSR: subnormal results and operands are zero
 inline std::uint64_t float_control() {
   return _mm_getcsr();
 }
@@ -18,7 +18,7 @@ inline void set_float_control(std::uint64_t control) {
   _mm_setcsr(static_cast<unsigned>(control));
 }
 #elif defined(__aarch64__)
-inline constexpr std::uint64_t odd_floats = 3 << 24;  ///< subnormal results and operands are zero; NaN is the default one
+inline constexpr std::uint64_t odd_floats = 3 << 24;  ///< FZ and DN of FPCR: subnormals are zero, NaNs are the default NaN
 inline std::uint64_t float_control() {
   std::uint64_t control = 0;
   asm volatile("mrs %0, fpcr" : "=r"(control));

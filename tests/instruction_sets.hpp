@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction sets that tests must run on, from the processor and the compiler. Does not ask Highway, whose own mistakes would
-// then pass unnoticed.
+// The instruction sets that tests must run on, as the processor and the compiler report them. Highway is not asked, since a
+// set that Highway overlooks must fail the tests.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +20,13 @@ namespace patchfold::testing {
 
 struct KnownSet {
   std::string name;
-  bool available = false;  ///< on this processor
-  bool baseline = false;   ///< the compiler assumes this set, so nothing below it is built
+  bool available = false;  ///< the processor and the system support it
+  bool baseline = false;   ///< the compiler may use it everywhere, so no set below it is built
 };
 
-/// Returns the sets that Highway can build for this architecture, best first, without the last resort. For AVX2, leaves out flags
-/// that every such processor has (F16C, LZCNT). The system must also save the registers of a set (XGETBV). SVE is never built,
-/// since kernels keep vectors in arrays.
+/// Returns the sets that Highway can build for this architecture, best first, without SCALAR and SSE2. A set is available if
+/// the processor has its flags and the system saves its registers (XGETBV). Flags that every processor with AVX2 has (F16C,
+/// LZCNT) are not checked. SVE is never built, since kernels keep vectors in arrays, which SVE does not allow.
 inline std::vector<KnownSet> known_sets() {
 #if defined(__x86_64__)
   unsigned basic = 0, extended = 0, kept = 0, eax = 0, ebx = 0, ecx = 0, edx = 0;
@@ -61,7 +61,7 @@ inline std::vector<KnownSet> known_sets() {
 #endif
 }
 
-/// Returns whether the build includes this set; PATCHFOLD_INSTRUCTION_SETS is CMake's option of that name.
+/// Returns whether the build includes this set: the CMake option PATCHFOLD_INSTRUCTION_SETS names it, or it is the baseline.
 inline bool is_built(const KnownSet& set) {
   std::istringstream asked(PATCHFOLD_INSTRUCTION_SETS);
   for (std::string name; asked >> name;)
@@ -69,7 +69,8 @@ inline bool is_built(const KnownSet& set) {
   return set.baseline;
 }
 
-/// Returns the sets that must exist and run, best first. The compiler decides whether the last resort is SCALAR or SSE2.
+/// Returns the sets that must exist and run, best first. Without a baseline, the last one is SCALAR or SSE2, whichever the
+/// build has.
 inline std::vector<std::string> required_sets() {
   std::vector<std::string> names;
   for (const KnownSet& set : known_sets()) {
@@ -83,7 +84,7 @@ inline std::vector<std::string> required_sets() {
   return names;
 }
 
-/// Returns the required sets, and all others on offer.
+/// Returns the required sets, and then all other sets that the library offers.
 inline std::vector<std::string> sets_to_run() {
   auto names = required_sets();
   for (const std::string& name : instruction_sets())

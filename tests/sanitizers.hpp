@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sanitizer of this build.
+// Macros that tell which sanitizer this build has.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions of C++ specs of tilings and merges to C.
+// Converts C++ specs of tilings and merges to the structs of the C interface.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline pf_scalar in_c(const Scalar& scalar) {
   }
 }
 
-/// A TilingSpec in C; its pointers point into the C++ spec.
+/// The pf_tiling_spec of a C++ spec. Its pointers point into the C++ spec, which must live longer.
 class TilingSpecInC {
  public:
   explicit TilingSpecInC(const TilingSpec& from) : value_(in_c(from.value)) {
@@ -53,7 +53,7 @@ class TilingSpecInC {
   std::vector<pf_ratio> scale_;
 };
 
-/// A MergeSpec in C; its pointers point into the C++ spec.
+/// The pf_merge_spec of a C++ spec. Its pointers point into the C++ spec, which must live longer, and into this object.
 class MergeSpecInC {
  public:
   explicit MergeSpecInC(const MergeSpec& from) {

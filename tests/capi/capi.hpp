@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers of the tests of the C interface: tensors that own their memory, and texts of errors.
+// Helpers of the tests of the C interface: tensors that own their memory, and outcomes of calls as text.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,13 +41,13 @@ struct Tensor {
   }
 };
 
-/// Returns a list as a shape input.
+/// Returns a tensor of one axis with the values, for inputs such as output_size.
 template <class T>
 Tensor<T> list(std::vector<T> values) {
   return {{static_cast<std::int64_t>(values.size())}, values};
 }
 
-/// Returns the status and message of a call: "status: message".
+/// Returns the status of a call and its message: "status: message", or "ok" without a message.
 inline std::string outcome(pf_status status) {
   const char* name = pf_status_name(status);
   const std::string text = name ? name : std::to_string(status);

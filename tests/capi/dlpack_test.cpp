@@ -117,7 +117,7 @@ TEST(DLPack, WhatCannotBeDescribedIsRefusedAndNothingIsWritten) {
 }
 
 TEST(DLPack, ATransposedImageIsReadInItsOwnOrder) {
-  // The shape is 2 x 4, while the tensor has 4 x 2.
+  // The tensor has the shape 2 x 4. Its memory holds the transposed matrix, 4 x 2, row by row.
   std::vector<std::int64_t> shape = {1, 1, 2, 4};
   std::int64_t strides[] = {8, 8, 1, 2}, storage[4];
   std::vector<std::int16_t> data = {0, 1, 10, 11, 20, 21, 30, 31};

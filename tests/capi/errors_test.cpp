@@ -47,9 +47,9 @@ const std::int64_t ones[40] = {1, 1, 1, 1};
 TEST(Errors, OfCallsHaveStatusAndMessage) {
   const Row rows[] = {
       {"ok", [](Request&) {}},
-      // The operator.
+      // Mistakes in the operator.
       {"missing: pf_run: op: must not be NULL", [](Request& r) { r.op = nullptr; }},
-      // Attributes.
+      // Mistakes in the attributes.
       {"length: space_to_depth: n_attributes: must be at least 0; given -1", [](Request& r) { r.n_attributes = -1; }},
       {"missing: space_to_depth: attributes: must not be NULL", [](Request& r) { r.attributes_pointer = nullptr; }},
       {"value: space_to_depth: attributes[0]: size must be the size of the struct; given 0, expected 64",
@@ -78,7 +78,7 @@ TEST(Errors, OfCallsHaveStatusAndMessage) {
       {"limit: space_to_depth: block: the list has too many entries; given 9223372036854775807, expected 32",
        [](Request& r) { r.set(pf_pairs("block", r.numbers, INT64_MAX)); }},
       {"missing: space_to_depth: block: text must not be NULL", [](Request& r) { r.set(pf_text("block", nullptr)); }},
-      // Inputs.
+      // Mistakes in the inputs.
       {"missing: space_to_depth: image: the first input must be given; given 0, expected 1",
        [](Request& r) { r.n_inputs = 0; }},
       {"missing: space_to_depth: image: the first input must be given; given -5, expected 1",
@@ -116,7 +116,7 @@ TEST(Errors, OfCallsHaveStatusAndMessage) {
        }},
       {"null_data: space_to_depth: image: a tensor with elements must have data",
        [](Request& r) { r.inputs[0].data = nullptr; }},
-      // The output.
+      // Mistakes in the output.
       {"missing: space_to_depth: output: must not be NULL", [](Request& r) { r.output_pointer = nullptr; }},
       {"null_data: space_to_depth: output: a tensor with elements must have data",
        [](Request& r) { r.output.data = nullptr; }},
@@ -124,7 +124,7 @@ TEST(Errors, OfCallsHaveStatusAndMessage) {
       {"missing: space_to_depth: output: shape must not be NULL", [](Request& r) { r.output.shape = nullptr; }},
       {"dtype: space_to_depth: output: element_size must be that of float32; given 3, expected 4",
        [](Request& r) { r.output.element_size = 3; }},
-      // The executor.
+      // Mistakes in the executor.
       {"value: space_to_depth: executor: size must be the size of the struct; given 0, expected 24",
        [](Request& r) { r.executor.size = 0; }},
       {"value: space_to_depth: executor: size must be the size of the struct; given 23, expected 24",
@@ -197,7 +197,7 @@ TEST(Errors, OfOtherFunctions) {
 TEST(Errors, LaterAttributesAreReadByTheirSizeIfWhatIsUnknownIsZero) {
   struct Later {
     pf_attribute known;
-    std::int64_t unknown[200];  // large enough to overwrite other variables, if it were copied
+    std::int64_t unknown[200];  // large enough to overwrite other variables if all of the struct were copied
   };
   Later later[2] = {{pf_integer("block", 2), {}}, {pf_text("mode", "depth_first"), {}}};
   later[0].known.size = later[1].known.size = sizeof(Later);

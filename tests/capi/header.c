@@ -14,7 +14,7 @@
 #else
 #define IS_INT32(enumerator) typedef char check_##enumerator[sizeof(enumerator) == sizeof(int32_t) ? 1 : -1]
 #endif
-/* An enumerator of each enumeration. */
+/* Every enumeration has the type int32_t; one enumerator of each is checked. */
 IS_INT32(PF_OK);
 IS_INT32(PF_PART_OPERATOR);
 IS_INT32(PF_DTYPE_BOOLEAN);
@@ -26,7 +26,7 @@ IS_INT32(PF_PADDING_CONSTANT);
 IS_INT32(PF_REDUCE_STANDARD);
 IS_INT32(PF_WINDOW_STANDARD);
 
-/* Enumerators and the types of the functions that take them convert into each other without a warning. */
+/* Enumerators, and the types of the parameters that take them, convert into each other without a warning. */
 pf_status compiled_against(pf_dtype dtype);
 pf_status compiled_against(pf_dtype dtype) {
   const int64_t extents[] = {4, 4};

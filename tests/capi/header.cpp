@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "header.c"  // NOLINT: the same text in both languages
+#include "header.c"  // NOLINT: compiles the same text as C++

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests shape inputs, such as output_size: their types and layouts, and shape inputs beside attributes.
+// Tests shape inputs, such as output_size: their element types and memory layouts, and calls with both shape inputs and
+// attributes.
 #include <algorithm>
 #include <cstring>
 
@@ -30,7 +31,7 @@ struct Index {
   pf_tensor view() { return {bytes.data(), shape.data(), nullptr, static_cast<std::int32_t>(shape.size()), dtype, 0}; }
 };
 
-/// An operator with two or three shape inputs, and its results.
+/// An operator with two or three shape inputs, and the shape that its output must have.
 struct Case {
   const char* op;
   Shape data;
@@ -210,7 +211,7 @@ TEST(IndexInputs, ThatMakeNoSenseAreRefused) {
             "dtype: " + op + "output_size: element_size must be that of int64; given 4, expected 8");
   EXPECT_EQ(refused({numbers, two, nullptr, 1, PF_DTYPE_FLOAT64, 8}),
             "type: " + op + "output_size: a shape input must hold integers; given float64");
-  // An empty shape input, a shape input of two axes, and a scalar.
+  // An empty shape input, a shape input of two axes and a scalar are refused.
   for (const pf_tensor& size :
        {pf_tensor{nullptr, none, nullptr, 1, PF_DTYPE_INT64, 8}, pf_tensor{numbers, square, nullptr, 2, PF_DTYPE_INT64, 8},
         pf_tensor{numbers, nullptr, nullptr, 0, PF_DTYPE_INT64, 8}}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests mergers in C: sizes of structs, pointers, counts and callbacks, which C++ does not have, and wrong calls.
+// Tests what only mergers in C have (sizes of structs, pointers, counts and callbacks), and wrong calls.
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -12,7 +12,7 @@
 namespace patchfold::test {
 namespace {
 
-/// A merge of three tiles of 4, at a distance of 2, on an axis of 8. The merge is right until a test changes it.
+/// A merge of three tiles of 4 with a stride of 2, on an axis of 8. It is right until a test changes it.
 struct Merge {
   TilingPointer tiling = make_tiling({.shape = {8}, .tile = {4}, .stride = 2});
   pf_merge_spec spec = pf_merge_spec_of(PF_DTYPE_FLOAT32, nullptr, 0);
@@ -248,7 +248,7 @@ TEST(CMerger, WeighsElements) {
   EXPECT_EQ(m.result.values, (std::vector<float>{0, 0, 0.25F, 1 / 1.5F, 1.5F, 1.5F, 2, 2}));
 }
 
-/// Counts how often a tile was released.
+/// Adds 1 to the counter to which `context` points, as the release function of a tile.
 void count(void* context) {
   ++*static_cast<std::atomic<int>*>(context);
 }
@@ -277,7 +277,7 @@ TEST(CMerger, ReleasesATileOnceAndARefusedOneNever) {
   m.spec.copy = 1;
   merger = m.make();
   EXPECT_OK(add(0));
-  EXPECT_EQ(released[0], 2);  // copied, so released at once
+  EXPECT_EQ(released[0], 2);  // the tile was copied, so it was released at once
   m.spec.copy = 0;
   merger = m.make();
   EXPECT_OK(add(0));

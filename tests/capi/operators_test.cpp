@@ -12,7 +12,7 @@
 namespace patchfold::test {
 namespace {
 
-/// The example of an operator: shape of the data, and arguments as text.
+/// The example of an operator: the shape of its data, and its arguments as text.
 struct Sample {
   std::vector<std::int64_t> data;
   std::map<std::string, std::string> arguments;
@@ -35,7 +35,7 @@ struct Problem {
   std::vector<pf_tensor> inputs;
   std::vector<Argument> arguments;  ///< the arguments for C++
 
-  /// Makes the problem, whose shape inputs are tensors or, with `as_inputs` false, attributes with text.
+  /// Makes the problem. With `as_inputs`, shape inputs are passed as tensors, otherwise as attributes with text.
   Problem(const OperatorSpec& op, const Sample& chosen, bool as_inputs) : spec(op), sample(chosen), data(chosen.data) {
     data.count_up();
     lists.reserve(spec.arguments.size());

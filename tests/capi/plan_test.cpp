@@ -16,7 +16,7 @@ struct Destroy {
 };
 using PlanPointer = std::unique_ptr<pf_plan, Destroy>;
 
-/// A fold of 16 channels that is large enough to be shared between threads, or that needs scratch memory.
+/// A fold of 16 channels to an image of side x side pixels; the default side is large enough for several threads.
 struct Fold {
   explicit Fold(std::int64_t side = 64)
       : size(std::to_string(side)), columns({1, 16 * 9, side * side}), image({1, 16, side, side}) {
@@ -74,7 +74,7 @@ TEST(Plan, RunsInTheScratchGivenAndNowhereElse) {
     const std::int32_t threads = executor ? executor->threads : pf_get_num_threads();
     std::size_t bytes = 0;
     ASSERT_OK(pf_plan_scratch_bytes(plan.get(), threads, &bytes));
-    // Scratch memory at an odd address, with guards on both sides.
+    // Guards lie on both sides of the scratch memory, which begins at an odd address.
     std::vector<unsigned char> scratch(bytes + 2 * 64 + 1, 0xA5);
     unsigned char* begin = scratch.data() + 65;
     std::fill(problem.image.values.begin(), problem.image.values.end(), -1.0f);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers of the tests of tiles: handles with destructors, tensors, and texts of errors.
+// Helpers of the tests of tiles: handles that free themselves, tensors, and outcomes of calls as text.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,9 @@ Dims draw_dims(Random& random, int length, std::int64_t lowest, std::int64_t hig
   return dims;
 }
 
-/// Returns one number for all axes, or a list. For one axis it returns a number, since C cannot express a list of one entry.
+/// Returns one number for all axes, or a list. With one axis it returns a number, since C cannot tell it from a list of one
+/// entry.
+/// from it.
 Axes draw_axes(Random& random, int tiled, std::int64_t lowest, std::int64_t highest) {
   if (tiled == 1 || random.chance(50)) return random.between(lowest, highest);
   return draw_dims(random, tiled, lowest, highest);
@@ -93,7 +95,7 @@ std::vector<std::int64_t> list_from(Call call) {
   return {list, list + count};
 }
 
-/// Compares the results of all functions that read a tiling.
+/// Compares what all functions that read a tiling return in C and in C++.
 void compare_tilings(Random& random, const pf_tiling* c, const Tiling& cpp) {
   pf_tiling_layout layout{};
   layout.size = sizeof layout;
@@ -179,7 +181,7 @@ struct KeptRows final : RowSink {
   std::int64_t next = 0;
 };
 
-/// Runs a merge in both languages. Returns whether it succeeded.
+/// Runs a random merge in C and in C++, and expects equal results. Returns whether it succeeded.
 bool compare_merges(Random& random, const pf_tiling* c, const Tiling& cpp) {
   const MergeSpec spec = draw_merge(random, cpp);
   const MergeSpecInC given(spec);

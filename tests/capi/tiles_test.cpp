@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests tilings and mergers in C: sizes of structs, pointers, counts and callbacks, which C++ does not have, and wrong
-// calls. Tests boxes, which are parts of an output, in C: tiles that touch a box, merges of a box, and wrong calls.
+// Tests what only tilings in C have (sizes of structs, pointers, counts and callbacks), and wrong calls. Tests boxes, which
+// are parts of an output, in C: tiles that touch a box, merges of a box, and wrong calls.
 #include "tiles.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 const std::int64_t numbers[40] = {8, 8, 8};
 
-/// A tiling of an array of 2 x 16 x 16 in tiles of 8 x 8 with a stride of 4. The tiling is right until a test changes it.
+/// A tiling of an array of 2 x 16 x 16 in tiles of 8 x 8 with a stride of 4. It is right until a test changes it.
 struct Tiles {
   const std::int64_t shape[3] = {2, 16, 16}, tile[2] = {8, 8}, stride[1] = {4};
   pf_tiling_spec spec = pf_tiling_spec_of(shape, 3, tile, 2);
@@ -266,7 +266,7 @@ TEST(CTiling, CutsOnManyThreadsAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-/// An array of 2 x 9 x 11, two channels first, in tiles of 4 x 5 that overlap by 2.
+/// An array of 2 channels x 9 x 11, in tiles of 4 x 5 that overlap by 2, with the results of the tiles and their merge.
 struct Boxes {
   const TilingSpec spec_of_tiling{.shape = {2, 9, 11}, .tile = {4, 5}, .overlap = 2};
   const Tiling same{spec_of_tiling};
@@ -296,7 +296,7 @@ struct Boxes {
   }
 };
 
-/// The pieces of all tiles that touch a box, with the tensors that point into them.
+/// The pieces of a box: for each tile that touches it, a tensor with the part of the tile's result inside the box.
 struct Pieces {
   std::vector<std::array<std::int64_t, 3>> shapes{};
   std::array<std::int64_t, 3> strides = {80, 20, 4};
@@ -432,7 +432,7 @@ TEST(CBoxes, SinksGetWholeMultiplesOfRowsIfTheSpecSaysSo) {
   const auto whole = static_cast<std::uint32_t>(sizeof(pf_merge_spec));
   const std::vector<std::int64_t> as_finished = ends_of(whole, 0);
   EXPECT_EQ(as_finished, ends_of(whole, 1));
-  EXPECT_EQ(as_finished, ends_of(104, 5));  // a program compiled before the field existed
+  EXPECT_EQ(as_finished, ends_of(104, 5));  // the struct's size before sink_rows existed
   EXPECT_EQ(ends_of(whole, 4), (std::vector<std::int64_t>{4, 8, 9}));
   boxes.spec.sink_rows = -1;
   EXPECT_EQ(outcome(pf_merge_check(boxes.tiling.get(), &boxes.spec)),

@@ -32,7 +32,8 @@ TEST(Bench, PrintsARowForEachProblemAndNumberOfThreads) {
                                       "--rounds", "1", "--threads", "1,2"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
-  // The last column of a row follows two blanks; a problem faster than its roof is named once more, behind one blank.
+  // The problem is the last column of a row, behind two blanks. A problem faster than its roof is named once more, behind
+  // one.
   EXPECT_EQ(count(outcome.out, "  unfold f32 1x3x16x16 kernel_size=2,2\n"), 2u) << outcome.out;
   EXPECT_EQ(count(outcome.out, "  fold u8 1x12x225 output_size=16,16 kernel_size=2,2\n"), 2u) << outcome.out;
   EXPECT_NE(outcome.out.find("/roof"), std::string::npos);
@@ -49,7 +50,7 @@ TEST(Bench, PrintsJson) {
   EXPECT_TRUE(std::regex_match(outcome.out, row)) << outcome.out;
 }
 
-/// Returns the strategy that a row of JSON names.
+/// Returns the strategy that bench with these options and --json prints; without one, standard error.
 std::string strategy_of(const Folder& folder, std::vector<std::string> options) {
   options.insert(options.begin(), {"bench", "unfold f32 2x3x16x16 k3x3 p1x1", "--rounds", "1", "--json"});
   const Outcome outcome = folder.run(options);
@@ -63,7 +64,7 @@ TEST(Bench, LeavesOutARowOfTheStrategyTableOrTriesNoOther) {
   EXPECT_EQ(usual, "extract maps");
   EXPECT_NE(strategy_of(folder, {"--without", usual}), usual);
   EXPECT_EQ(strategy_of(folder, {"--only-row", "move"}), "move");
-  EXPECT_EQ(strategy_of(folder, {"--only-row", "sum rows"}), usual);  // the named row does not fit the problem
+  EXPECT_EQ(strategy_of(folder, {"--only-row", "sum rows"}), usual);  // "sum rows" does not fit the problem
   EXPECT_NE(strategy_of(folder, {"--without", "magic"}).find("must name a row of the strategy table"), std::string::npos);
 }
 

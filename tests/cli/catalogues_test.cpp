@@ -62,7 +62,7 @@ TEST(Ops, ThePageOfOperatorsIsUpToDate) {
   EXPECT_TRUE(page == text) << "write it again: patchfold ops --markdown > docs/operators.md";
 }
 
-/// Skips one JSON value; returns its end, or npos if there is none.
+/// Returns the end of the JSON value that begins at `at`, or npos if there is none.
 std::size_t skip_json(std::string_view text, std::size_t at) {
   const auto skip_space = [&] { at = std::min(text.find_first_not_of(" \n", at), text.size()); };
   const auto literal = [&](std::string_view word) {
@@ -120,7 +120,7 @@ TEST(Help, IsThereForEveryCommand) {
   EXPECT_EQ(folder.run("--version").out, "patchfold " PATCHFOLD_VERSION_STRING "\n");
 }
 
-/// Runs the examples of --help unchanged.
+/// Tests that the examples of --help run unchanged.
 TEST(Help, ShowsExamplesThatWork) {
   const Folder folder;
   folder.write("image.npy", npy_bytes(npy<float>("<f4", {1, 3, 16, 16}, std::vector<float>(768, 1.0F))));
@@ -197,7 +197,7 @@ TEST(Errors, AreShownOneByOne) {
   EXPECT_EQ(folder.run("errors PF_ERROR_FILE_OPEN").out, folder.run("errors file_open").out);
 }
 
-/// Compares names and numbers of the C interface with its header.
+/// Compares the names and numbers of the error codes with the header of the C interface.
 TEST(Errors, HaveTheNamesThatTheHeadersDeclare) {
   const std::string header = content_of(PATCHFOLD_SOURCES "/include/patchfold/patchfold.h");
   const std::regex declaration("PF_ERROR_([A-Z_]+) = ([0-9]+)");
@@ -210,7 +210,7 @@ TEST(Errors, HaveTheNamesThatTheHeadersDeclare) {
   EXPECT_EQ(count, error_catalogue().size());
 }
 
-/// Raises every code that words and small files can raise, and compares the exit codes with the page.
+/// Raises every code that words and small files can raise, and compares the exit codes with the page of errors.
 TEST(Errors, EndMessagesWithTheirCode) {
   const Folder folder;
   folder.write("image.npy", npy_bytes(counting({1, 2, 4, 6})));
@@ -304,7 +304,7 @@ TEST(Manual, HasAPageForEveryCommandWithItsOptions) {
     EXPECT_NE(page.find(" patchfold-" + name + " - " + std::string(command.summary)), std::string::npos) << page;
     for (const cli::OptionInfo& option : command.options()) {
       EXPECT_NE(page.find(option.names.back()), std::string::npos) << option.names.back();
-      if (name == "explain") continue;  // the help of explain shows its options in sentences
+      if (name == "explain") continue;  // explain's help shows options in sentences
       EXPECT_NE(page.find(option.doc), std::string::npos) << option.doc << "\n" << page;
     }
   }
@@ -322,7 +322,7 @@ TEST(Manual, IsSoundForManGroffAndMandoc) {
   else
     missing += " man";
   if (has_program("mandoc"))
-    EXPECT_EQ(for_each_page("mandoc -Tlint -W warning \"$page\" | grep -v 'cannot parse date'"), "");  // pages have no day
+    EXPECT_EQ(for_each_page("mandoc -Tlint -W warning \"$page\" | grep -v 'cannot parse date'"), "");  // pages have no date
   else
     missing += " mandoc";
   if (!missing.empty()) GTEST_SKIP() << "not installed:" << missing;

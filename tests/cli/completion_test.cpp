@@ -40,7 +40,7 @@ std::string output_of(const Folder& folder, const std::string& command) {
   return folder.read("output.txt");
 }
 
-/// A shell on a separate terminal, in a folder. In this shell `patchfold` is a function that stores its arguments.
+/// A shell in a folder, on a terminal of its own. In this shell `patchfold` is a function that stores its arguments.
 class Shell {
  public:
   Shell(const Folder& folder, const std::vector<std::string>& command) : folder_(folder) {
@@ -74,7 +74,7 @@ class Shell {
     ::waitpid(process_, nullptr, 0);
   }
 
-  /// Types keys; returns the words of the completed line, joined with blanks.
+  /// Types keys and Return. Returns the words of the completed line behind `patchfold`, joined with blanks.
   std::string type(const std::string& keys) {
     std::filesystem::remove(folder_.path("words"));
     for (std::size_t at = 0; at < keys.size();)
@@ -112,7 +112,7 @@ struct Typed {
   const char* words;
 };
 
-/// Typed keys, and the completed line, which is equal in every shell.
+/// Typed keys, and the words of the completed line behind `patchfold`, which are equal in every shell.
 const Typed typed[] = {
     {"patchfold spl\t", "split"},
     {"patchfold comp\tba\t", "completion bash"},
@@ -143,7 +143,8 @@ const Typed typed[] = {
     {"patchfold bench --with\t", "bench --without"},
 };
 
-/// Writes files to complete, and the script that the shell reads first, which finds the program by its name.
+/// Writes the files whose names are completed, and the completion script to `file`. Adds the program's folder to PATH, since
+/// completions call the program by its name.
 void prepare(const Folder& folder, const std::string& shell, const std::string& file) {
   const std::string programs = std::filesystem::path(PATCHFOLD_PROGRAM).parent_path().string();
   ASSERT_EQ(::setenv("PATH", (programs + ":" + std::getenv("PATH")).c_str(), 1), 0);
@@ -203,7 +204,7 @@ TEST(Completion, OfFishCompletesTypedLines) {
   }
 }
 
-/// Returns the words that the program offers for the last word, each between blanks.
+/// Returns the words that the program offers in place of the last word, each between blanks.
 std::string offered(const std::vector<std::string>& words) {
   std::string text = " ";
   std::istringstream lines(cli::candidates(words));

@@ -14,7 +14,7 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// Runs an operator that moves nothing, so that only the conversion changes the data.
+/// Converts `in` to `type`, by an operator that moves nothing, so that only the conversion changes the data.
 Npy as(const Npy& in, const std::string& type, const std::string& options = "") {
   const Folder folder;
   folder.write("in.npy", npy_bytes(in));
@@ -95,7 +95,7 @@ TEST(Convert, SmallFloatsRoundToEven) {
             (std::vector<std::uint8_t>{0x40, 0x7f, 0x7f, 0x80}));
 }
 
-/// Converts every pattern of every small type to float64 and back.
+/// Tests that every pattern of every small type survives the conversion to float64 and back.
 TEST(Convert, SmallFloatsSurviveTheWayThereAndBack) {
   for (const char* type : {"float16", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"}) {
     SCOPED_TRACE(type);
@@ -122,7 +122,7 @@ TEST(Convert, SmallFloatsSurviveTheWayThereAndBack) {
   }
 }
 
-/// Converts between every type and one type for each path through the converter.
+/// Tests every type to and from four types, each of which takes another path through the converter.
 TEST(Convert, EveryTypeToEveryType) {
   const Folder folder;
   const auto is_complex = [](DType dtype) { return dtype == DType::complex64 || dtype == DType::complex128; };

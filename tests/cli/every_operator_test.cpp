@@ -18,7 +18,7 @@ std::string option_of(const Argument& argument) {
   return " --" + argument.name + " " + (value.empty() ? "''" : value);
 }
 
-/// Expects that the program's output equals the reference's, for the data 1, 2, 3, ..
+/// Expects that the program's output for the data 1, 2, 3, .. equals the reference's.
 void expect_output_of_reference(const ProblemText& problem) {
   SCOPED_TRACE(to_string(problem));
   const Folder folder;
@@ -98,7 +98,7 @@ TEST(EveryOperator, ExplainsItsArguments) {
   }
 }
 
-/// Runs pairs of commands that undo each other.
+/// Tests pairs of commands that undo each other.
 TEST(EveryOperator, InversesGiveTheDataBack) {
   struct Pair {
     Shape data;

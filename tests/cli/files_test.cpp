@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests .npy files: types, orders, inputs with shapes, and the place of the output. Tests "-", which is standard input or
-// output in place of a file.
+// Tests .npy files: element types, orders of axes, shape inputs, and the path of the output. Tests "-", which is standard
+// input or output in place of a file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ TEST(Files, EveryElementTypeKeepsItsName) {
 
 TEST(Files, DtypeNamesWhatNumPyDoesNot) {
   const Folder folder;
-  // 1.0 + 1.5 as bfloat16, where two patches overlap
+  // The two patches overlap in one element: 1.0 + 1.5 as bfloat16.
   folder.write("in.npy", npy_bytes(npy<std::uint16_t>("|V2", {1, 2, 2}, {0x3f80, 0x3f80, 0x3fc0, 0x3fc0})));
   const Npy sum = run_npy(folder, "fold in.npy --output_size 3 --kernel_size 2 --dtype bfloat16");
   EXPECT_EQ(sum.elements<std::uint16_t>(), (std::vector<std::uint16_t>{0x3f80, 0x4020, 0x3fc0}));
@@ -122,13 +122,13 @@ TEST(Files, ShapeInputsMayBeFiles) {
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     return outcome.code;
   };
-  EXPECT_EQ(code("openvino.Col2Im in.npy size64.npy kernel32.npy"), 1);  // two index types
-  EXPECT_EQ(code("openvino.Col2Im in.npy size64.npy kernel.npy"), 1);    // no integers
-  EXPECT_EQ(code("onnx.Col2Im in.npy size64.npy kernel32.npy"), 1);      // int64 only
+  EXPECT_EQ(code("openvino.Col2Im in.npy size64.npy kernel32.npy"), 1);  // shape inputs of two types
+  EXPECT_EQ(code("openvino.Col2Im in.npy size64.npy kernel.npy"), 1);    // kernel.npy holds no integers
+  EXPECT_EQ(code("onnx.Col2Im in.npy size64.npy kernel32.npy"), 1);      // onnx takes int64 only
   EXPECT_EQ(code("openvino.Col2Im in.npy size64.npy"), 2);               // an input is missing
   EXPECT_EQ(code("openvino.Col2Im in.npy size64.npy kernel64.npy size64.npy"), 2);
 
-  // [2, 2] in Fortran order: its first column is the size
+  // In Fortran order, these numbers are the pairs (2, 0) and (0, 4).
   folder.write("image.npy", npy_bytes(counting({1, 2, 4, 1})));
   Npy pads = npy<std::int32_t>("<i4", {2, 2}, {2, 0, 0, 4});
   pads.fortran_order = true;
@@ -240,7 +240,7 @@ TEST(Pipes, HaveTheNamesOfPosix) {
   EXPECT_EQ(folder.entries(), "in.npy out.npy");
 }
 
-// An array longer than a pipe's buffer, and longer than one read.
+// Tests an array longer than a pipe's buffer, and longer than one read.
 TEST(Pipes, CarryLargeArrays) {
   const Folder folder;
   const std::string bytes = npy_bytes(counting({1, 1, 512, 512}));
@@ -250,7 +250,7 @@ TEST(Pipes, CarryLargeArrays) {
   EXPECT_EQ(npy_of(outcome.out).data.size(), std::size_t{512 * 512 * 8});
 }
 
-// If a part of the file was read before, the rest is the input.
+// Tests standard input of which another program has read a part: the rest is the input.
 TEST(Pipes, BeginWhereTheStreamStands) {
   const Folder folder;
   folder.write("in.npy", "a line\n" + image());

@@ -17,7 +17,7 @@ namespace {
 
 using Json = formats::JsonValue;
 
-/// The types of the members, as "input.file", by their names.
+/// The types of each member; a member of a member has a name such as "input.file".
 using Members = std::map<std::string, std::set<std::string>>;
 
 Json parse(const std::string& text) {
@@ -57,7 +57,7 @@ void collect(const Json& value, const std::string& prefix, Members& members) {
       if (entry.as<Json::Object>() != nullptr) collect(entry, prefix.empty() ? "" : prefix + "[]", members);
 }
 
-/// Returns the table under a heading of the page.
+/// Returns the members in the table under a heading of docs/command-line.md.
 Members documented(const std::string& heading) {
   std::ifstream page(PATCHFOLD_SOURCES "/docs/command-line.md");
   Members members;

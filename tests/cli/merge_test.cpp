@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder with photo.npy, 40 x 50 float32, its 12 tiles in tiles/, and out.npy, which no failure may touch.
+/// A folder with photo.npy, 40 x 50 float32, its 12 tiles in tiles/, and out.npy, which no failed merge may change.
 class Merge : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -167,7 +167,7 @@ TEST_F(Merge, TakesResultsOfAnotherSize) {
 }
 
 TEST_F(Merge, MeansAreRoundedOnce) {
-  // Two tiles of four pixels that share two: 10 and 21 overlap.
+  // Two tiles of four pixels share two pixels, which are 10 in one tile and 21 in the other.
   write_array(folder_, "in.npy", random_array({1, 6}, DType::uint8));
   run_well(folder_, "split in.npy two --tile 1,4 --overlap 0,2");
   folder_.write("two/tile-0.npy", npy_bytes(npy<std::uint8_t>("|u1", {1, 4}, {10, 10, 10, 10})));
@@ -205,7 +205,7 @@ TEST_F(Merge, SaysWhetherItBlends) {
   EXPECT_LT(blended[3], 200);
   merged("out.npy --reduce max", ", from 2 tiles, max of overlaps, ");
   if (!formats::has_tiff()) return;
-  // A picture may hold labels, as an array may.
+  // Tiles of a picture are not blended by default, since a picture may hold labels, as an array may.
   merged("out.tif", ", from 2 tiles, not blended (center; --reduce mean blends), ");
   const std::string picture = folder_.read("out.tif");
   merged("out.tif --reduce center", "not blended (center), ");
@@ -310,7 +310,7 @@ TEST(Workers, HoldAPieceEachInAtMost64Megabytes) {
   EXPECT_EQ(pieces_in_memory(0, 8), 8);
 }
 
-/// Tests on three threads, or on one thread if the library has no threads.
+/// Tests on four threads, or on one thread if the library has no threads.
 class Threads : public ::testing::Test {
  protected:
   void SetUp() override { set_num_threads(4); }
@@ -364,7 +364,7 @@ TEST_F(Threads, ThrowWhatTheLowestIndexThrewAndBeginNoOther) {
   }
 }
 
-/// A picture in PNG tiles. Every second tile is changed, so that overlapping tiles differ.
+/// A picture in 48 PNG tiles. Four tiles are changed, so that they differ from the tiles that they overlap.
 class MergeOnThreads : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -401,7 +401,7 @@ TEST_F(MergeOnThreads, HoldsUpToFourTilesForEachThread) {
   EXPECT_GE(one, tile);
   EXPECT_EQ(bytes("3") - one, has_threads ? 11 * tile : 0);
   EXPECT_EQ(bytes("7") - one, has_threads ? 27 * tile : 0);
-  EXPECT_EQ(bytes("1000") - one, has_threads ? 47 * tile : 0);  // there are 48
+  EXPECT_EQ(bytes("1000") - one, has_threads ? 47 * tile : 0);  // there are 48 tiles
 }
 
 TEST_F(MergeOnThreads, NamesTheFirstTileThatIsDamaged) {

@@ -16,7 +16,7 @@ std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Returns the text between quotes, or the balanced list, that follows `key`.
+/// Returns the value behind `key`: a text without its quotes, a list with its brackets, or one character.
 std::string header_entry(std::string_view header, std::string_view key) {
   auto at = header.find(key);
   if (at == std::string_view::npos) return {};

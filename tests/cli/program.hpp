@@ -21,7 +21,7 @@ struct Outcome {
   int signal = 0;  ///< the signal, or 0
   std::string out{};
   std::string err{};
-  std::int64_t peak_bytes = 0;  ///< resident memory
+  std::int64_t peak_bytes = 0;  ///< the largest resident memory
 };
 
 /// The circumstances of a run.
@@ -31,7 +31,7 @@ struct Setting {
   bool break_pipe = false;                      ///< standard output is a pipe whose reading end is closed
   bool unprivileged = false;                    ///< runs as a user who is not root
   int signal = 0;                               ///< a signal to send as soon as a temporary file is in the folder
-  std::string signal_once{};                    ///< the signal waits for this file, or pipe with content
+  std::string signal_once{};                    ///< the signal waits until this file exists or this pipe has content
   bool terminal = false;                        ///< standard error is a terminal
   int columns = 0;                              ///< the terminal's width in characters; 0: unknown
   std::vector<std::string> environment{};       ///< "NAME=VALUE", added to the test's environment; a terminal adds TERM=xterm
@@ -76,7 +76,7 @@ struct Npy {
   }
 };
 
-/// Returns the bytes of a file. The header has the facts of `npy`, even if they are false.
+/// Returns the bytes of a .npy file. The header says what `npy` says, even if that is false.
 std::string npy_bytes(const Npy& npy);
 /// Parses a file; an empty descr means that it is no .npy file.
 Npy npy_of(std::string_view bytes);

@@ -23,7 +23,7 @@ bool has_come(const std::filesystem::path& path) {
   return bytes > 0;
 }
 
-/// Returns whether the file that the signal waits for exists.
+/// Returns whether to send the signal: `signal_once` has come or, if it is not given, a temporary file is in the folder.
 bool is_time(const std::filesystem::path& folder, const Setting& setting) {
   if (!setting.signal_once.empty()) return has_come(folder / setting.signal_once);
   for (const auto& entry : std::filesystem::directory_iterator(folder))

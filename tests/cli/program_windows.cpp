@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the program with files and pipes. Throws for settings that Windows does not have in this form (terminals, signals, rights,
-// limits): the preset windows leaves out the tests with these settings.
+// Runs the program with files and pipes. Throws for settings that Windows does not have in this form (terminals, signals,
+// rights, limits). The CMake preset `windows` excludes the tests with these settings.
 #include <windows.h>
 // must follow windows.h
 #include <psapi.h>
@@ -48,7 +48,7 @@ Handle open_existing(const std::filesystem::path& path) {
                               &attributes, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
 }
 
-/// Opens a file outside of the folders that tests look into.
+/// Opens a temporary file, outside of the folders whose entries tests compare.
 Handle open_anonymous() {
   wchar_t folder[MAX_PATH + 1], name[MAX_PATH + 1];
   ::GetTempPathW(MAX_PATH + 1, folder);
@@ -79,7 +79,7 @@ std::wstring quoted(const std::wstring& word) {
   return text.append(backslashes, L'\\') + L'"';
 }
 
-/// Returns the test's own variables, replaced by those of the setting.
+/// Returns the environment of the program: the setting's variables, and those of this process that they do not replace.
 std::wstring environment_of(const Setting& setting) {
   std::vector<std::wstring> variables;
   for (const std::string& variable : setting.environment) variables.push_back(wide(variable));
@@ -100,8 +100,8 @@ std::wstring environment_of(const Setting& setting) {
   return block + L'\0';
 }
 
-/// Returns a text with slashes in names of files, as tests write them. JSON writes a backslash as two, and puts one before a
-/// quotation mark.
+/// Returns a text with slashes in place of the backslashes in names of files. In JSON a backslash is written as two, and one
+/// stands before a quotation mark.
 std::string with_slashes(const std::string& text) {
   const std::string_view backslash = text.starts_with('{') ? R"(\\)" : R"(\)";
   std::string result;

@@ -49,7 +49,8 @@ TEST(Signals, RemoveTheTemporaryFileAndEndTheProgram) {
   }
 }
 
-/// Plans need scratch memory for the threads that an executor announces.
+/// Tests that the guard's executor announces as many threads as the default executor, since plans need scratch memory for
+/// each.
 TEST(Signals, DoNotMakeTheProgramAnnounceMoreThreads) {
   cli::InterruptGuard guard("out.npy");
   EXPECT_EQ(guard.executor().threads(), default_executor().threads());
@@ -99,7 +100,7 @@ class TilesStopped : public ::testing::Test {
   std::string split_ = "split photo.png tiles --tile 128 --overlap 16";
 };
 
-// Runs on several threads, if the library has threads.
+// Tests workers on several threads, or on one if the library has no threads.
 TEST(WorkersStopped, EndsThemAtASignal) {
   set_num_threads(4);
   EXPECT_EXIT(
@@ -135,7 +136,7 @@ TEST_F(TilesStopped, ASignalLeavesWholeTilesOfASplit) {
       }
     run_badly(folder_, "merge tiles out.png", {"plan: tiles/plan.json: is not written yet: split did not finish"});
   }
-  const std::size_t there = words(entries_of(folder_, "tiles")).size() - 1;  // without unfinished-split
+  const std::size_t there = words(entries_of(folder_, "tiles")).size() - 1;  // unfinished-split is no tile
   const std::string out = run_well(folder_, split_);
   EXPECT_NE(out.find(std::to_string(there) + " skipped"), std::string::npos) << out;
   run_well(folder_, "merge tiles out.png");
@@ -285,7 +286,7 @@ TEST_F(Progress, CountsProblems) {
 }
 
 TEST_F(Progress, HasColoursOnATerminalThatWantsThem) {
-  const std::vector<std::string> two = {"bench", problem, problem, "--rounds", "1"};  // halfway, the bar is half full
+  const std::vector<std::string> two = {"bench", problem, problem, "--rounds", "1"};  // half the bar is green
   EXPECT_TRUE(shows(folder.run(two, {.terminal = true}), std::string("[") + green + "##########\033[0m-"));
   EXPECT_TRUE(shows(folder.run(two, {.terminal = true, .environment = {"NO_COLOR="}}), green));
   for (const char* variable : {"NO_COLOR=1", "NO_COLOR=0"}) {

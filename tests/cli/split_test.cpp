@@ -15,7 +15,7 @@ bool has_formats() {
   return formats::has_pictures() && formats::has_tiff();
 }
 
-/// Returns the index of the element that padding copies to the place `at` of an axis; -1: none.
+/// Returns the index of the element that padding copies to place `at` of an axis, or -1 if it copies none.
 std::int64_t padded(std::string_view mode, std::int64_t at, std::int64_t extent) {
   if (at < extent) return at;
   if (mode == "edge") return extent - 1;
@@ -39,7 +39,7 @@ TEST(Split, TilesHoldWhatTheFormulaSays) {
             "split in.npy tiles --tile 8,4 --tail pad --stride " + std::to_string(stride) + ",4 --padding-mode " + mode;
         if (std::string_view(mode) == "constant") command += " --value -9";
         run_well(folder, command);
-        const auto names = words(entries_of(folder, "tiles"));  // plan.json, and two tiles side by side
+        const auto names = words(entries_of(folder, "tiles"));  // plan.json, and then two tiles for each row of tiles
         ASSERT_EQ(names.size() % 2, 1U);
         for (std::size_t k = 0; k + 1 < names.size(); ++k) {
           const Npy tile = npy_of(folder.read("tiles/" + names[k + 1]));
@@ -375,7 +375,7 @@ TEST(SplitMerge, OfASmallPictureSayWhatToDo) {
     run_well(folder, "merge tiles out.npy");
     EXPECT_TRUE(read_array(folder, "out.npy") == read_array(folder, "in.npy"));
   }
-  // The tile is too large for any memory, but the partial tile is as small as the array.
+  // A tile of this size fits no memory. With --tail partial, the only tile is as small as the array.
   run_well(folder, "split in.npy tiles --force --tile 1152921504606846975 --tail partial");
   run_well(folder, "merge tiles out.npy");
   EXPECT_TRUE(read_array(folder, "out.npy") == read_array(folder, "in.npy"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests hostile plan.json files, and the effects of options of `split` and `merge` on files, of --threads, and of run --batch.
+// Tests hostile plan.json files, options of `split` and `merge` and their effects on files, --threads, and run --batch.
 #include "formats/tile_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// The limit of memory for plans that claim terabytes; leaves room for sanitizers.
+/// The most memory for plans that claim terabytes; it leaves room for sanitizers.
 constexpr std::int64_t most_memory = 1 << 30;
 
 /// A folder with two tiles in tiles/.
@@ -141,7 +141,7 @@ TEST_F(TilePlan, EveryMemberIsChecked) {
 }
 
 TEST_F(TilePlan, LargeNumbersTakeNoMemory) {
-  // Valid plans of arrays other than the array of the tiles in the folder.
+  // These plans are valid, but belong to arrays other than that of the tiles in the folder.
   const std::pair<const char*, const char*> plans[] = {
       {"split in.npy huge --tile 1152921504606846975 --tail partial", "1152921504606846975"},
       {"split in.npy huge --tile 2 --stride 1000000000000 --tail drop", "1000000000000"},
@@ -220,8 +220,7 @@ TEST(TileOptions, ResultsLieWhereOffsetSaysAndAreAsLargeAsResultSays) {
   const Folder folder;
   const std::vector<double> values = numbers(20);
   folder.write("in.npy", npy_bytes(npy("<f8", {20}, values)));
-  // The program's results lack 2 elements at the front and 1 at the back of a tile. Tiles begin at 0, 5, 10; results at 2,
-  // 7, 12.
+  // Results lack 2 elements at the front and 1 at the back of their tiles. Tiles begin at 0, 5, 10, and results at 2, 7, 12.
   run_well(folder, "split in.npy tiles --tile 8 --stride 5 --tail drop --offset 2 --result 5");
   process(folder, "tiles", [](const std::vector<double>& tile, std::size_t) {
     return std::vector<double>(tile.begin() + 2, tile.end() - 1);
@@ -296,7 +295,8 @@ TEST(TileNames, HaveAPlaceForEachTiledAxis) {
   EXPECT_TRUE(entries_of(folder, "parts").ends_with("tile-10.npy tile-11.npy"));
 }
 
-// Without --force, a folder whose tiles are named in the other way is refused.
+// Tests that, without --force, a folder is refused if its tiles are named in the other way: by number or by place in the
+// grid.
 TEST(TileNames, AreNotMixedInAFolder) {
   const Folder folder;
   write_array(folder, "picture.npy", random_array({30, 40}, DType::uint8));
@@ -325,7 +325,7 @@ TEST(Batch, GivesPicturesTheAxisThatOperatorsNeed) {
   EXPECT_EQ(shape("torch.unfold photo.png --chw --batch --kernel_size 2 --stride 2"), (Shape{1, 12, 54}));
   EXPECT_EQ(shape("tensorflow.SpaceToDepth photo.png --batch --block_size 2"), (Shape{1, 6, 9, 12}));
   EXPECT_EQ(shape("keras.extract_patches photo.png --batch --size 2 --strides 2"), (Shape{1, 6, 9, 12}));
-  // Both outputs have the same elements: --batch only adds an axis.
+  // Both outputs have the same elements, since --batch only adds an axis.
   run_well(folder, "run tensorflow.SpaceToDepth photo.png --batch --block_size 2 -o four.npy");
   run_well(folder, "run space_to_depth photo.png --block 2,2 --layout channels_last -o three.npy");
   EXPECT_EQ(npy_of(folder.read("four.npy")).data, npy_of(folder.read("three.npy")).data);

@@ -13,7 +13,7 @@ namespace patchfold::cli_test {
 /// Returns noise, equal in every call.
 std::vector<std::byte> noise(std::size_t bytes);
 
-/// A picture, or an array.
+/// A picture or an array: its shape, type and bytes.
 struct Array {
   Dims shape{};
   DType dtype = DType::uint8;
@@ -32,7 +32,7 @@ std::size_t count_of(const std::string& text, const std::string& part);
 
 /// Returns whether the system has a program of that name.
 bool has_program(const std::string& name);
-/// Runs a command, expects success, and returns the output or report.
+/// Runs a command, expects success, and returns what it prints: its output or its report.
 std::string run_well(const Folder& folder, const std::string& command);
 /// Runs a command, and expects exit code 1 and one line with every fragment.
 void run_badly(const Folder& folder, const std::string& command, const std::vector<std::string>& fragments, int code = 1);

@@ -18,7 +18,7 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// The limit of memory for files that claim 2^43 bytes and more; leaves room for sanitizers.
+/// The most memory for files that claim 2^43 bytes and more; it leaves room for sanitizers.
 constexpr std::int64_t peak_limit = 256 << 20;
 constexpr std::int64_t one = 1;
 
@@ -308,7 +308,7 @@ TEST(WrongOperators, OfTypesThatCannotBeAddedAreRefusedWithALine) {
   }
 }
 
-/// Writes the files that the table names.
+/// Writes the files that the lines of wrong_calls.txt name.
 void write_files(const Folder& folder) {
   const std::vector<float> zeros(4096);
   const auto floats = [&](const char* name, const std::vector<std::int64_t>& shape) {

@@ -13,7 +13,7 @@
 namespace patchfold::faults {
 namespace {
 
-/// Throws the error of a status.
+/// Throws the Error of a status; for PF_OK, expects that there is no message.
 void check(pf_status status) {
   if (status == PF_OK) {
     EXPECT_STREQ(pf_last_error(), "");

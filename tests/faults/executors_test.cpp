@@ -11,7 +11,7 @@
 namespace patchfold::faults {
 namespace {
 
-/// A way in which an executor treats the pieces.
+/// A way in which an executor treats its pieces.
 struct Way {
   const char* name;
   int threads;
@@ -62,7 +62,7 @@ const Way ways[] = {
      }},
 };
 
-/// An executor in CallableExecutor, which turns exceptions into failures and changes nothing else.
+/// An executor that treats its pieces in a given way, and returns false if the way throws, as CallableExecutor does.
 struct Misbehaving final : Executor {
   explicit Misbehaving(const Way& way) : way(way) {}
   int threads() const noexcept override { return way.threads; }
@@ -111,7 +111,7 @@ TEST(Executors, ThatThrowThroughACallableGiveAnError) {
   }
 }
 
-/// Pieces that run twice give the same result, except for sums that are added to the output.
+/// Tests that pieces that run twice give the same result, except for sums that are added to the output.
 TEST(Executors, ThatRunPiecesTwiceWriteTheSameTwice) {
   for (const auto& text : all_problems()) {
     if (text.find("accumulate=") != std::string::npos) continue;

@@ -15,7 +15,7 @@ using formats::TiffOptions;
 using formats::test::read_bytes;
 using formats::test::TempFolder;
 
-/// A picture of soft colours, which no codec compresses well, and its bytes.
+/// A picture of noise, which no codec compresses well.
 struct Picture {
   Dims shape{40, 37, 3};
   std::vector<std::uint8_t> pixels = std::vector<std::uint8_t>(40 * 37 * 3);

@@ -11,14 +11,14 @@
 
 namespace patchfold::faults {
 
-/// Reads a file of the folder and checks the result.
+/// A function that reads a file of the folder and checks the result, with a name for messages.
 struct Reading {
   std::string name{};
   std::filesystem::path path{};
   std::function<void()> read{};
 };
 
-/// Writes a file of the folder, with equal bytes in every run.
+/// A function that writes a file of the folder, with equal bytes in every run, and a name for messages.
 struct Writing {
   std::string name{};
   std::filesystem::path path{};
@@ -26,7 +26,7 @@ struct Writing {
   std::string bytes{};  ///< the written bytes
 };
 
-/// Returns the readers of this build.
+/// Returns a reading for each reader of this build, and makes its file in the folder.
 std::vector<Reading> readings(const formats::test::TempFolder& folder);
 std::vector<Writing> writings(const formats::test::TempFolder& folder);
 

@@ -35,8 +35,8 @@ std::string shown(const CallFault& fault) {
          (fault.lasting ? ", and all later" : "");
 }
 
-/// Runs the action with each call of a kind failing in turn. `check(fault, error)` checks the result. Returns the number of calls
-/// that failed.
+/// Runs the action once for each system call of the fault's kind, which fails; then calls check(where, error). Returns the
+/// number of calls that failed.
 std::int64_t fail_each_call(CallFault fault, const std::function<void()>& action, const std::function<void()>& before,
                             const std::function<void(const std::string& where, const std::optional<Error>& error)>& check) {
   for (fault.n = 0;; ++fault.n) {
@@ -63,7 +63,7 @@ std::int64_t fail_each_call(CallFault fault, const std::function<void()>& action
   }
 }
 
-/// The number of failures of each call; every call must have failed at least once.
+/// The number of failures of each call; each call must have failed at least once.
 using Failures = std::map<std::string, std::int64_t>;
 
 void expect_all(const Failures& failures) {
@@ -174,7 +174,7 @@ TEST(CallsThatFail, ToReserveRoomLeaveItToTheFileThatIsMadeLonger) {
   EXPECT_GT(failures, 0);
 }
 
-/// Lets pread return 0 bytes, as if the file had been shortened while it is read.
+/// Tests files that seem to have been shortened while they are read: pread returns 0 bytes.
 TEST(FilesThatAreShortened, WhileTheyAreReadAreErrorsThatNameThem) {
   const TempFolder folder;
   std::int64_t failures = 0;
@@ -182,7 +182,7 @@ TEST(FilesThatAreShortened, WhileTheyAreReadAreErrorsThatNameThem) {
     failures += fail_each_call(
         {.call = "pread", .kind = Kind::nothing, .lasting = true}, reading.read, [] {},
         [&](const std::string& where, const std::optional<Error>& error) {
-          if (!error && !where.starts_with("pread 0 ")) return;  // the file's needed part was read by earlier calls
+          if (!error && !where.starts_with("pread 0 ")) return;  // earlier calls have read all that is needed
           ASSERT_TRUE(error) << reading.name << ": " << where;
           EXPECT_TRUE(error->code() == ErrorCode::file_format || error->code() == ErrorCode::file_unsupported)
               << reading.name << ": " << where << ": " << error->what();
@@ -216,7 +216,7 @@ TEST(FilesWithoutMemory, AreReadInFullOrAreAnError) {
     if (!is_tiff(reading.path)) fail_each_allocation(reading.name, reading.read);
 }
 
-/// Returns the expected state of a folder with one file, after the file was written or the writer failed.
+/// Returns the expected state of a folder: the written file or, after a failure, the old file or none.
 Expectation untouched(const TempFolder& folder, const Writing& writing, bool exists) {
   return {.before =
               [&writing, exists] {

@@ -255,7 +255,7 @@ std::int64_t fail_each_allocation(const std::string& name, const std::function<v
 
 namespace {
 
-/// The ending of a child process with a failing allocation.
+/// How a child process with a failing allocation has ended.
 enum Ending { nothing_failed, good, memory, other, another_exception, not_afterwards, crashed };
 
 /// Runs the action in a child process, with the n-th allocation failing; with `again`, runs it once more without faults.

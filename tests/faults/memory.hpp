@@ -24,7 +24,7 @@ class FailingMemory {
   bool has_failed() const noexcept;
 };
 
-/// The expected state after a failed run.
+/// What is done around each failing run, and what a run may leave behind.
 struct Expectation {
   std::function<void()> before{};  ///< runs before each failure, without faults
   /// Runs after each failure, without faults, and checks the state; `failed` is true if the action threw.
@@ -33,24 +33,24 @@ struct Expectation {
   std::int64_t most_failures = 150;  ///< the number of failing allocations, evenly spread, at PATCHFOLD_CASES=1
 };
 
-/// Runs `action` once for each of its allocations, which fails alone, and once more, in which all later allocations fail too.
-/// Every run must throw std::bad_alloc or Error(out_of_memory), or give the right result, which `action` itself checks. A run must
+/// Runs `action` twice for each of its allocations: once this allocation fails, and once all later ones fail too. Every run
+/// must throw std::bad_alloc or Error(out_of_memory), or give the right result, which `action` itself checks. A run must
 /// lose no memory, and succeed without faults afterwards. Returns the number of allocations of the action.
 std::int64_t fail_each_allocation(const std::string& name, const std::function<void()>& action,
                                   const Expectation& expectation = {});
 
-/// Tests an action that allocates some memory once in a process. Each failure is in its own child process, in which `action` must
-/// succeed afterwards.
+/// Tests an action that allocates some memory only in its first run in a process. Each failure is in its own child process,
+/// in which `action` must succeed afterwards.
 void fail_each_first_allocation(const std::string& name, const std::function<void()>& action);
 
-/// Counts of the endings of child processes.
+/// How many child processes have ended in each way.
 struct Outcomes {
   int good = 0;     ///< right result without the failed memory
   int memory = 0;   ///< std::bad_alloc or Error(out_of_memory)
   int other = 0;    ///< another Error
   int crashed = 0;  ///< ended by a signal
 };
-/// Runs each failure in its own child process, for libraries that crash. `after` of the expectation runs after each child.
+/// Runs each failure in its own child process, for libraries that crash. Calls expectation.after when the child has ended.
 Outcomes try_each_allocation(const std::function<void()>& action, const Expectation& expectation);
 
 }  // namespace patchfold::faults

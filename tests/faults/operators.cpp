@@ -22,7 +22,7 @@ std::vector<std::string> problems_of_operators() {
 }
 
 std::vector<std::string> problems_of_strategies() {
-  // Problems that two threads share, except for the first and the last problem, and for the problem that is moved row by row.
+  // Two threads share each of these problems, except the first, the last, and the one that is moved row by row.
   return {
       "unfold f32 1x1x2 kernel_size=3, allow_empty=true",
       "unfold f32 2x3x256x256 kernel_size=1,1",

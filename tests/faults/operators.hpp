@@ -30,7 +30,8 @@ class Task {
   Plan plan() const { return spec_->bind(problem_.arguments).plan(src_, dst_); }
   /// Binds, plans and runs the problem. Throws every exception of these steps.
   void run(Executor& executor) const;
-  /// Fills the destination with bytes that a run must replace. The bytes are always equal, since some sums are added to them.
+  /// Fills the destination with bytes that a run must replace. They are the same in each call, since some sums are added to
+  /// them.
   void spoil();
   const std::vector<std::byte>& result() const noexcept { return output_; }
 
@@ -43,7 +44,7 @@ class Task {
   TensorView dst_{};
 };
 
-/// An executor with a second thread, started by its constructor, which takes every second piece. Allocates nothing.
+/// An executor whose constructor starts a second thread, which runs every second piece. A run allocates nothing.
 class Pair final : public Executor {
  public:
   Pair();

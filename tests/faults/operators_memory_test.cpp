@@ -71,7 +71,7 @@ TEST(MemoryRunsOut, WhileAnOperatorIsRunWithItsRecentPlans) {
         width = width % 97 + 17;  // the changed width needs a new plan, of the same strategy
         run(op, view(std::as_const(image).data(), {1, 1, 32, width}), view(columns.data(), {1, 9, 30 * (width - 2)}));
       },
-      {.kept = 12});  // blocks of a plan that is kept
+      {.kept = 12});  // blocks of the plan that the thread keeps
 }
 
 TEST(MemoryRunsOut, WhileProblemsAreReadAndWritten) {
@@ -155,14 +155,14 @@ TEST(MemoryRunsOut, BeforeTheDefaultExecutorHasItsThreads) {
   });
 }
 
-/// Sets the way to store results for plans that are made while the object lives.
+/// Sets the way to store results for all plans that are made while the object lives.
 class Stores {
  public:
   explicit Stores(kernels::Store store) { engine::force({.store = store}); }
   ~Stores() { engine::force({}); }
 };
 
-/// Returns the number of allocations of a run, in the given scratch memory or in the thread's scratch memory.
+/// Returns the number of allocations of a run, in the given scratch memory or, if it is empty, in the thread's own.
 std::int64_t allocations_of(const Plan& plan, const Task& task, std::byte* dst, std::span<std::byte> scratch,
                             Executor& executor) {
   const FailingMemory memory;
@@ -190,7 +190,7 @@ TEST(Run, AllocatesNothingForAnyOperatorStrategyAndStore) {
           std::byte* const dst = elsewhere.data() + offset;
           std::fill(elsewhere.begin(), elsewhere.end(), std::byte{0x11});
           EXPECT_EQ(allocations_of(plan, task, dst, scratch, *executor), 0) << text;
-          // The first run allocates the thread's memory and its holder.
+          // The first run allocates the thread's scratch memory and the object that holds it.
           EXPECT_LE(allocations_of(plan, task, dst, {}, *executor), 2) << text;
           EXPECT_EQ(allocations_of(plan, task, dst, {}, *executor), 0) << text;
         }

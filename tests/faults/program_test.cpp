@@ -56,7 +56,7 @@ std::string temporaries(const Folder& folder) {
   return found;
 }
 
-/// Returns the distance between the calls at which tests stop the program.
+/// Returns n: tests stop the program at every n-th system call.
 int step_of_run() {
   const char* text = std::getenv("PATCHFOLD_CASES");
   return text != nullptr && std::strtod(text, nullptr) > 1 ? 1 : 3;
@@ -96,7 +96,7 @@ TEST_P(Stopped, AtAnyCallLeavesTheOldFileOrTheNewOne) {
       EXPECT_TRUE(signal == SIGKILL || temporaries(folder).empty()) << where << temporaries(folder);
     }
     EXPECT_TRUE(was_old && ended) << words;
-    // Files of the killed run must not disturb the next run.
+    // Temporary files of a killed run must not disturb the next run.
     run_well(folder, words);
     EXPECT_TRUE(folder.read(out) == whole) << words;
     for (const auto& entry : fs::directory_iterator(folder.path("")))
@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(By, Stopped, testing::Values(SIGKILL, SIGTERM, SIGINT),
   return signal.param == SIGKILL ? "SIGKILL" : signal.param == SIGTERM ? "SIGTERM" : "SIGINT";
 });
 
-/// Expects one line that names the file, or standard output.
+/// Expects exit code 1, and one line on standard error that contains `part`, the file or the cause.
 void expect_one_line(const Outcome& outcome, const std::string& part, const std::string& where) {
   EXPECT_EQ(outcome.code, 1) << where << ": signal " << outcome.signal << outcome.err;
   EXPECT_TRUE(outcome.err.starts_with("patchfold: ") && count_of(outcome.err, "\n") == 1) << where << outcome.err;
@@ -187,7 +187,7 @@ TEST(WithoutRoom, ADeviceThatIsFullIsNamed) {
   prepare(folder);
   for (const char* words : {"run unfold image.npy --kernel_size 3,3 -o /dev/full", "merge tiles /dev/full --quiet"})
     expect_one_line(folder.run(words), "/dev/full", words);
-  // Standard output is a link in the folder, opened by a shell.
+  // The shell makes /dev/full the standard output, to which /dev/stdout also leads.
   for (const char* words : {"ops", "ops unfold", "--help", "--version", "explain unfold --shape 1,1,8,8 --kernel_size 3",
                             "run unfold image.npy --kernel_size 3,3 -o /dev/stdout", "merge tiles /dev/stdout --quiet"}) {
     const std::string command =

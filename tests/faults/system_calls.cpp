@@ -34,7 +34,7 @@ enum Index {
   mmap_,
   access_
 };
-/// The names of the calls in CallFault.
+/// The names of the calls, in the order of Index; CallFault::call is one of them.
 constexpr const char* names[] = {"open",   "fstat",  "stat",      "pread",     "write", "pwrite",   "close",
                                  "rename", "fchmod", "fallocate", "ftruncate", "mmap",  "faccessat"};
 
@@ -54,7 +54,7 @@ std::optional<Kind> meet(Index index) {
   return fault.kind;
 }
 
-/// Calls `real` unless the call fails with an error.
+/// Returns -1 if the fault says that this call fails, otherwise the result of `real`.
 template <class F>
 auto unless_failing(Index index, F&& real) -> decltype(real()) {
   if (meet(index) == Kind::error) return -1;
@@ -171,7 +171,7 @@ int __wrap_fchmod(int descriptor, mode_t mode) {
   return unless_failing(fchmod_, [&] { return __real_fchmod(descriptor, mode); });
 }
 int __wrap_posix_fallocate(int descriptor, off_t offset, off_t length) {
-  // The call returns its error instead of setting errno.
+  // posix_fallocate returns its error instead of setting errno.
   return meet(fallocate_) == Kind::error ? errno : __real_posix_fallocate(descriptor, offset, length);
 }
 int __wrap_ftruncate(int descriptor, off_t length) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// System calls that fail on a test's request. The linker puts these functions in place of the calls in formats/ and cli/.
+// System calls that fail on a test's request. The linker replaces the calls in formats/ and cli/ by functions of
+// system_calls.cpp.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@ namespace patchfold::faults {
 
 enum class Kind : std::uint8_t { error, part, nothing, signal };
 
-/// The fault of a call.
+/// The calls that fail, and how they fail.
 struct CallFault {
   std::string call{};   ///< "write", or "any" for all calls
   std::int64_t n = -1;  ///< number of the call, from 0
@@ -19,7 +20,7 @@ struct CallFault {
   bool lasting = false;  ///< all later calls fail, too
 };
 
-/// Counts system calls while the object lives, and lets one of them fail.
+/// Counts system calls while the object lives, and lets those of the fault fail.
 class FailingCalls {
  public:
   explicit FailingCalls(const CallFault& fault);
@@ -27,7 +28,7 @@ class FailingCalls {
   FailingCalls& operator=(const FailingCalls&) = delete;
   ~FailingCalls();
 
-  /// Returns the number of calls of the failing kind.
+  /// Returns the number of calls of the fault's kind.
   std::int64_t count() const noexcept;
   bool has_failed() const noexcept;
 };

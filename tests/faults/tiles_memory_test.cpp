@@ -97,7 +97,7 @@ struct Work {
   MergeSpec spec;
   Dims shape;
   bool has_weights;
-  std::vector<double> weights = {1, 2, 0, 3, 0.5};  // of the columns of each tile
+  std::vector<double> weights = {1, 2, 0, 3, 0.5};  // one for each column of a tile
   std::vector<std::int64_t> order{};
   std::vector<Dims> shapes{};
   std::vector<std::vector<float>> tiles{};
@@ -125,7 +125,7 @@ TEST(TilesWithoutMemory, AreNeitherLaidOutNorCut) {
   fail_each_allocation("sample", [] { EXPECT_EQ(sample({}, 100).size(), 100U); });
 }
 
-/// Runs a merge from the first to the last step, and expects the right result or an error.
+/// Tests that a merge without memory gives the right result or an error, in each step from the first to the last.
 TEST(TilesWithoutMemory, AreMergedInFullOrNotAtAll) {
   for (const Case& one : cases())
     for (const bool to_sink : {false, true})
@@ -148,7 +148,7 @@ TEST(TilesWithoutMemory, AreMergedInFullOrNotAtAll) {
       }
 }
 
-/// A failing tile leaves the merger unchanged or closes it; a closed merger gives no result.
+/// Tests that a tile that fails leaves the merger unchanged or closes it, and that a closed merger gives no result.
 TEST(TilesWithoutMemory, LeaveTheMergerUsableOrClosed) {
   std::int64_t refused = 0;
   for (const Case& one : cases())
@@ -180,7 +180,7 @@ TEST(TilesWithoutMemory, LeaveTheMergerUsableOrClosed) {
                 try {
                   work.add(*merger, i, owner);
                 } catch (const Error& error) {
-                  was_refused = error.code() == ErrorCode::out_of_memory;  // for memory whose size is known
+                  was_refused = error.code() == ErrorCode::out_of_memory;  // where the size of the memory is known
                 } catch (const std::bad_alloc&) {
                   was_refused = true;
                 }

@@ -89,7 +89,7 @@ TEST_F(Jpeg, WritesWhatItReads) {
   }
 }
 
-// Colours change from pixel to pixel, so that subsampling of colours would show.
+// Tests colours that change from pixel to pixel, since subsampling of colours would blur them.
 TEST_F(Jpeg, WritesColoursAtFullResolution) {
   std::string pixels;
   for (int i = 0; i < 32 * 32; ++i) pixels += i % 2 == 0 ? "\xB0\x60\x60" : "\x60\x60\xB0";
@@ -97,7 +97,7 @@ TEST_F(Jpeg, WritesColoursAtFullResolution) {
   EXPECT_LE(largest_difference(elements_of(read_picture(path_).view), pixels), 12);
 }
 
-// Repeats the last scan: each scan costs time in proportion to the picture.
+// Tests files in which the last scan is repeated, since each scan costs time in proportion to the picture.
 TEST_F(Jpeg, ScansWithoutEndAreRefused) {
   const auto with_scans = [](int repeats) {
     std::string file = jpeg_file({.separate = true}, gradient(8, 8, 3));

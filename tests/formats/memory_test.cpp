@@ -133,7 +133,8 @@ TEST_F(FileMemory, Npy) {
 
 #ifdef PATCHFOLD_TESTS_WITH_PICTURES
 
-/// Returns the limit in kilobytes for a PNG file that several threads write: each has a part of the picture and two compressors.
+/// Returns the limit in kilobytes for a PNG file that several threads write; each thread has a part of the picture and two
+/// compressors.
 constexpr long png_kilobytes(int threads) {
   return 1100 + 2900L * threads;
 }
@@ -173,7 +174,7 @@ TEST_F(FileMemory, Jpeg) {
   expect_small_file("x.jpg", {}, 4200, 3500);
 }
 
-// The codecs need the whole picture, of 16 MB, in memory: its pixels, or its coefficients of 16 bits.
+// Tests codecs that need the whole picture of 16 MB in memory, as pixels or as coefficients of 16 bits.
 TEST_F(FileMemory, InterlacedPng) {
   constexpr std::uint32_t extent = 4000;
   path_ = folder_ / "x.png";

@@ -12,7 +12,7 @@ namespace {
 using namespace test;
 using namespace std::string_literals;
 
-/// Returns a display profile, a header followed by noise.
+/// Returns the bytes of an ICC profile for a display: a header followed by noise.
 std::string profile(const char* space, std::size_t bytes = 3000) {
   std::string icc = noise(bytes);
   icc.replace(0, 132, std::string(132, '\0'));
@@ -130,7 +130,7 @@ TEST(Metadata, OfJpegIsReadAndWritten) {
     return "\xFF"s + code + static_cast<char>(size >> 8) + static_cast<char>(size & 255) + data;
   };
   const std::string icc = profile("RGB ", 100000);
-  // A profile in two parts in reverse order.
+  // The file has the profile in two parts, the second one first.
   file.insert(2, marker('\xE1', "Exif\0\0"s + exif(true, 6)) + marker('\xE2', "ICC_PROFILE\0\2\2"s + icc.substr(60000)) +
                      marker('\xE2', "ICC_PROFILE\0\1\2"s + icc.substr(0, 60000)) + marker('\xFE', "hello"));
   write_bytes(folder / "in.jpg", file);
@@ -198,8 +198,8 @@ TEST(Metadata, APlaceOfPointsStaysWhereTheMiddlesWere) {
   points.geo = {{33922, doubles({0, 0, 0, 500000, 4100000, 0})},
                 {34264, doubles({2, 0, 0, 10, 0, -3, 0, 20, 0, 0, 0, 0, 0, 0, 0, 1})},
                 {34735, std::string("\1\0\1\0\0\0\1\0\1\4\0\0\1\0\2\0", 16)}};  // RasterPixelIsPoint
-  // The first of four new pixels along the width has its middle 3/8 of an old pixel before the old middle, of two along the
-  // height 1/4.
+  // Along the width, an old pixel becomes four new ones. The middle of the first new one lies 3/8 of an old pixel before the
+  // old middle; along the height, where it becomes two, 1/4.
   const Metadata large = metadata_of_scaled(points, 2, 4);
   EXPECT_EQ(large.geo[0].values, doubles({1.5, 0.5, 0, 500000, 4100000, 0}));
   EXPECT_EQ(large.geo[1].values, doubles({0.5, 0, 0, 9.25, 0, -1.5, 0, 20.75, 0, 0, 0, 0, 0, 0, 0, 1}));

@@ -178,7 +178,7 @@ std::string descr_of(std::string_view descr) {
   return parse(npy_file(npy_dictionary(descr, "()"), "")).type.descr;
 }
 
-// Compares with the header that NumPy 2.4 writes.
+// Compares headers with those that NumPy 2.4 writes.
 TEST(NpyHeader, IsNumPysByteForByte) {
   EXPECT_EQ(npy_header({2, 3}, element_type(DType::float32)),
             "\x93NUMPY\x01\0v\0{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"s + std::string(58, ' ') + "\n");

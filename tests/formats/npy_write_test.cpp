@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests files with false headers, truncated files, and files with elements of refused types; and what a writer writes.
+// Tests that false headers, truncated files and element types that are not supported are errors. Tests what writers write.
 #include <numeric>
 
 #include "formats/npy.hpp"

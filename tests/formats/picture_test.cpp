@@ -92,7 +92,7 @@ TEST(PictureHostile, EveryCaseIsTheErrorThatItShouldBe) {
       folder / "x.png", "", [](const auto& file) { read_picture(file); }, files);
 }
 
-/// Returns whether a file with the bytes is read as a picture. If not, expects the error that the file is too short.
+/// Returns whether these bytes in a file are read as a picture. If not, expects the error that the file is too short.
 bool is_long_enough(const std::filesystem::path& path, const std::string& bytes) {
   write_bytes(path, bytes);
   try {
@@ -104,7 +104,7 @@ bool is_long_enough(const std::filesystem::path& path, const std::string& bytes)
   }
 }
 
-// A small file that claims a large picture must not make the reader allocate much memory.
+// Tests that a small file that claims a large picture does not make the reader allocate much memory.
 TEST(PictureHostile, AFileHoldsNoMoreThanItsCompressionCanMakeOfIt) {
   const TempFolder folder;
   const auto path = folder / "x";
@@ -117,7 +117,7 @@ TEST(PictureHostile, AFileHoldsNoMoreThanItsCompressionCanMakeOfIt) {
   EXPECT_TRUE(is_long_enough(path, with_jpeg_size(jpeg, static_cast<int>(jpeg.size()), 1024)));
   EXPECT_FALSE(is_long_enough(path, with_jpeg_size(jpeg, static_cast<int>(jpeg.size()) + 1, 1024)));
 
-  // With arithmetic coding a block may need less than a bit.
+  // With arithmetic coding a block may need less than a bit, so any size up to the limit of JPEG is possible.
   const std::string arithmetic = jpeg_file({.width = 16, .height = 16, .arithmetic = true}, noise(16 * 16 * 3));
   EXPECT_TRUE(is_long_enough(path, with_jpeg_size(arithmetic, 65500, 65500)));
   for (const auto& [height, width] : {std::pair{65501, 16}, {16, 65501}}) {

@@ -254,7 +254,7 @@ TEST(PngWrite, ARangeMapsFloats) {
   };
   EXPECT_EQ(pixels({0, 0.5, 1, 2, -1}, {0, 1}), std::string({0, '\x80', '\xFF', '\xFF', 0}));
   EXPECT_EQ(pixels({-1, 0, 1}, {-1, 1}), std::string({0, '\x80', '\xFF'}));
-  EXPECT_EQ(pixels({0, 1}, {1, 0}), std::string({'\xFF', 0}));  // a negative
+  EXPECT_EQ(pixels({0, 1}, {1, 0}), std::string({'\xFF', 0}));  // from white to black, as in a negative
   EXPECT_EQ(pixels({0, 1, 0.4}, {0, 255}), std::string({0, 1, 0}));
   EXPECT_THROW(pixels({1}, {1, 1}), Error);
   WriteOptions options;

@@ -12,7 +12,7 @@ namespace {
 using namespace test;
 using Names = std::vector<std::string>;
 
-/// Returns bytes that count up.
+/// Writes the rows of a tensor in portions of 1, 2, 3, .. rows, and commits the file.
 void write_unevenly(RowWriter& writer, const ConstTensorView& tensor) {
   for (std::int64_t portion = 1; writer.next() < tensor.shape[0]; ++portion) {
     ConstTensorView rows = tensor;

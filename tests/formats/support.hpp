@@ -16,7 +16,7 @@
 
 namespace patchfold::formats::test {
 
-/// A folder for one test, removed afterwards.
+/// A folder for one test, which the destructor removes.
 class TempFolder {
  public:
   TempFolder();
@@ -110,7 +110,8 @@ struct Damaged {
   std::string_view op{};
 };
 
-/// Writes each content to the path, and expects its error from `read`; an error without an op of its own has `op`.
+/// For each of `files`: writes its bytes to `path`, and expects `read` to throw its error. The error's op must be the file's
+/// `op`, or the argument `op` where the file has none.
 void expect_errors(const std::filesystem::path& path, std::string_view op,
                    const std::function<void(const std::filesystem::path&)>& read, const std::vector<Damaged>& files);
 

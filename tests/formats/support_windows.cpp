@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that cannot work on Windows: each throws. The preset windows leaves out the tests that need them.
+// Functions that cannot work on Windows: each throws. The CMake preset `windows` excludes the tests that need these
+// functions.
 #include <stdexcept>
 
 #include "tests/formats/support.hpp"

@@ -19,7 +19,8 @@ void require(bool done) {
   if (!done) throw std::runtime_error("libtiff does not write this");
 }
 
-/// Returns the samples of a block: rows of pixels, or of one channel, with 0 behind the end of the picture.
+/// Returns the samples of a strip or tile; with separate channels, only those of channel `plane`. Samples outside of the
+/// picture are 0.
 std::string block(const TiffSpec& spec, const std::string& pixels, std::uint32_t x0, std::uint32_t y0, std::uint32_t width,
                   std::uint32_t height, int plane) {
   const std::size_t sample = static_cast<std::size_t>(spec.bits) / 8;

@@ -93,7 +93,7 @@ TEST(TiffHostile, EveryCaseIsTheErrorThatItShouldBe) {
   EXPECT_EQ(elements_of(read_picture(path).view), "xxxxxxxx");
 }
 
-// A small file must not make the reader allocate more memory than its compression can store in its bytes.
+// Tests that a small file does not make the reader allocate more memory than its compression can store in its bytes.
 TEST(TiffHostile, AFileHoldsNoMoreThanItsCompressionCanMakeOfIt) {
   const TempFolder folder;
   const auto path = folder / "x.tif";
@@ -131,7 +131,7 @@ TEST(TiffHostile, ALaterPageThatIsNoneDoesNotMatterToTheFirst) {
   expect_error([&] { read_picture(path, 1); }, format, "tiff", path, "");
 }
 
-// libjpeg would fill in the missing pixels without an error.
+// Tests a JPEG stream that ends early, whose missing pixels libjpeg would fill in without an error.
 TEST(TiffHostile, JpegThatEndsEarly) {
   const TempFolder folder;
   const auto path = folder / "x.tif";
@@ -148,7 +148,7 @@ std::string few_values(std::size_t bytes) {
   return samples;
 }
 
-// libtiff does not compare a stream with its checksum if damage has made the stream longer.
+// Tests damaged deflate streams. libtiff does not compare a stream with its checksum if damage has made the stream longer.
 TEST(TiffHostile, DamagedDeflateIsNeverReadAsOtherPixels) {
   const TempFolder folder;
   const auto path = folder / "x.tif";
@@ -180,7 +180,7 @@ TEST(TiffHostile, DamagedDeflateIsNeverReadAsOtherPixels) {
   }
 }
 
-// Checking a stream must not take long if the stream holds far more than its strip.
+// Tests that a stream that holds far more than its strip is refused, since checking it to the end could take long.
 TEST(TiffHostile, DeflateThatHoldsFarMoreThanItsStrip) {
   const TempFolder folder;
   const auto path = folder / "x.tif";

@@ -36,7 +36,8 @@ class TiffRead : public ::testing::Test {
     write_tiff(path_, {spec}, noise(tiff_bytes(spec)));
     expect_error([&] { open_rows(path_); }, ErrorCode::file_unsupported, "tiff", path_, fragment);
   }
-  /// Expects that a file with the entry, which is written byte by byte, is refused.
+  /// Expects that a grey picture is refused if `entry` replaces, or is added to, its entries; the file is written byte by
+  /// byte.
   void expect_refused(const TiffEntry& entry, std::string_view fragment) {
     write_bytes(path_, tiff_file(with_entry(grey_entries(4, 2), entry), "abcdefgh"));
     expect_error([&] { open_rows(path_); }, ErrorCode::file_unsupported, "tiff", path_, fragment);
@@ -88,7 +89,7 @@ TEST_F(TiffRead, Predictors) {
   for (const int compression : {5, 8})
     for (const std::string mode : {"w", "wb"}) {
       expect_pixels({.channels = 3, .compression = compression, .predictor = 2, .mode = mode}, DType::uint8);
-      // Not for big-endian files, in which libtiff 4.5 writes these pixels wrongly.
+      // Big-endian files are left out, since libtiff 4.5 writes these pixels wrongly in them.
       if (mode == "w") expect_pixels({.bits = 32, .format = 3, .compression = compression, .predictor = 3}, DType::float32);
     }
 }
@@ -323,7 +324,7 @@ TEST_F(TiffWrite, FormsAndStrips) {
   write(contiguous(data.data(), {600, 1000, 1}, DType::uint8), {.always_big = true}, 600);
   EXPECT_EQ(read_bytes(path_).substr(0, 4), std::string("II+\0", 4));
   EXPECT_TRUE(elements_of(read_picture(path_).view) == data);
-  // A size beyond classic TIFF's offsets is known before the first byte is written.
+  // The writer knows before the first byte whether a file may exceed the offsets of classic TIFF.
   const auto form = [&](const Dims& shape, Compression compression) {
     const auto writer = create_rows(path_, shape, element_type(DType::uint8), TiffOptions{.compression = compression});
     std::filesystem::path temporary;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of pictures that were read or written wrongly without an error, or not at all.
+// Tests pictures that are easily read or written wrongly without an error, or not at all.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -203,7 +203,7 @@ TEST(PictureFrictions, TilesCanBeJpegFiles) {
   const auto size = fs::file_size(folder.path("tiles/tile-0.jpg"));
   EXPECT_NE(run_well(folder, split + " --quality 30").find("6 written"), std::string::npos);
   EXPECT_LT(fs::file_size(folder.path("tiles/tile-0.jpg")), size);
-  // The bytes of a tile's file show whether a program changed the tile.
+  // The bytes of a tile's file tell whether a program has changed the tile.
   run_well(folder, "split photo.png others --tile 64 --overlap 16 --format jpg --quality 90");
   folder.write("tiles/tile-4.jpg", folder.read("others/tile-4.jpg"));
   run_badly(folder, "merge tiles again.png", {"tile 4 at [1, 1]: tiles/tile-4.jpg: must hold the bytes", "--processed"});
@@ -229,7 +229,7 @@ TEST(PictureFrictions, ManyThreadsSplitAsOneDoes) {
   }
 }
 
-/// Returns metadata that files with the name's format can hold; `geo` adds the place of a GeoTIFF.
+/// Returns metadata that a file of the format can hold; `geo` adds the place of a GeoTIFF.
 formats::Metadata metadata_for(const std::string& name) {
   formats::Metadata metadata;
   const auto grains = noise(1200);  // noise behind the header of a display profile
@@ -280,7 +280,7 @@ TEST(PictureFrictions, MetadataSurvivesRunSplitAndMerge) {
     fs::remove(folder.path(out));
     run_well(folder, "merge tiles " + out);
     EXPECT_TRUE(metadata_of(out) == given);
-    // Reports metadata that another format, or other rows and columns, cannot keep.
+    // Metadata that another format, or other rows and columns, cannot keep is reported.
     const Outcome merged = folder.run("merge tiles other" + std::string(name == "photo.png" ? ".jpg" : ".png"));
     EXPECT_EQ(merged.err.find("GeoTIFF") != std::string::npos, name == "photo.tif") << merged.err;
     EXPECT_EQ(merged.err.find("Description") != std::string::npos, name == "photo.png") << merged.err;
@@ -293,7 +293,7 @@ TEST(PictureFrictions, MetadataSurvivesRunSplitAndMerge) {
   }
 }
 
-/// Results of another type had the no-data value and the sizes of the picture.
+/// Tests results of another type, for which the no-data value and the fields of bands do not hold.
 TEST(PictureFrictions, MetadataThatDoesNotHoldForResultsIsLeftOutAndSaid) {
   const Folder folder;
   formats::WriteOptions options;

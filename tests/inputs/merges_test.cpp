@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every way of merging with every bad tile: an error names the tile, and the merge goes on without it.
-// tests/python/wrong_tiles.txt has the sentences.
+// Tests every way of merging with every bad tile: an error names the tile, and the merge goes on without it. The sentences
+// of the errors are in tests/python/wrong_tiles.txt.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class Rows : public RowSink {
   std::vector<float> written{};
 };
 
-/// A merge into an array or into rows.
+/// A merge into an array or, with `to_sink`, into a sink of rows.
 struct Merge {
   Merge(bool to_sink, bool copy) {
     const MergeSpec spec{.channels = {3}, .copy = copy};
@@ -71,7 +71,7 @@ struct WrongTile {
   ErrorCode code;
   std::string_view named;
   void (*add)(Merge& merge);       ///< adds the bad tile, after tile 0 was added
-  std::string_view not_to_sink{};  ///< the reason if a sink of rows accepts the tile
+  std::string_view not_to_sink{};  ///< why a sink of rows accepts the tile; empty if the sink refuses it
 };
 
 ConstTensorView changed(std::int64_t index, void (*change)(ConstTensorView&)) {
@@ -140,7 +140,7 @@ TEST(WrongTiles, AreRefusedAndTheMergeGoesOn) {
   }
 }
 
-/// Merges whose specs are wrong, whatever the tiles.
+/// Tests merges with wrong specs, which are refused whatever the tiles are.
 TEST(WrongMerges, AreRefused) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinite = std::numeric_limits<double>::infinity();

@@ -93,7 +93,7 @@ TEST(WrongProblems, OfEveryOperatorAreRefused) {
     for (const Wrong& wrong : wrong_problems(op, facts::find(op.name))) expect_refused(op, wrong);
 }
 
-/// Tests operators without facts, by their row of the table.
+/// Tests every operator as if it had no facts, with the mistakes that its row of the table implies.
 TEST(WrongProblems, OfOperatorsWithoutFactsAreRefused) {
   for (const OperatorSpec& op : operators())
     for (const Wrong& wrong : wrong_problems(op, nullptr)) expect_refused(op, wrong);

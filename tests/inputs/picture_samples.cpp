@@ -48,7 +48,7 @@ Sample jpeg_sample(const std::string& name, const JpegSpec& spec) {
   return picture_sample(name, "jpeg", file, [file, spec](const TakeLie& take) {
     const char marker = spec.progressive ? '\xC2' : spec.arithmetic ? '\xC9' : '\xC0';
     const std::size_t frame = file.find("\xFF"s + marker + "\0\x11"s);
-    // The fields of the frame header: length, precision, height, width, components.
+    // The fields of the frame header, as offset and bytes: length, precision, height, width, components.
     for (const auto& [offset, bytes] : {std::pair{2, 2}, {4, 1}, {5, 2}, {7, 2}, {9, 1}}) {
       for (const std::uint64_t value : edges_of_bits(8 * bytes)) {
         std::string changed = file;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests every reader with every bad file. An error names reader and file, or the file is read. The reader allocates no more memory
-// than a file of this size can contain.
+// Tests every reader with every bad file. Either an error names the reader and the file, or the file is read. The reader
+// allocates no more memory than a file of this size can contain.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,8 +45,8 @@ class Reading {
       EXPECT_FALSE(error.rule().empty()) << error.what();
       ++refused_;
     }
-    // A byte of JPEG, the densest format, may hold 4096 bytes of content. The string of the content grows by doubling. The constant
-    // is for buffers.
+    // A byte of JPEG, the densest format, may hold 4096 bytes of content, and the string of the content grows by doubling.
+    // 1 MiB is for buffers.
     std::error_code ignored;
     const auto size = fs::file_size(path_, ignored);
     EXPECT_LT(limits::largest_allocation(), (std::size_t{1} << 20) + 2 * 4096 * (ignored ? 0 : size));

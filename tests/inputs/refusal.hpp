@@ -19,7 +19,7 @@ std::optional<Error> refusal(const F& call) {
   }
 }
 
-/// Returns whether a list of codes or names contains the value.
+/// Returns whether a list of codes or names contains `value`.
 bool holds(const auto& list, const auto& value) {
   return std::ranges::find(list, value) != list.end();
 }

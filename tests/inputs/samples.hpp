@@ -10,7 +10,7 @@
 
 namespace patchfold::inputs {
 
-/// A function that takes a description of a change, and the bytes of the file with this change, one false number.
+/// A function that is given a file with one false number: a description of the change, and the bytes of the file.
 using TakeLie = std::function<void(const std::string& what, const std::string& bytes)>;
 
 struct Sample {
@@ -21,7 +21,8 @@ struct Sample {
   std::function<void(const std::filesystem::path& folder)> write{};
   /// Reads the whole file in every possible way; returns the content as bytes.
   std::function<std::string(const std::filesystem::path& folder)> read{};
-  /// Calls `take` for copies of the file in which one number is replaced by an edge, a number near the limit of a type.
+  /// Calls `take` for copies of the file in which one number is replaced by an edge, which is a number near the limit of a
+  /// type.
   std::function<void(const TakeLie& take)> lie{};
 };
 
@@ -40,7 +41,7 @@ std::vector<Sample> tiff_samples();
 
 /// Calls `take` for copies of a text in which one number is replaced by an edge, or by a number of more than 64 bits.
 void lie_in_text(const std::string& text, const TakeLie& take);
-/// Returns the edges for numbers of `bits` bits.
+/// Returns the edges, cut to numbers of `bits` bits.
 std::vector<std::uint64_t> edges_of_bits(int bits);
 
 }  // namespace patchfold::inputs

@@ -15,7 +15,8 @@ std::string read_tiff(const std::filesystem::path& folder) {
   return read + rows_of(*formats::open_rows(folder / "x.tif"));
 }
 
-/// Returns the sample of a file that libtiff writes. Its false numbers are changed bytes.
+/// Returns the sample of a file that libtiff writes. It makes no false numbers, since the tests of all samples change single
+/// bytes.
 Sample tiff_sample(const std::string& name, const std::vector<TiffSpec>& pages) {
   return {name,
           "x.tif",
@@ -25,7 +26,7 @@ Sample tiff_sample(const std::string& name, const std::vector<TiffSpec>& pages) 
           [](const TakeLie&) {}};
 }
 
-/// Returns the sample of a file in which each entry gets false values and false counts.
+/// Returns the sample of a file written byte by byte, in which each entry gets false values and false counts.
 Sample entry_sample() {
   const auto entries = [] {
     auto all = grey_entries(4, 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests every writer at every unwritable place, and with all data that it cannot write. An error names writer and file, existing
-// files stay unchanged, and no new file stays.
+// Tests every writer at every unwritable place, and with all data that it cannot write. An error names the writer and the
+// file, existing files stay unchanged, and no new file stays.
 #include <gtest/gtest.h>
 
 #include <algorithm>

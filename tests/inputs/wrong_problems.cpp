@@ -38,7 +38,7 @@ bool is_integral(const ArgumentSpec& argument) {
          argument.kind != ArgumentKind::choice;
 }
 
-/// Returns the value with `first` in place of a number: of the single number, or of an entry of the list.
+/// Returns the value with one of its numbers replaced by `first`: the single number, or an entry of the list.
 ArgumentValue with_first(const ArgumentValue& value, std::int64_t first) {
   if (const auto* list = std::get_if<Dims>(&value)) {
     Dims changed = *list;
@@ -95,7 +95,7 @@ class Table {
     problem.arguments.push_back({std::string(name), value});
     return problem;
   }
-  /// Returns the names that an error about lists may have.
+  /// Returns the data input and all arguments, the names that an error about lists may have.
   std::vector<std::string> names() const {
     std::vector<std::string> all = {std::string(spec_.data_input)};
     for (const ArgumentSpec& argument : spec_.arguments) all.emplace_back(argument.name);

@@ -8,7 +8,8 @@ namespace patchfold::limits {
 CCall::CCall(const ProblemText& problem) : problem_(problem), has_data_(!find_operator(problem.op).data_input.empty()) {
   const OperatorSpec& spec = find_operator(problem.op);
   numbers_.reserve(problem.arguments.size());
-  // Shape inputs are passed as tensors only if all are tensors, since the C interface identifies inputs by their places.
+  // Shape inputs are passed as tensors only if all of them are tensors, since the C interface identifies inputs by their
+  // places.
   const auto is_tensor = [&](const ArgumentSpec& input) {
     const auto found = std::ranges::find(problem.arguments, input.name, &Argument::name);
     return !input.is_input || (found != problem.arguments.end() && std::holds_alternative<IndexTensor>(found->value));

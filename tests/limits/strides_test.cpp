@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests views whose strides and sizes reach outside of all memory: they are refused if the result in 128 bits says so,
+// Tests views whose strides and sizes lead out of all memory. They are refused if arithmetic in 128 bits says so, and
 // otherwise planned without data. Tests every operator with numbers near the limits of arithmetic: refusals and shapes agree
 // with formulas in 128 bits, in C++ and in C. Planning needs no data and little memory.
 //   PATCHFOLD_SEED    another seed           PATCHFOLD_CASES   a factor of the number of cases
@@ -22,7 +22,7 @@ namespace {
 
 using namespace patchfold::testing;
 
-/// Returns whether all offsets in bytes are below 2^60; true for empty tensors.
+/// Returns whether all offsets in bytes lie between -2^60 and 2^60; true for empty tensors.
 bool stays_below_limit(const ConstTensorView& view) {
   Wide begin = 0;
   Wide end = static_cast<Wide>(view.element_size);
@@ -58,7 +58,7 @@ struct Case {
   TensorView dst{};
 };
 
-/// Makes the plan of a case. Returns the error of a call; nothing if the call succeeds.
+/// Makes the plan of a case. Returns the code of the error, or nothing if the plan is made.
 std::optional<ErrorCode> refusal(const Case& c, Plan* made = nullptr) {
   constexpr std::size_t most_bytes = std::size_t{16} << 20;
   reset_allocations();
@@ -166,7 +166,7 @@ TEST(EmptyAxes, BesideLongOnesRunOnNothing) {
             ++refused;
             continue;
           }
-          if (!is_empty(c.output)) continue;  // with padding there are elements to write
+          if (!is_empty(c.output)) continue;  // padding gives elements to write
           c.src = {nullptr, c.text.shape, Dims::filled(c.text.shape.size(), extent), c.text.dtype, c.text.element_size};
           c.dst = {nullptr, c.output, Dims::filled(c.output.size(), extent), c.text.dtype, c.text.element_size};
           Plan plan;
@@ -205,7 +205,7 @@ Dims narrow(const std::vector<Wide>& shape) {
   return dims;
 }
 
-/// Returns the Error of a call; nothing if the call succeeds. Any other exception is a failure.
+/// Returns the Error that f throws, or nothing. Any other exception is a failure.
 template <class F>
 std::optional<Error> error_of(F&& f) {
   try {
@@ -216,10 +216,10 @@ std::optional<Error> error_of(F&& f) {
   }
 }
 
-/// A function that sets one integer of a problem of the same form.
+/// Sets one integer (an extent or a number of an argument) in a copy of the problem that slots_of() was given.
 using ProblemSlot = std::function<void(ProblemText&, std::int64_t)>;
 
-/// Returns the integers of a problem: extents of the data, and the numbers of all arguments.
+/// Returns a ProblemSlot for each integer of a problem: the extents of the data, and the numbers of all arguments.
 std::vector<ProblemSlot> slots_of(const ProblemText& problem) {
   std::vector<ProblemSlot> slots;
   for (int axis = 0; axis < problem.shape.size(); ++axis)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests tilings and merges with numbers near the limits of arithmetic: they are refused, or their spans agree with 128-bit
-// arithmetic.
+// Tests tilings and merges with numbers near the limits of arithmetic: either they are refused, or their spans agree with
+// arithmetic in 128 bits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using patchfold::testing::Random;
 using patchfold::testing::scale_of_run;
 using patchfold::testing::seed_of_run;
 
-/// Returns a tiling of two axes with channels between them.
+/// Returns a valid spec of a tiling of two axes with channels between them.
 TilingSpec legal(int form) {
   TilingSpec spec{.shape = {40, 3, 50}, .tile = {16, 20}, .axes = {0, 2}};
   spec.tail = static_cast<Tail>(form % 3);
@@ -68,7 +68,7 @@ Wide clamp(Wide value, Wide low, Wide high) {
   return std::min(std::max(value, low), high);
 }
 
-/// Compares tile k of an axis with the definition at the beginning of tiling.hpp, in 128 bits.
+/// Compares tile k of tiled axis i with the definition at the beginning of tiling.hpp, in 128 bits.
 void expect_span(const Tiling& tiling, int i, std::int64_t k) {
   const TilingSpec& spec = tiling.spec();
   const Wide extent = spec.shape[static_cast<int>(tiling.axes()[i])];
@@ -107,9 +107,10 @@ struct Counts {
   int made = 0, refused = 0, mergers = 0, merges_refused = 0;
 };
 
-/// Makes a merger of the tiling and cuts a tile, without memory for tensors.
+/// Makes a merger to a sink, which needs no memory for tensors, and counts whether it is made or refused.
 void check_merge(const Tiling& tiling, const MergeSpec& spec, Counts& counts) {
-  // The memory of a merger grows with the number of tiles along an axis, and with the elements of a tile along it.
+  // A merger needs memory for each tile along an axis, and for each element of a tile along it, so large numbers are left
+  // out.
   constexpr std::int64_t few_tiles = 4096, short_results = 1 << 20;
   for (int i = 0; i < 2; ++i) {
     const bool is_listed = tiling.result()[i] > short_results && tiling.result()[i] <= 1 << 26;
@@ -214,7 +215,7 @@ TEST(Merges, WithWrongSizesAreRefusedOrMade) {
   EXPECT_GT(counts.merges_refused, 20);
 }
 
-/// Returns the error message of a merge; "made" if the merge is accepted.
+/// Returns the message of the error if the merge is refused, otherwise "made".
 std::string refusal_of(const TilingSpec& spec, const MergeSpec& merge) {
   NoRows rows;
   try {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts of an operator beyond its row of the operator table: a second implementation of the shape of its output, and wrong inputs
-// that do not exist for the operator. Each dialect has a file of facts. An operator without facts is tested by its row.
+// Facts of an operator beyond its row of the operator table: a second implementation of the shape of its output, and the
+// wrong inputs that are right for this operator. Each dialect has a file of facts. An operator without facts is tested by
+// its row.
 #pragma once
 
 #include <string_view>
@@ -12,7 +13,7 @@ namespace patchfold::facts {
 
 class Work;
 
-/// An axis of the example's data on which one more element makes the problem wrong, or the reason why no axis does.
+/// An axis of the example's data on which one more element makes the problem wrong, or the reason why there is no such axis.
 struct Cell {
   int axis = 0;
   std::string_view reason{};
@@ -24,13 +25,13 @@ constexpr Cell none(std::string_view reason) {
   return {0, reason};
 }
 
-/// A wrong input that does not exist for the operator, and the reason.
+/// A wrong input of wrong_problems() that is right for the operator, and the reason.
 struct Exempt {
   std::string_view what;
   std::string_view reason;
 };
 
-/// The value of Facts::more_axes for an operator that refuses more axes.
+/// The value of Facts::more_axes for an operator that refuses data with one more axis.
 constexpr std::string_view refused;
 
 struct Facts {

@@ -6,15 +6,17 @@
 
 namespace patchfold::facts {
 
-/// Returns axes with their windows, after checks. `pads` has a begin and an end for each axis.
+/// Returns the axes with the numbers of their windows and their positions, after checks. `pads` has a begin and an end for
+/// each axis.
 std::vector<Axis> axes_of(Work& w, const Wides& extents, const Wides& kernel, const Wides& stride, const Wides& dilation,
                           const Wides& pads, Wide least_dilation);
 Wides positions_of(const std::vector<Axis>& axes);
 /// Returns the number of taps of a patch.
 Wide taps_of(Work& w, const Wides& kernel);
-/// Sets the output for columns [batch.., rows, positions..] to [batch.., channels, extents..].
+/// Sets the output for columns [batch.., rows, positions..] to [batch.., channels, extents..]. With `last`, rows and
+/// channels are the last axis; with `grid`, columns have an axis of positions for each spatial axis, otherwise one for all.
 void combine(Work& w, const std::vector<Axis>& axes, const Wides& kernel, const Wides& extents, bool last, bool grid);
-/// Sets the output of an operator that moves blocks of the axes from `first` on to the batch.
+/// Sets the output of an operator that moves blocks of axis `first` and the axes behind it to the batch.
 void to_batch(Work& w, std::size_t first, const Wides& block, Wides pads, std::string_view rule = "valid");
 void to_space(Work& w, std::size_t first, const Wides& block, const Wides& crops);
 /// Sets the output of an operator that moves blocks between channels and spatial axes. With `last`, channels are the last axis.

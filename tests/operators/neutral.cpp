@@ -6,7 +6,8 @@
 namespace patchfold::facts {
 namespace {
 
-/// Returns the number of spatial axes: the length of a list, or two if no argument is a list; the data must then have four axes.
+/// Returns the number of spatial axes: the length of a list or, if no argument is a list, two. Without a list, the data must
+/// have four axes.
 std::size_t spatial_rank(Work& w, std::initializer_list<std::string_view> names) {
   const std::size_t rank = w.rank_of(names, 0);
   w.require(rank > 0 || w.data.size() == 4);
@@ -39,7 +40,7 @@ void unfold(Work& w) {
   w.give(last ? join({batch, where, rows}) : join({batch, rows, where}));
 }
 
-/// Returns axes with the pads of a rule, for operators whose problem has the extents of the image.
+/// Returns the axes with the pads of the argument `padding`, a rule, and with their positions.
 std::vector<Axis> ruled(Work& w, const Wides& extents, const Wides& kernel, const Wides& stride, const Wides& dilation) {
   std::vector<Axis> axes;
   for (std::size_t i = 0; i < extents.size(); ++i) {

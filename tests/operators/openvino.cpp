@@ -28,7 +28,7 @@ void patches(Work& w) {
   w.give(shape);
 }
 
-/// Returns the pairs of two lists without the batch's entry, which must leave the batch unchanged.
+/// Returns the pairs (begin, end) of two lists, without the pair of the batch, which must be zero.
 Wides batch_pairs(Work& w, std::string_view begin_name, std::string_view end_name) {
   const Wides begins = w.list(begin_name, 1, 0), ends = w.list(end_name, 1, 0);
   w.require(begins[0] == 0 && ends[0] == 0);

@@ -6,7 +6,7 @@
 namespace patchfold::facts {
 namespace {
 
-/// Requires data of (N, C, spatial), with or without N, in which only the batch may be empty.
+/// Requires data of shape (N, C, spatial) or, without a batch, (C, spatial), in which only N may be 0.
 void require_data(Work& w, std::size_t without_batch) {
   for (std::size_t i = w.data.size() == without_batch ? 0 : 1; i < w.data.size(); ++i) w.require(w.data[i] != 0);
 }

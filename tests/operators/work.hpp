@@ -18,7 +18,7 @@ using limits::size_limit;
 using limits::Wide;
 using Wides = std::vector<Wide>;
 
-/// A number above any size; products stop here.
+/// A number above any size; a product that would exceed it becomes this number.
 inline constexpr Wide endless = Wide{1} << 100;
 
 inline Wide product(const Wides& factors) {
@@ -102,7 +102,7 @@ class Work {
     if (const auto* tensor = std::get_if<IndexTensor>(&found)) return static_cast<std::size_t>(tensor->values.size());
     return static_cast<std::size_t>(std::get<Dims>(found).size());
   }
-  /// Returns (begin, end) of each of `rank` axes, as one flat list.
+  /// Returns (begin, end) of each of `rank` axes, as one flat list. Pairs below `least` are not legal.
   Wides pairs(std::string_view name, std::size_t rank, Wide least) {
     const ArgumentValue found = value(name);
     Wides all;
@@ -123,7 +123,7 @@ class Work {
     return otherwise;
   }
 
-  /// Sets the pads of the rule same. A negative total counts as 0.
+  /// Sets the pads of the rules same_lower and same_upper. A negative total counts as 0 unless `may_shrink` is true.
   static void pad_same(Axis& axis, bool lower, bool may_shrink = false) {
     if (axis.extent <= 0 || axis.stride < 1) return;
     const Wide count = (axis.extent + axis.stride - 1) / axis.stride;

@@ -6,7 +6,7 @@
 
 namespace patchfold::testing {
 
-/// A scope that undoes forced strategies and settings at its end, even if a check returns early.
+/// An object whose destructor undoes forced strategies and settings, even if a check returns early.
 struct AsAlways {
   AsAlways() = default;
   AsAlways(const AsAlways&) = delete;

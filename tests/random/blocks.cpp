@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random problems of the block operators, neutral and of the dialects, of reorder and of copy.
+// Generators of random problems of the block operators (neutral and of the dialects), of reorder and of copy.
 #include "geometry.hpp"
 
 namespace patchfold::testing {
@@ -130,7 +130,7 @@ Dims channels_first(const BlockGeometry& g, bool deep) {
   return shape;
 }
 
-/// Returns random blocks of two axes with one block size, the form of most depth operators.
+/// Returns random blocks of two axes with one block size for both, the form of most depth operators.
 BlockGeometry square(Random& random, const Request& request, std::int64_t lowest_block, bool pads = false) {
   BlockRules rules;
   rules.pads = pads;

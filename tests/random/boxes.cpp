@@ -54,7 +54,7 @@ MergeSpec draw_merge_of_any_type(Random& random, const Tiling& tiling) {
   return spec;
 }
 
-/// Returns elements of any bits, except for booleans; or small elements, of which many are equal.
+/// Returns elements of random bytes. Often, and for booleans always, all bytes are 0 or 1, so that many elements are equal.
 Bytes draw_elements(Random& random, std::int64_t count, DType dtype, std::size_t size) {
   Bytes bytes(static_cast<std::size_t>(count) * size);
   const bool is_any = random.chance(40);
@@ -85,13 +85,13 @@ struct Array {
   }
 };
 
-/// Returns `full` with the entries of `part` along each tiled axis.
+/// Returns the shape `full` with the sizes of `part` along the tiled axes.
 Dims with_tiled(const Whole& whole, Dims full, const std::vector<Span>& part) {
   for (std::size_t i = 0; i < part.size(); ++i) full[static_cast<int>(whole.axes[static_cast<int>(i)])] = part[i].size();
   return full;
 }
 
-/// Returns the part of a tile's result that lies in the box, in a layout of its own.
+/// Returns the part of a tile's result that lies in the box, in a random layout.
 Array piece_of(Random& random, const Whole& whole, std::int64_t tile, const Box& box) {
   const std::vector<Span> part = whole.tiling.piece(tile, box);
   const Dims result = whole.tiling.result_shape(tile, whole.spec.channels);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random merges of whole outputs, and boxes of them.
+// Random merges of whole outputs, and random boxes, which are parts of these outputs.
 #pragma once
 
 #include <cstddef>
@@ -65,7 +65,7 @@ struct Whole {
   Bytes output{};
 };
 
-/// Returns a merge, or nothing where what is drawn makes none.
+/// Returns a random merge, or nothing if the drawn tiling or merge is invalid.
 std::optional<Whole> draw_whole(Random& random);
 Box draw_box(Random& random, const Tiling& tiling);
 std::string text_of(const Whole& whole, const Box& box);

@@ -11,7 +11,7 @@
 namespace patchfold::testing {
 namespace {
 
-/// The number of boxes if PATCHFOLD_CASES is not set.
+/// The number of boxes if PATCHFOLD_CASES is not set, and of boxes for each merge.
 constexpr int boxes_of_a_day = 2000;
 constexpr int boxes_of_a_merge = 8;
 
@@ -40,13 +40,13 @@ TEST(Boxes, HaveTheBitsOfTheWholeMerge) {
     }
   }
   if (scale_of_run() >= 1) {
-    EXPECT_EQ(seen.size(), 4u + 7 + 6 + 8 + 15 + 2 + 2 + 2);  // everything has been drawn
+    EXPECT_EQ(seen.size(), 4u + 7 + 6 + 8 + 15 + 2 + 2 + 2);  // every kind of merge was drawn
   }
   RecordProperty("boxes", boxes);
   std::printf("%d boxes\n", boxes);
 }
 
-/// Puts the bands of a merge together, and checks their beginnings and ends.
+/// A sink that joins the bands of a merge, and checks where each band begins and ends.
 class Bands : public RowSink {
  public:
   Bands(const Whole& whole, std::int64_t rows) : whole_(whole), rows_(rows), output(whole.output.size()) {}

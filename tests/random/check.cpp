@@ -38,7 +38,7 @@ DType index_type(Random& random, IndexTypes allowed) {
   return random.chance(50) ? DType::int32 : DType::int64;
 }
 
-/// Returns the arguments, with tensors in place of lists that models pass as inputs.
+/// Returns the arguments, with tensors in place of those lists that models pass as inputs.
 std::vector<Argument> with_index_tensors(Random& random, const OperatorSpec& spec, std::vector<Argument> arguments) {
   const bool same = spec.index_types == IndexTypes::same_int32_or_int64 || spec.index_types == IndexTypes::same_integral;
   const DType common = index_type(random, spec.index_types);
@@ -90,7 +90,7 @@ std::vector<std::byte> random_bytes(Random& random, std::size_t count) {
   return bytes;
 }
 
-/// A scope with a caller's unusual floating-point environment, which rounds upwards and treats subnormals as zero.
+/// An unusual floating-point environment while the object lives: rounds upwards, and treats subnormal numbers as zero.
 class OddFloats {
  public:
   OddFloats() : control_(float_control()) {
@@ -110,7 +110,7 @@ class OddFloats {
 
  private:
   std::uint64_t control_;
-  std::uint64_t odd_ = 0;  ///< the bits that the processor supports: none on Valgrind's processor
+  std::uint64_t odd_ = 0;  ///< the bits of odd_floats that the processor supports: none on Valgrind's processor
   std::fenv_t saved_;
 };
 
@@ -257,7 +257,7 @@ std::optional<std::string> check(Problem& problem, bool sums, Random& random) {
   if (wrong) return located(wrong);
   if (!std::equal(src_before.begin(), src_before.end(), src_memory.bytes().begin()))
     return located("the source was changed");
-  std::vector<std::byte> made = result.bytes;  // and by the library, as every run showed
+  std::vector<std::byte> made = result.bytes;  // equal to the library's result in every run
   if (sums) make_nans_alike(type.dtype, made);
   const std::string_view bytes(reinterpret_cast<const char*>(made.data()), made.size());
   problem.result_digest = hash_of(bytes, hash_of(to_string(shape) + " " + std::string(name_of(type.dtype))));

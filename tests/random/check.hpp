@@ -9,13 +9,13 @@
 
 namespace patchfold::testing {
 
-/// Returns nothing if every run agrees with the reference, otherwise the fault. Adds the features that the runs have shown to the
-/// problem's features.
+/// Returns nothing if every run of the problem agrees with the reference, otherwise the fault. Adds the features that the
+/// runs have shown to problem.features.
 std::optional<std::string> check(Problem& problem, bool sums, Random& random);
 
 reference::Arguments reference_arguments(const std::vector<Argument>& arguments);
 
-/// Sets the text that a later crash prints.
+/// Sets the text to print if the program crashes.
 void announce(const std::string& text);
 
 }  // namespace patchfold::testing

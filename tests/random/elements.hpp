@@ -24,7 +24,7 @@ struct ElementType {
 /// Returns every element type, with opaque elements of 3, 5, 16 and 24 bytes.
 std::vector<ElementType> all_types();
 std::vector<ElementType> summable_types();
-/// Returns "float32" or "opaque24".
+/// Returns the name of the type, such as "float32" or "opaque24".
 std::string name_of(const ElementType& type);
 
 reference::DType reference_type(DType dtype);
@@ -37,10 +37,10 @@ std::vector<std::byte> random_elements(Random& random, const ElementType& type, 
 Scalar random_scalar(Random& random, DType dtype);
 reference::Number reference_number(const Scalar& scalar);
 
-/// Gives equal bits to every NaN, and to every NaN part of a complex number.
+/// Replaces every NaN, and every NaN part of a complex number, by the same bits.
 void make_nans_alike(DType dtype, std::span<std::byte> elements);
 
-/// Returns whether two elements are equal, with all NaNs alike.
+/// Returns whether two elements have equal bits; any two NaNs count as equal.
 bool equal_up_to_nan(DType dtype, const std::byte* a, const std::byte* b);
 
 }  // namespace patchfold::testing

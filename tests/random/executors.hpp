@@ -13,7 +13,8 @@
 
 namespace patchfold::testing {
 
-/// An executor whose threads live as long as a run and take pieces in turn. Several threads may call one executor at once.
+/// An executor that starts its threads in each run; every thread takes the next piece when it is free. Several threads may
+/// call one executor at once.
 class PlainThreads : public Executor {
  public:
   explicit PlainThreads(int threads) : threads_(threads) {}
@@ -34,7 +35,7 @@ class PlainThreads : public Executor {
   int threads_;
 };
 
-/// An executor with two threads that records the number of pieces.
+/// An executor with two threads that records the largest number of pieces of a run.
 class TwoThreads final : public PlainThreads {
  public:
   TwoThreads() : PlainThreads(2) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares every strategy that fits a random problem, with stores through the cache and past it, on every instruction set, with the
-// reference. Without forcing, plans would use few of these combinations, since stores past the cache need tensors that exceed the
-// cache.
+// Runs random problems with every strategy that fits, on every instruction set, with stores through the cache and past it,
+// and compares the results with the reference. Plans alone use few of these combinations, since only tensors larger than the
+// cache are stored past it.
 //   PATCHFOLD_SEED    another seed           PATCHFOLD_CASES   a factor of the number of cases
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ constexpr int big_cases = 10;
 constexpr int most_failures = 3;
 constexpr std::size_t guard = 192;
 
-/// Widths around the numbers of bytes and lanes in a vector, and in as many vectors as a kernel takes at once.
+/// Widths around the numbers of bytes and lanes in one vector, and in the vectors that a kernel takes at once.
 constexpr std::int64_t widths[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 112, 130, 600, 1100};
 
 /// Returns the number of runs for each strategy, store and instruction set.
@@ -42,12 +42,12 @@ std::string name_of(std::string_view strategy, Store store, const std::string& s
   return std::string(strategy) + (store == Store::plain ? ", plain, " : ", past cache, ") + set;
 }
 
-/// Returns whether a strategy takes any copy or any sum; other tests run such strategies often.
+/// Returns whether a strategy takes every copy or every sum; other tests run such strategies often.
 bool is_fallback(std::string_view strategy) {
   return strategy == "move" || strategy == "sum rows";
 }
 
-/// Returns whether a contiguous problem gets a strategy that fits most problems.
+/// Returns whether the problem with contiguous tensors is planned with a strategy that fits most problems.
 bool is_common(const ProblemText& text) {
   const BoundOperator op = find_operator(text.op).bind(text.arguments);
   const auto view_of = [&](const Dims& shape) {
@@ -125,7 +125,7 @@ class Case {
     scratch_seed_ = random.next();
   }
 
-  /// Runs every strategy that fits, with fallbacks only on request; returns the fault, if any.
+  /// Runs every strategy that fits, fallbacks only if `with_fallbacks` is true; returns the fault, if any.
   std::optional<std::string> run_all(bool with_fallbacks) {
     const AsAlways after;
     const bool nothing = plan().strategy() == "nothing";
@@ -136,7 +136,7 @@ class Case {
         for (const Store store : {Store::plain, Store::past_cache}) {
           engine::force({strategy, store});
           const Plan forced = plan();
-          if (forced.strategy() != strategy) break;  // does not fit
+          if (forced.strategy() != strategy) break;  // the strategy does not fit the problem
           ++runs()[name_of(strategy, store, set)];
           for (const int threads : {1, 3})
             if (const auto wrong = run(forced, threads))
@@ -162,7 +162,7 @@ class Case {
       for (std::int64_t piece = pieces; piece-- > 0;) task(piece);
     });
     if (threads > 1 && text_.element_size * static_cast<std::size_t>(element_count(shape_)) < (64u << 10))
-      return std::nullopt;  // one piece
+      return std::nullopt;  // one piece, as on one thread
     // Scratch memory is filled with garbage, and bytes behind it cannot be written.
     const std::size_t size = plan.scratch_bytes(threads);
     const kernels::Fenced scratch(size, (++scratch_seed_ & 1) != 0);
@@ -178,7 +178,7 @@ class Case {
     Arrangement placed = dst_;
     placed.origin += guard + shift_;
     if (auto wrong = difference(placed, text_.dtype, any_nan_, memory, expected_)) return wrong;
-    // If scratch memory begins at a line, its last line is not needed and must not change.
+    // The scratch memory has a line to spare for alignment. If it begins at a line, its last line must not change.
     if (size > 64 && reinterpret_cast<std::uintptr_t>(scratch.bytes().data()) % 64 == 0)
       for (const std::byte byte : scratch.bytes().last(64))
         if (byte != std::byte{0xff}) return "more scratch memory was written than asked for";
@@ -205,7 +205,8 @@ class Case {
   std::uint64_t scratch_seed_ = 0;
 };
 
-/// Folds have strategies of their own and get more cases; folds of blocks get fewer, since the reference takes long.
+/// Returns the factor of an operator's cases: above 1 for folds, which have strategies of their own, and below 1 for folds
+/// of blocks, for which the reference takes long.
 double weight_of(std::string_view op) {
   return op == "fold" ? 3 : op == "fold, blocks" ? 0.3 : 1;
 }
@@ -228,7 +229,7 @@ class Forced : public ::testing::Test {
         request.big = random.chance(3);
       }
       Problem problem = subject_.make(random, request);
-      // In every second case the problem must fit a strategy that fits few problems.
+      // In every second case, redraws common problems up to 20 times, to get one with a strategy that fits few problems.
       for (int tries = 0; number % 2 == 0 && number < wide && tries < 20 && is_common(problem.text); ++tries)
         problem = subject_.make(random, request);
       const std::string label = to_string(problem.text) + "  (PATCHFOLD_SEED=" + std::to_string(seed_of_run()) + ", case " +
@@ -251,7 +252,7 @@ class Forced : public ::testing::Test {
   const Subject& subject_;
 };
 
-/// Runs last, and fails for a strategy that no case could run.
+/// A test that runs last, and fails for a strategy that no case could run.
 class Coverage : public ::testing::Test {
  public:
   void TestBody() override {
@@ -272,7 +273,7 @@ class Coverage : public ::testing::Test {
   }
 };
 
-/// Returns a window problem whose patches are blocks that tile the image, since random windows rarely do.
+/// Returns a window problem whose patches tile the image as blocks, since random windows rarely do.
 Problem make_partition(Random& random, const Request& request, std::string op) {
   Problem problem = problem_of(op, request);
   const bool fold = op == "fold";
@@ -313,7 +314,7 @@ Problem make_partition_unfold(Random& random, const Request& request) {
   return make_partition(random, request, "unfold");
 }
 
-/// Returns the neutral operators only, since operators of dialects become the same problems.
+/// Returns subjects of the neutral operators only, since operators of dialects are lowered to the same problems.
 const std::vector<Subject>& neutral_subjects() {
   static const std::vector<Subject> all = [] {
     std::vector<Subject> list = {{"fold, blocks", make_partition_fold, true},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The generators of all operators, and random problems of operators that have no generator of their own: the example of the row of the operator table, changed at
-// random. If the operator refuses a change, the error tells which argument to restore or which extent to change. So a new
-// operator needs only its row to be tested.
+// Lists the generators of all operators. For an operator without a generator of its own, changes the example in its row of
+// the operator table at random. If the operator refuses a change, the error tells which argument to restore or which extent
+// to change. So a new operator is tested as soon as it has a row.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -29,7 +29,7 @@ class Maker {
       Draw draw{.random = random, .request = request, .text = example_};
       draw.text.dtype = request.type.dtype;
       draw.text.element_size = request.type.size;
-      // In some cases there is one spatial axis more or less.
+      // Some problems have one spatial axis more or less than the example.
       draw.rank = rank() + (random.chance(25) ? static_cast<int>(random.between(-1, 1)) : 0);
       change(draw);
       const auto geometry = repair(draw);
@@ -175,7 +175,7 @@ class Maker {
     return draw_list(draw, argument.name, list == nullptr ? Dims::filled(rank(), 1) : *list);
   }
 
-  /// Returns the geometry, after repairing the arguments that errors name; nothing if the repair fails.
+  /// Returns the geometry of the drawn problem, after restoring or changing what errors name; nothing if that fails.
   std::optional<patchfold::Geometry> repair(Draw& draw) const {
     for (int repairs = 0; repairs < most_repairs; ++repairs) {
       try {
@@ -187,7 +187,7 @@ class Maker {
     return std::nullopt;
   }
 
-  /// Restores the example's values of the arguments that an error names. Returns whether there are any.
+  /// Restores the example's values of the arguments that the error names. Returns whether it names any.
   bool take_back(Draw& draw, const Error& error) const {
     bool found = false;
     for (const ArgumentSpec& argument : op_.arguments) {
@@ -214,7 +214,7 @@ class Maker {
     return true;
   }
 
-  /// Changes one extent of the data so that the error disappears or changes.
+  /// Changes one extent of the data so that the error disappears or changes. Returns whether there is such an extent.
   bool fit_extent(Draw& draw, const Error& error) const {
     Dims& shape = draw.text.shape;
     Dims order = shape;
@@ -240,7 +240,7 @@ class Maker {
     return other.has_value();
   }
 
-  /// Returns extents that may satisfy an error: the expected numbers, multiples of them, and the numbers after the extent.
+  /// Returns extents that may satisfy an error: the numbers that it expects, multiples of them, and the next larger extents.
   static std::vector<std::int64_t> candidates(Draw& draw, const Error& error, std::int64_t extent) {
     std::vector<std::int64_t> all;
     for (const ErrorValue::Part& part : error.parts().expected.parts()) {

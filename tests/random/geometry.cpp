@@ -89,7 +89,7 @@ Axis random_axis(Random& random, int rank, bool last, bool longest, const Rules&
   if (far) axis.dilation = std::int64_t{1} << 33;
   const std::int64_t effective = (axis.kernel - 1) * axis.dilation + 1;
   axis.stride = far ? random.between(1, 3) : random_stride(random, axis.kernel, effective);
-  if (far) {  // at most one tap lies within the image
+  if (far) {  // at most one tap of a patch lies within the image
     const std::int64_t reach = effective - 1;
     const std::int64_t begin = rules.symmetric_pads ? reach / 2 : axis.dilation * random.between(0, axis.kernel - 1);
     axis.pads = {begin, rules.symmetric_pads ? begin : reach - begin + random.between(0, 2)};
@@ -139,7 +139,7 @@ Geometry draw(Random& random, int rank, const Rules& rules, const Request& reque
 }
 
 bool fits(Random& random, const Geometry& g, const Rules& rules, const Request& request) {
-  // The limit also applies to the other axes of an empty tensor.
+  // If the batch or the channels are empty, the limit holds for the other axes.
   const double others = std::max(1.0, static_cast<double>(g.channels) * product(g.batches));
   const double image = product(g.image) * others;
   const double columns = product(g.positions) * product(g.kernel) * others;
@@ -250,7 +250,8 @@ BlockAxis random_axis(Random& random, int rank, const BlockRules& rules) {
   return axis;
 }
 
-/// Draws image and blocks of one axis, and pads if a rule gives pads. Returns false if the axis would have no image.
+/// Appends the image, block, number of blocks and pads of one axis to g; a padding rule replaces the given pads. Returns
+/// false if the image would have a negative extent.
 bool extend(Random& random, int rank, bool last, bool longest, BlockAxis& axis, BlockGeometry& g, const Request& request) {
   const std::int64_t usual = std::max<std::int64_t>(usual_extent(rank, request.big) / axis.block, 1);
   std::int64_t blocks =

@@ -6,7 +6,7 @@
 
 namespace patchfold::testing {
 
-/// The geometry that a dialect allows.
+/// What a dialect allows in the geometry of windows.
 struct Rules {
   bool zero_dilation = false;
   bool negative_pads = false;
@@ -15,7 +15,7 @@ struct Rules {
   bool zero_positions = true;
   bool dilation = true;
   bool pads = true;
-  bool rule_pads = false;  ///< no pads, or pads by the rule same
+  bool rule_pads = false;  ///< pads come from a padding rule only: valid, same_upper or same_lower
   bool zero_batch = true;
   bool zero_channels = true;
   bool same_everywhere = false;  ///< one number for all axes
@@ -30,7 +30,7 @@ struct Geometry {
   Dims dilation{};
   PadsList pads{};
   Dims positions{};
-  std::string rule{};  ///< valid, same_upper or same_lower where rules gave the pads
+  std::string rule{};  ///< the padding rule (valid, same_upper or same_lower), or empty if pads were drawn
   std::int64_t channels = 1;
   Dims batches{};
 
@@ -38,16 +38,16 @@ struct Geometry {
   std::int64_t all_positions() const { return element_count(positions); }
 };
 
-/// Draws geometries until one satisfies the limits of size and the rules.
+/// Draws geometries until one satisfies the rules and the limits of size.
 Geometry random_geometry(Random& random, int rank, const Rules& rules, const Request& request);
 /// Adds the features that depend only on the geometry.
 void describe(const Geometry& geometry, Features& features);
 
-/// The blocks that a dialect allows.
+/// What a dialect allows in the geometry of blocks.
 struct BlockRules {
   bool pads = false;
   bool negative_pads = false;
-  bool rule_pads = false;        ///< now and then pads by the rule same
+  bool rule_pads = false;        ///< some problems have pads from a rule same
   bool same_everywhere = false;  ///< one number for the blocks of all axes, and one for the pads
   bool same_block = false;       ///< one number for the blocks of all axes
   std::int64_t lowest_block = 1;
@@ -80,15 +80,15 @@ Ends ends_of(const PadsList& pads);
 /// The most elements of one tensor of a small problem, and of a big problem.
 inline constexpr std::int64_t small_elements = 5000;
 inline constexpr std::int64_t big_elements = 250000;
-/// The most elements of a tensor in a problem with a given width.
+/// The most elements of one tensor of a problem whose request has a width.
 inline constexpr std::int64_t wide_elements = 30000;
 inline std::int64_t most_elements(const Request& request) {
   return request.big ? big_elements : request.width != 0 ? wide_elements : small_elements;
 }
-/// Returns a number of channels, near the number of lanes of a vector, for a problem with a given width.
+/// Returns a number of channels near the number of lanes of a vector, for a problem whose request has a width.
 std::int64_t wide_channels(Random& random);
 
-/// Returns the largest usual extent for `rank` spatial axes.
+/// Returns the largest extent that is usual for an image with `rank` spatial axes.
 std::int64_t usual_extent(int rank, bool big);
 /// Returns the product of a list, as a double so that it cannot overflow.
 double product(const Dims& list);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares problems in every pair of memory layouts of source and destination with the reference: with the planned strategy, and
-// with each strategy that takes any layout.
+// Compares problems with the reference in every pair of memory layouts of source and destination: with the planned strategy,
+// and with each strategy that takes any layout.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -96,7 +96,8 @@ std::vector<std::byte> whole_numbers(DType dtype, std::size_t element_size, std:
   return bytes;
 }
 
-/// A problem between two layouts, and the destination's expected memory, with the bytes between elements.
+/// A problem with a layout for its source and one for its destination, and the expected memory of the destination, with the
+/// bytes between elements.
 class Placed {
  public:
   Placed(const ProblemText& text, std::string_view src, std::string_view dst)

@@ -63,7 +63,7 @@ Arrangement random_arrangement(Random& random, const Dims& shape, std::size_t el
       continue;
     }
     (stride < 0 ? lowest : highest) += stride * (extent - 1);
-    step = random.chance(50) ? step * extent : highest - lowest;  // the second leaves no gap behind the last element of a row
+    step = random.chance(50) ? step * extent : highest - lowest;  // the second leaves no gap behind the last element
   }
   for (const auto extent : shape)
     if (extent == 0) lowest = 0, highest = size;  // no elements, hardly any bytes

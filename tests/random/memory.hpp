@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors in every legal memory layout.
+// Tensors in random memory layouts, of every kind that is legal.
 #pragma once
 
 #include <optional>
@@ -28,11 +28,12 @@ struct Arrangement {
 /// Returns a contiguous, permuted, gapped or mirrored layout; a source may also broadcast. Adds a feature such as "src permuted".
 Arrangement random_arrangement(Random& random, const Dims& shape, std::size_t element_size, bool source, Features& features);
 
-/// These functions copy contiguous elements to their places in the arrangement, and back.
+/// Copies contiguous elements to their places in the range; gather() copies them back.
 void scatter(const Arrangement& arrangement, std::span<const std::byte> elements, std::span<std::byte> range);
 std::vector<std::byte> gather(const Arrangement& arrangement, std::span<const std::byte> range);
 
-/// Returns nothing if `actual` equals `expected`, elements and the bytes between them; with `sums`, all NaNs are equal.
+/// Returns nothing if `actual` equals `expected`, in the elements and in the bytes between them; with `sums`, all NaNs are
+/// equal.
 std::optional<std::string> difference(const Arrangement& arrangement, DType dtype, bool sums,
                                       std::span<const std::byte> actual, std::span<const std::byte> expected);
 

@@ -12,7 +12,7 @@
 
 namespace patchfold::testing {
 
-/// The request for one problem from a generator.
+/// What a generator is asked for.
 struct Request {
   ElementType type{};
   bool big = false;  ///< large enough that threads share it
@@ -24,11 +24,11 @@ struct Request {
 struct Problem {
   ProblemText text{};
   Features features{};
-  std::uint64_t result_digest = 0;  ///< of the result alone, once it was checked
-  std::uint64_t digest = 0;         ///< of the problem and its result, once it was checked; all NaNs of a sum count as one
+  std::uint64_t result_digest = 0;  ///< of the result alone, set by check()
+  std::uint64_t digest = 0;         ///< of the problem and its result, set by check(); all NaNs of a sum count as one
 };
 
-/// Returns whether NaNs in a problem's result have specified bits; NaNs of a sum do not.
+/// Returns whether NaNs in a problem's result have specified bits: those of movement and means have, those of sums have not.
 inline bool has_certain_nans(const ProblemText& text, bool sums) {
   return !sums || std::ranges::any_of(text.arguments, [](const Argument& argument) {
     const auto* word = std::get_if<std::string>(&argument.value);
@@ -43,7 +43,7 @@ inline Names operator+(Names a, const Names& b) {
   return a;
 }
 
-/// An operator's generator, and the features that a run must have shown.
+/// An operator's generator of problems, and the features that a run must have shown.
 struct Subject {
   std::string_view op;
   std::function<Problem(Random& random, const Request& request)> make;
@@ -58,9 +58,9 @@ std::span<const Subject> subjects();
 
 std::vector<Subject> window_subjects();
 std::vector<Subject> block_subjects();
-/// Returns generators from the table's rows for operators that are not among `known`.
+/// Returns generators that change the examples of the table, for operators that are not among `known`.
 std::vector<Subject> subjects_from_table(std::span<const Subject> known);
-/// The feature of unchanged examples: a problem is its row's example if every change of the example was refused.
+/// The feature of a problem that is the unchanged example of its row, because every change was refused.
 inline constexpr std::string_view unchanged_example = "unchanged example";
 
 }  // namespace patchfold::testing

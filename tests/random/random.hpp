@@ -12,8 +12,8 @@
 
 namespace patchfold::testing {
 
-/// A generator of random numbers: SplitMix64, or first numbers from given bytes. Each number uses only as many bytes as its range
-/// needs, so that one changed byte changes one decision. After the last byte, SplitMix64 continues from a fixed seed.
+/// Random numbers: SplitMix64 from a seed, or given bytes and then SplitMix64 from a fixed seed. Each number uses only as
+/// many of the bytes as its range needs, so that one changed byte changes one decision.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -59,13 +59,14 @@ inline std::uint64_t seed_of_run() {
   return text == nullptr ? 20240607u : std::strtoull(text, nullptr, 10);
 }
 
-/// Returns PATCHFOLD_CASES, a factor for the number of cases: 10 runs ten times as many cases, 0.1 a tenth.
+/// Returns PATCHFOLD_CASES, a factor for the number of cases: 10 runs ten times as many cases, 0.1 a tenth. Without it,
+/// returns 1.
 inline double scale_of_run() {
   const char* text = std::getenv("PATCHFOLD_CASES");
   return text == nullptr ? 1.0 : std::strtod(text, nullptr);
 }
 
-/// Returns FNV-1a of the bytes, continued from `before`.
+/// Returns the hash FNV-1a of the bytes, continued from the hash `before`.
 inline std::uint64_t hash_of(std::string_view bytes, std::uint64_t before = 0xCBF29CE484222325u) {
   for (const char c : bytes) before = (before ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
   return before;

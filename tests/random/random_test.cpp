@@ -109,7 +109,7 @@ TEST(Table, EveryOperatorIsTested) {
   EXPECT_EQ(tested, reference::operators());
 }
 
-/// Tests that a new operator without a generator is tested with more problems than its example.
+/// Tests that an operator without a generator of its own gets more problems than its example.
 TEST(Table, ExamplesOfAllRowsCanBeChanged) {
   constexpr int draws = 200;
   for (const Subject& subject : subjects_from_table({})) {
@@ -132,7 +132,8 @@ TEST(Table, ExamplesOfAllRowsCanBeChanged) {
   }
 }
 
-/// Prints the number of cases with each feature for every operator, and fails for a missing feature. Runs last.
+/// A test that runs last: prints, for every operator, the number of cases with each feature, and fails for a missing
+/// feature.
 class Coverage : public ::testing::Test {
  public:
   void TestBody() override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random problems of the window operators, neutral and of the dialects.
+// Generators of random problems of the window operators, neutral and of the dialects.
 #include "geometry.hpp"
 
 namespace patchfold::testing {
@@ -30,7 +30,8 @@ ArgumentValue padding_value(Random& random, const Geometry& g, bool scalar) {
   return g.pads;
 }
 
-/// Adds kernel_size, stride, dilation and padding; with `scalars`, only single numbers.
+/// Adds kernel_size, stride, dilation and padding: with `scalars`, as single numbers only; with `list_elsewhere`,
+/// kernel_size may be a number, since another argument is a list.
 void add_windows(Random& random, Problem& problem, const Geometry& g, bool scalars, bool list_elsewhere) {
   const Dims ones = Dims::filled(g.rank, 1);
   if (scalars) problem.features.insert("numbers only");
@@ -222,7 +223,7 @@ Problem make_torch_unfold(Random& random, const Request& request) {
   return make_torch(random, request, false);
 }
 
-/// Returns the rules of extracts, which have pads only from a padding rule.
+/// Returns the rules of operators that extract patches, whose pads come from a padding rule only.
 Rules extract_rules() {
   Rules rules;
   rules.zero_extents = true;
@@ -248,7 +249,8 @@ Problem make_tensorflow_extract(Random& random, const Request& request) {
   const int rank = volume ? 3 : 2;
   Rules rules = extract_rules();
   rules.dilation = !volume;
-  // A kernel that is much too large for VALID is an error: extent - effective + stride must be greater than -stride.
+  // With VALID, TensorFlow refuses kernels that are much too large: extent - effective + stride must be greater than
+  // -stride.
   Geometry g;
   bool legal = false;
   while (!legal) {

@@ -14,7 +14,7 @@ namespace patchfold::testing {
 
 class Work {
  public:
-  /// Makes row-major tensors; `sources` is the number of inputs, which have different content.
+  /// Makes row-major tensors, with `sources` source tensors of different content.
   Work(const ProblemText& text, std::uint64_t seed, int sources = 1);
 
   const Plan& plan() const { return plan_; }

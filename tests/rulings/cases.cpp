@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of one element each keep its bits; elements that lie between those of another buffer.
-// Parameters near 2^40 and 2^63 with few positions: right, at once, and without overflow; sizes that do not fit are refused.
-// Cases that users of other libraries reported as broken. Expected values of the data 1, 2, 3, .. come from a separate
-// index-by-index program in Python unless the result must equal the data.
-// Rulings that are no lines of rulings.txt: messages, explanations, and types that cannot be added.
+// Tests that sums of one element keep its bits, and that the elements of a buffer may lie between those of another.
+// Tests parameters near 2^40 and 2^63 with few positions: results are right, made at once and without overflow; sizes that
+// do not fit are refused.
+// Tests cases that users of other libraries reported as broken. Expected values for the data 1, 2, 3, .. come from a
+// separate index-by-index program in Python, unless the result must equal the data.
+// Tests rulings that rulings.txt cannot state: messages, explanations, and types that cannot be added.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -14,8 +15,8 @@
 namespace patchfold::vectors {
 namespace {
 
-// Fold adds, so it is not movement even where each pixel has one contribution: -0.0 becomes +0.0 and NaN stays NaN, but
-// every other number keeps its bits.
+// Expects that fold, which adds even where a pixel has one contribution, changes -0.0 to +0.0, keeps NaN as NaN, and keeps
+// the bits of every other number.
 template <class T>
 void expect_fold(const Fold& op, DType dtype, const Dims& in, const Dims& out, const Ints& source, T exponent, T mantissa) {
   const auto bits = special_bits(dtype);
@@ -77,7 +78,7 @@ TEST(InterleavedBuffers, AreDistinct) {
 
 constexpr std::int64_t far = std::int64_t{1} << 40;
 
-/// Tests that coverage does not add a one for each tap, which would take too long.
+/// Tests that coverage counts taps without adding a one for each, which would take too long.
 TEST(FarKernels, AreCountedByCoverageAtOnce) {
   const auto counts = [](const Coverage& op) {
     std::vector<std::int64_t> counted(static_cast<std::size_t>(element_count(op.output_size)));
@@ -91,7 +92,7 @@ TEST(FarKernels, AreCountedByCoverageAtOnce) {
   EXPECT_EQ(counts({.output_size = {3}, .kernel_size = far, .padding = far}), Counts(3, far));
 }
 
-/// Tests that counts equal a sum of ones, added one by one in the element's type.
+/// Tests that the counts in an element type equal a sum of ones, added one by one in that type.
 TEST(FarKernels, AreCountedInTheElementsType) {
   const struct {
     DType dtype;
@@ -149,7 +150,8 @@ TEST(Sizes, OfViewsWhoseElementsShareMemory) {
   EXPECT_EQ(columns, (std::vector<float>{3, 3}));
 }
 
-// float16 sums lie within the stated bound of the exact sum.
+// Tests that float16 sums differ from the exact sums by half a unit in the last place and the rounding errors of float32 at
+// most.
 TEST(Regressions, Float16SumsKeepTheirBound) {
   const std::int64_t taps = 9, extent = 200, positions = extent + taps - 1;
   const auto value = [](std::uint16_t bits) {
@@ -180,7 +182,7 @@ TEST(Regressions, Float16SumsKeepTheirBound) {
   }
 }
 
-// Patches that neither overlap nor leave gaps: fold(unfold(x)) == x, bit for bit.
+// Expects fold(unfold(x)) == x, bit for bit, for patches that neither overlap nor leave gaps.
 template <class T>
 void expect_round_trip(const Dims& image, const Axes& window, const Padding& padding, const Dims& columns) {
   const Unfold unfold = {.kernel_size = window, .stride = window, .padding = padding};
@@ -195,7 +197,7 @@ void expect_round_trip(const Dims& image, const Axes& window, const Padding& pad
   EXPECT_TRUE(x == back) << to_string(image) << ' ' << to_string(window);
 }
 
-// kornia dropped the rest of images that are not a multiple of the window.
+// kornia dropped the rest of images whose size is no multiple of the window.
 TEST(Regressions, RoundTripOf1200x2040WithWindow256) {
   const Padding centred = {{40, 40}, {4, 4}}, at_the_end = {{0, 80}, {0, 8}};
   expect_round_trip<std::uint8_t>({1, 3, 1200, 2040}, 256, centred, {1, 196608, 40});
@@ -213,7 +215,7 @@ TEST(Regressions, RoundTripOfIntegerPatches) {
   expect_round_trip<std::int64_t>({1, 1, 1024, 1024}, 256, 0, {1, 65536, 16});
 }
 
-// <unfold(x), y> == <x, fold(y)> in integers, and fold(unfold(1)) is the coverage.
+// Tests <unfold(x), y> == <x, fold(y)> in integers, and that fold(unfold(1)) is the coverage.
 TEST(Regressions, FoldIsTheAdjointOfUnfold) {
   const struct {
     Dims image, kernel, stride, dilation;
@@ -275,7 +277,7 @@ TEST(SingleNumbers, StandForTheTwoSpatialAxesOfRankFour) {
     expect_error(BatchToSpace{.block = 2}, shape, rank, {"block" + two, "block" + other});
     expect_error(Reorder{.kernel_size = 2, .positions = Positions::grid}, shape, rank, {"kernel_size" + two});
   }
-  // Lists that would be refused, too, are not proposed.
+  // Errors propose no lists that the operator would refuse too.
   expect_error(DepthToSpace{.block = 2}, {1, 4, 4, 4, 4}, rank, {"expected block=2,2 for two spatial axes"});
   expect_error(BatchToSpace{.block = 2}, {1, 4, 4, 4, 4}, rank, {"a list with one entry for each spatial axis"});
   expect_error(Unfold{.kernel_size = 2}, {4, 4}, rank, {"rank 4", "a grey picture: image with shape [1, 4, 4]"});

@@ -6,8 +6,8 @@
 
 namespace patchfold::vectors {
 
-/// Folds columns in which every pixel of each listed image receives the contributions in their order; elements in the pads are
-/// dropped.
+/// For each geometry in the table below: folds columns that add the contributions to every pixel, in the given order, and
+/// expects `expected` in every pixel. What falls into the pads is dropped.
 template <class T>
 void expect_folded(FoldReduce reduce, DType dtype, const std::vector<T>& contributions, T expected) {
   const auto taps = static_cast<std::int64_t>(contributions.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Means of fold: summed in wider numbers, divided by the number of elements, rounded once to nearest even; the mean of equal bits
-// has these bits. Expected values were computed with Python's module fractions.
+// Tests means of fold. Elements are summed in wider numbers, divided by their number, and rounded once to nearest even; the
+// mean of equal bits has these bits. Expected values were computed with Python's module fractions.
 #include <complex>
 #include <limits>
 #include <random>
@@ -23,7 +23,7 @@ TEST(Means, OfIntegersAreExactAndRoundHalvesToEven) {
   expect_mean<std::uint8_t>(DType::uint8, {255, 254, 253, 200}, 240);  // 240.5
   expect_mean<std::uint8_t>(DType::uint8, {255, 254, 253, 204}, 242);  // 241.5
   expect_mean<std::uint8_t>(DType::uint8, {255, 255, 254}, 255);
-  expect_mean<std::uint8_t>(DType::uint8, {1, 0, 0, 0, 0, 2}, 0);  // a half over six
+  expect_mean<std::uint8_t>(DType::uint8, {1, 0, 0, 0, 0, 2}, 0);  // 3 / 6 = 0.5
   expect_mean<std::int8_t>(DType::int8, {-128, -127}, -128);       // -127.5
   expect_mean<std::int8_t>(DType::int8, {-127, -126}, -126);       // -126.5
   expect_mean<std::int8_t>(DType::int8, {127, 127, 126, -128}, 63);
@@ -35,7 +35,7 @@ TEST(Means, OfIntegersAreExactAndRoundHalvesToEven) {
   constexpr std::uint64_t most = ~std::uint64_t{0};
   expect_mean<std::uint64_t>(DType::uint64, {most, most, most - 1}, most);
   expect_mean<std::uint64_t>(DType::uint64, {most, most - 1}, most - 1);
-  expect_mean<std::uint64_t>(DType::uint64, {most, most, most, most, most, 0}, 15372286728091293012u);  // 5 / 6, a half
+  expect_mean<std::uint64_t>(DType::uint64, {most, most, most, most, most, 0}, 15372286728091293012u);  // most * 5/6: ..12.5
   constexpr auto low = std::numeric_limits<std::int64_t>::min(), high = std::numeric_limits<std::int64_t>::max();
   expect_mean<std::int64_t>(DType::int64, {low, low + 1}, low);
   expect_mean<std::int64_t>(DType::int64, {low, high}, 0);  // -0.5
@@ -54,17 +54,17 @@ TEST(Means, OfBooleansAreTheMajoritys) {
 
 TEST(Means, OfFloatsAreRoundedOnce) {
   expect_mean<U16>(DType::float16, {0x7bff, 0x7bff, 0x7bfe}, 0x7bff);          // the sum is beyond float16
-  expect_mean<U16>(DType::float16, {0x0001, 0x0002}, 0x0002);                  // 1.5 units of the smallest
-  expect_mean<U16>(DType::float16, {0x0001, 0x0001, 0x0001, 0x8001}, 0x0000);  // half a unit
+  expect_mean<U16>(DType::float16, {0x0001, 0x0002}, 0x0002);                  // 1.5 times the smallest float16
+  expect_mean<U16>(DType::float16, {0x0001, 0x0001, 0x0001, 0x8001}, 0x0000);  // half the smallest float16
   expect_mean<U16>(DType::float16, {0x6800, 0x3c00, 0x3c00}, 0x6157);          // 2050 / 3 = 683.33
   expect_mean<U16>(DType::bfloat16, {0x4380, 0x3f80, 0x3f80}, 0x42ac);         // 258 / 3 = 86
-  expect_mean<U16>(DType::bfloat16, {0x7f7f, 0x7f7f, 0xff7f}, 0x7eaa);         // the largest / 3
+  expect_mean<U16>(DType::bfloat16, {0x7f7f, 0x7f7f, 0xff7f}, 0x7eaa);         // a third of the largest bfloat16
   expect_mean<float>(DType::float32, {1e8f, 1, -1e8f, 2}, 0.75f);              // float32 alone would lose the 1
   expect_mean<float>(DType::float32, {3.4028235e38f, 3.4028235e38f, 0}, 2.268549e38f);
   expect_mean<float>(DType::float32, {16777216, 16777216, 16777220}, 16777218);
   expect_mean<float>(DType::float32, {0x1p-149f, 0}, 0);
   expect_mean<float>(DType::float32, {0x1p-149f, 0x1p-148f}, 0x1p-148f);
-  expect_mean<double>(DType::float64, {0.1, 0.2, 0.3}, 0.2);  // added one by one they give 0.2000..03
+  expect_mean<double>(DType::float64, {0.1, 0.2, 0.3}, 0.2);  // added in float64, they give a mean of 0.2000..03
   expect_mean<double>(DType::float64, {1e300, 1, -1e300}, 1.0 / 3);
   expect_mean<double>(DType::float64, {0x1p53, 1, 1, 0}, 0x1p51 + 0.5);
   expect_mean<double>(DType::float64, {0x1p-1074, 0}, 0);
@@ -121,7 +121,7 @@ TEST(Means, FillWhatNothingTouches) {
   expect_same<std::uint8_t>(filled, DType::uint8, {1, 2, 2}, columns, {1, 1, 7}, {10, 20, 255, 30, 40, 255, 255});
   filled.fill = -0.0;
   expect_same<U32>(filled, DType::float32, {1, 2, 2}, {1, 3, 2, 4}, {1, 1, 7}, {1, 2, 1u << 31, 3, 4, 1u << 31, 1u << 31});
-  // If there are no positions, every element is the fill.
+  // Without positions, every element is the fill.
   expect_same<U32>(Fold{.output_size = {2}, .kernel_size = {5}, .reduce = FoldReduce::mean, .fill = 1.0}, DType::float32,
                    {1, 5, 0}, {}, {1, 1, 2}, {0x3f800000, 0x3f800000});
 }

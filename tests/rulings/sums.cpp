@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of fold: they start from +0 and add taps in ascending order; float16 and bfloat16 are added in float32 and rounded once,
-// integers wrap, booleans are combined with OR. Every expected bit pattern was computed with numpy's float32 and integer scalars,
-// one addition after the other.
+// Tests sums of fold. Sums start from +0 and add taps in ascending order. float16 and bfloat16 are added in float32 and
+// rounded once; integers wrap; booleans are combined with OR. Every expected bit pattern was computed with numpy's float32
+// and integer scalars, one addition after the other.
 #include <complex>
 
 #include "contributions.hpp"
@@ -18,7 +18,7 @@ TEST(Float16Sums, AreRoundedOnce) {
   expect_sum<std::uint16_t>(DType::float16, {0x6800, 0x3c00, 0x3c00}, 0x6801);  // 2050; rounding every step gives 2048
   expect_sum<std::uint16_t>(DType::float16, {0x3c00, 0x3c00, 0x6800}, 0x6801);
   expect_sum<std::uint16_t>(DType::float16, {0x6800, 0x3c00, 0x0400, 0x0400, 0x0400, 0x0400, 0x0400, 0x0400, 0x0400, 0x0400},
-                            0x6800);  // in float32 each small number is lost: 2048
+                            0x6800);  // 2048: float32 loses each small number beside 2049, which is then halfway
   expect_sum<std::uint16_t>(DType::float16, {0x0400, 0x0400, 0x0400, 0x0400, 0x0400, 0x0400, 0x0400, 0x0400, 0x3c00, 0x6800},
                             0x6801);  // 2050
   expect_sum<std::uint16_t>(DType::float16, {0x6800, 0x3c00, 0x0c00}, 0x6801);
@@ -49,7 +49,7 @@ TEST(Float32Sums, RunInAscendingOrderOfTheTap) {
   expect_sum<std::uint32_t>(DType::float32, {0x4cbebc20, 0xccbebc20, 0x3f800000}, 0x3f800000);
   expect_sum<std::uint32_t>(DType::float32, {0xccbebc20, 0x3f800000, 0x4cbebc20}, 0x00000000);
   expect_sum<std::uint32_t>(DType::float32, {0x7f7fffff, 0x7f7fffff, 0xff7fffff},
-                            0x7f800000);  // infinity, reached before the negative number
+                            0x7f800000);  // infinity, which the first two numbers reach
   expect_sum<std::uint32_t>(DType::float32, {0xff7fffff, 0x7f7fffff, 0x7f7fffff}, 0x7f7fffff);
   expect_sum<std::uint32_t>(DType::float32, {0x4b800000, 0x3f800000, 0x3f800000, 0x3f800000, 0x3f800000}, 0x4b800000);
   expect_sum<std::uint32_t>(DType::float32, {0x3f800000, 0x3f800000, 0x3f800000, 0x3f800000, 0x4b800000}, 0x4b800002);
@@ -61,8 +61,8 @@ TEST(Float32Sums, RunInAscendingOrderOfTheTap) {
   expect_sum<std::uint32_t>(DType::float32, {0x00800000, 0x80000001}, 0x007fffff);
 }
 
-// Sums of an image 2 x 3 x 17 x 19 with kernel 3 and pad 1, of numbers of very different sizes, with fingerprints of the results'
-// bits.
+// Returns the bits of a float32; the magnitudes differ by up to 2^30. FloatSums folds such numbers to an image of 2 x 3 x 17
+// x 19 with kernel 3 and pad 1, and compares fingerprints of the bits.
 std::uint32_t float_bits(std::uint32_t i) {
   auto x = i * 2654435761u + 12345u;
   x ^= x >> 15;
@@ -181,7 +181,7 @@ TEST(InfiniteSums, FollowIeee) {
   expect_sum<std::uint16_t>(DType::bfloat16, {0xff80, 0x3f80}, 0xff80);
 }
 
-// Tests that a result is NaN; the bits of a NaN are not specified.
+// Expects that a sum is NaN; the bits of a NaN are not specified.
 template <class T>
 void expect_nan(DType dtype, const std::vector<T>& contributions, T exponent, T mantissa) {
   const auto taps = static_cast<std::int64_t>(contributions.size());

@@ -42,7 +42,8 @@ void run_work(Random& random, const Work& work, bool anew, Outcome& outcome) {
   outcome.wrong = anew ? work.run(work.plan_anew(), source, executor, shift) : work.run(source, executor, shift);
 }
 
-/// Moves blocks and moves them back. There are few shapes, so that kept plans are found again.
+/// Runs an operator and its inverse, which must give the data back. There are few shapes, so that later calls find kept
+/// plans.
 template <class T>
 void run_and_invert(Random& random, Outcome& outcome) {
   const std::int64_t block = random.between(1, 4), extent = block * random.pick(std::vector<std::int64_t>{4, 9, 64});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs random operators, tilings and merges from several threads for a given time, checks each result, and watches the memory of
-// the process: `soak SECONDS [--threads N] [--seed S]`. Ctrl-C ends it early. Exits with 1 after a mismatch or growth.
+// Runs random operators, tilings and merges from several threads for a given time: `soak SECONDS [--threads N] [--seed S]`.
+// Checks each result, and watches the memory of the process. Ctrl-C ends it early. Exits with 1 after a mismatch or growth.
 #include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -27,21 +27,21 @@ namespace {
 
 struct Held {
   std::int64_t resident = 0;   ///< bytes, after free memory went back to the system
-  std::int64_t allocated = 0;  ///< allocated bytes that are not freed
+  std::int64_t allocated = 0;  ///< bytes that are allocated and not freed
 };
 
-/// The growth between two medians: of the second fifth of the samples, when caches are full, and of the last fifth. Allocated bytes
-/// may grow by 256 KiB, resident bytes by 8 MiB and a tenth.
+/// The growth of memory from the median of the second fifth of the samples, when caches are full, to that of the last fifth.
+/// Allocated bytes may grow by 256 KiB, resident bytes by 8 MiB and a tenth.
 struct Growth {
   Held early{}, late{};
   bool is_judged = false;  ///< there were enough samples, and judges_memory
   bool is_too_much = false;
 };
 
-/// The least number of samples for a judgement.
+/// The least number of samples from which growth is judged.
 constexpr std::size_t fewest_samples = 15;
 
-// A sanitizer keeps memory.
+// Sanitizers keep freed memory.
 #ifdef PATCHFOLD_SANITIZED
 constexpr bool judges_memory = false;
 #else
@@ -63,8 +63,8 @@ Held medians(const std::vector<Held>& samples, std::size_t fifth) {
   return {median(samples, fifth, &Held::resident), median(samples, fifth, &Held::allocated)};
 }
 
-/// Makes the C library return free memory to the system. Without this call the C library keeps up to 64 MiB for each arena, which
-/// would look like growth. Call this function first.
+/// Makes the C library return free memory to the system; call it first. Otherwise the C library keeps up to 64 MiB for each
+/// arena, which would look like growth.
 #ifdef __GLIBC__
 void keep_no_free_memory() {
   constexpr int bytes = 256 << 10, arenas = 4;
@@ -202,7 +202,7 @@ class Soak {
 
     const Growth growth = growth_of(samples_);
     const auto show = [&](const char* when, const Held& held) {
-      if (held.resident == 0) return;  // too few samples
+      if (held.resident == 0) return;  // there were too few samples
       std::printf("%s: resident %.1f MiB, allocated %.3f MiB\n", when, static_cast<double>(held.resident) / mib,
                   static_cast<double>(held.allocated) / mib);
     };

@@ -28,7 +28,7 @@ class Library {
 };
 #define FIND(library, function) (library).find(static_cast<decltype(&function)>(nullptr), #function)
 
-/// Makes a large call, and a call that fails.
+/// Makes a large call, and a call that fails; returns the fault, if any.
 std::optional<std::string> call(const Library& library) {
   const std::int64_t image_shape[] = {1, 8, 64, 64}, columns_shape[] = {1, 8, 4096};
   std::vector<float> image(8 * 64 * 64, 2.0f), columns(image.size());
@@ -52,7 +52,7 @@ TEST(SharedLibrary, IsLoadedUsedAndLetGoAgainAndAgain) {
 }
 
 TEST(SharedLibrary, IsLoadedAndLetGoByThreadsThatGoOn) {
-  // The end of a thread frees its last error and scratch memory, long after the thread unloaded the library.
+  // When these threads end, they free their last errors and scratch memory, long after they unloaded the library.
   const auto wrong = at_once(4, [](int) -> std::optional<std::string> {
     for (int n = 0; n < 10; ++n) {
       const Library library;

@@ -33,7 +33,8 @@ const char* const problems[] = {
     "fold f32 1x9x64 output_size=8,8 kernel_size=3 padding=1",
 };
 
-/// Runs all problems in four threads, with old and new plans, while a fifth thread calls `change`.
+/// Runs all problems in four threads, with old and new plans, while a fifth thread calls `change`. Returns the fault, if
+/// any.
 template <class F>
 std::optional<std::string> run_while(F change) {
   std::vector<Work> works;
@@ -73,7 +74,8 @@ TEST(NumberOfThreads, MayChangeWhileOthersRun) {
   EXPECT_EQ(wrong, std::nullopt);
 }
 
-// oneTBB itself would print a warning, once in a process, if more threads than processors are requested.
+// Tests that nothing is printed. oneTBB itself prints a warning, once in a process, if more threads than processors are
+// requested.
 TEST(NumberOfThreads, AboveThatOfProcessorsPrintsNothing) {
   const Work work(parse_problem(problems[0]), 1);
   set_num_threads(4096);
@@ -105,7 +107,7 @@ TEST(Tables, AreReadByAllThreadsFromTheFirstCallOn) {
   EXPECT_EQ(wrong, std::nullopt);
 }
 
-/// The number of pieces that ran at the same time, and the runs of each piece.
+/// The pieces that run now, the most that ran at the same time, and how often each piece ran.
 struct Seen {
   std::atomic<int> now{0};
   std::atomic<int> most{0};
@@ -194,7 +196,8 @@ TEST(Plans, OutliveTheThreadThatMadeThem) {
   EXPECT_EQ(work.run(made, 0, default_executor()), std::nullopt);
 }
 
-/// Runs run(op, ..) for an extent and checks the result: without padding and with a kernel of 1, unfold copies.
+/// Runs run(op, ..) for an extent and checks the result: without padding and with a kernel of 1, unfold copies. Returns the
+/// fault.
 std::optional<std::string> run_by_operator(std::int64_t extent) {
   std::vector<float> image(static_cast<std::size_t>(extent * extent));
   std::iota(image.begin(), image.end(), static_cast<float>(extent));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests one plan that several threads run at once, mergers to which several threads add tiles, mergers that are destroyed
-// before their end, and processes that are forked, or that end, while threads run.
+// Tests one plan that several threads run at once, mergers to which several threads add tiles, and mergers that are
+// destroyed before their end. Tests processes that are forked, or that end, while threads run.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,8 +26,8 @@ namespace {
 constexpr int threads = 4;
 constexpr int runs = 6;
 
-/// Lets every thread run the plan on its own source and on the first thread's source, with executors of all kinds, and with
-/// destinations that begin anywhere within a cache line.
+/// Runs the plan in every thread, on the thread's own source and on the first thread's source, with executors of all kinds.
+/// Destinations begin anywhere within a cache line. Returns the fault, if any.
 std::optional<std::string> run_from_all(const Work& work) {
   PlainThreads shared(3);
   return at_once(threads, [&](int i) -> std::optional<std::string> {
@@ -139,7 +139,8 @@ struct Rows : RowSink {
   }
 };
 
-/// Lets each of four threads add every fourth tile. The owners of the tiles count the releases in `released`.
+/// Adds the tiles before `last` from four threads, each of which adds every fourth tile. The owners of the tiles count the
+/// releases in `released`. Returns the fault, if any.
 std::optional<std::string> add_all(Merger& merger, const Cut& cut, std::atomic<int>& released, std::int64_t last) {
   return testing::at_once(4, [&](int i) -> std::optional<std::string> {
     for (std::int64_t k = i; k < last; k += 4) {

@@ -65,7 +65,7 @@ TEST(Encode, RoundsSmallFloatsToNearestEven) {
   EXPECT_EQ(bits_of(std::ldexp(1.5, -25), DType::float16), 1u);
   EXPECT_EQ(bits_of(-0.0, DType::float16), 0x8000u);
   EXPECT_EQ(bits_of(1.0, DType::bfloat16), 0x3f80u);
-  EXPECT_EQ(bits_of(1.00390625, DType::bfloat16), 0x3f80u);  // halfway, to even
+  EXPECT_EQ(bits_of(1.00390625, DType::bfloat16), 0x3f80u);  // halfway between two bfloat16: the even one
 }
 
 TEST(Encode, KnowsTheFloat8Formats) {
@@ -125,7 +125,7 @@ TEST(Encode, KeepsTheSignAndThePayloadOfANaN) {
   EXPECT_EQ(bits_of(nan, DType::bfloat16), 0xffc0u);
 }
 
-/// Returns the bytes of the element; nothing if the type cannot hold the number.
+/// Returns the bytes of the scalar in the type, or nothing if the type cannot hold it.
 std::optional<std::array<std::byte, 16>> outcome(const Scalar& scalar, DType dtype) {
   try {
     return encode(scalar, dtype, "op", "value");
@@ -215,7 +215,7 @@ TEST(Encode, FillsOpaqueElementsWithZerosOnly) {
 namespace patchfold::kernels {
 namespace {
 
-/// Returns the value of a float16 by its definition.
+/// Returns the value of a float16, computed from its sign, exponent and mantissa.
 double value_of(std::uint16_t bits) {
   const int exponent = bits >> 10 & 31;
   const int mantissa = bits & 1023;
@@ -242,7 +242,7 @@ TEST(Float16, WidensEveryValueExactly) {
 TEST(Float16, RoundsToNearestEvenBetweenEveryTwoNeighbours) {
   for (std::uint32_t bits = 0; bits < 0x7c00; ++bits) {
     const auto low = static_cast<std::uint16_t>(bits);
-    const auto high = static_cast<std::uint16_t>(bits + 1);  // after the largest comes infinity, as if it were 2^16
+    const auto high = static_cast<std::uint16_t>(bits + 1);  // after the largest comes infinity, which counts as 2^16
     const double top = high == 0x7c00 ? 65536.0 : value_of(high);
     const auto middle = static_cast<float>((value_of(low) + top) / 2);
     const std::uint16_t even = bits % 2 == 0 ? low : high;
@@ -261,7 +261,7 @@ TEST(Float16, RoundsToNearestEvenBetweenEveryTwoNeighbours) {
 TEST(Halves, AgreeWithTheConversionOfEverySmallFloat) {
   for (std::uint64_t pattern = 0; pattern < std::uint64_t{1} << 32; pattern += 1021) {
     const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(pattern));
-    if (std::isnan(value)) continue;  // sums keep payloads
+    if (std::isnan(value)) continue;  // other tests check NaN
     ASSERT_EQ(float_to_float16(value), encode(Float16::format, value)) << value;
     ASSERT_EQ(float_to_bfloat16(value), encode(Bfloat16::format, value)) << value;
   }

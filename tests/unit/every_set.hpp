@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs kernels on every instruction set and records the runs for the test that runs last.
+// Runs kernels on every instruction set, and records the runs; the test Coverage, which runs last, checks the record.
 #pragma once
 
 #include <set>
@@ -16,7 +16,7 @@ namespace patchfold::kernels {
 
 struct Kernel {
   std::string_view name;
-  const char* (*target)() noexcept;  ///< returns the set that it runs on now
+  const char* (*target)() noexcept;  ///< returns the set on which the kernel runs at present
 };
 
 inline constexpr Kernel vector_kernels[] = {
@@ -29,17 +29,17 @@ inline constexpr Kernel vector_kernels[] = {
     {"sum map", sum_map_target},   {"extract map", extract_map_target},
 };
 
-/// Returns the pairs of a kernel and an instruction set that ran.
+/// Returns the record of runs: pairs of a kernel and an instruction set.
 inline std::set<std::pair<std::string_view, std::string>>& runs_of_kernels() {
   static std::set<std::pair<std::string_view, std::string>> runs;
   return runs;
 }
 
-/// Calls f on every instruction set that the build or the processor has, and then restores the best set.
+/// Calls f(set) on every instruction set that the build or the processor has, and then restores the best set.
 template <class F>
 void on_every_instruction_set(std::string_view kernel, F f) {
   for (const std::string& set : patchfold::testing::sets_to_run()) {
-    if (!use_instruction_set(set)) continue;  // the last test fails for a missing set
+    if (!use_instruction_set(set)) continue;  // Coverage, the last test, fails for a set without runs
     f(set);
     for (const auto& [name, target] : vector_kernels)
       if (name == kernel) runs_of_kernels().emplace(name, target());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the statements about elements in explanations of every operator with the reference.
+// Explains every operator, and compares the statements about elements with the reference.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ reference::Value reference_value(const ArgumentValue& value) {
   return pairs;
 }
 
-/// The reference's output for an input of integers.
+/// The reference for one problem, with integers as data.
 class Reference {
  public:
   explicit Reference(std::string_view problem) : text_(parse_problem(problem)) {
@@ -90,7 +90,8 @@ class Reference {
   Dims output_shape_{};
 };
 
-/// Removes the next "[1, 2, 3]" from the text and returns its flat index; -1 if there is none.
+/// Removes the text up to the end of its next index, such as "[1, 2, 3]". Returns the row-major number of this element of
+/// the shape, or -1 if there is no index.
 std::int64_t take_element(std::string_view& text, const Dims& shape) {
   const std::size_t open = std::min(text.find('['), text.size());
   const std::size_t close = std::min(text.find(']', open), text.size());
@@ -115,7 +116,8 @@ struct Statement {
   std::string right;
 };
 
-/// Returns every "element OPERATOR value" of the text; joins lines that were broken for their length.
+/// Returns the two sides of every "element OPERATOR value" of the text, after joining lines that were broken for their
+/// length.
 std::vector<Statement> statements(const std::string& text, const std::string& op) {
   std::vector<std::string> lines;
   for (const std::string& line : lines_of(text))
@@ -130,7 +132,7 @@ std::vector<Statement> statements(const std::string& text, const std::string& op
   return found;
 }
 
-/// Checks every "output[..] <- data[..]" and "output[..] <- outside: V"; returns their number.
+/// Compares every "output[..] <- data[..]" and "output[..] <- outside: V" with the reference; returns their number.
 std::size_t check_moves(const std::string& text, Reference& reference) {
   std::vector<std::uint64_t> numbers;
   for (std::int64_t i = 0; i < reference.count(); ++i) numbers.push_back(1000 + static_cast<std::uint64_t>(i));
@@ -147,7 +149,8 @@ std::size_t check_moves(const std::string& text, Reference& reference) {
   return found.size();
 }
 
-/// Checks every "output[..] = data[..] + ..": elements have random tags, so that a wrong one changes the sum.
+/// Compares every "output[..] = data[..] + .." with the reference; returns their number. The data are random numbers, so
+/// that one wrong element changes the sum.
 std::size_t check_sums(const std::string& text, Reference& reference) {
   std::vector<std::uint64_t> tags;
   std::uint64_t tag = 1;
@@ -165,7 +168,7 @@ std::size_t check_sums(const std::string& text, Reference& reference) {
   return found.size();
 }
 
-/// Checks every "data[..] -> output[..]" and "data[..] -> outside".
+/// Compares every "data[..] -> output[..]" and "data[..] -> outside" with the reference; returns their number.
 std::size_t check_destinations(const std::string& text, Reference& reference) {
   const auto found = statements(text, " -> ");
   for (const auto& [left, right] : found) {
@@ -221,7 +224,7 @@ TEST(ExplainEveryOperator, NamesTheSourcesThatTheReferenceReads) {
   }
 }
 
-/// Compares the counts in fold's explanation with the reference's fold of ones, and with the printed grid.
+/// Compares the counts that fold's explanation prints as a grid with the reference's fold of ones.
 TEST(ExplainEveryOperator, CountsAsTheReferenceDoes) {
   const char* problem = "fold f32 1x12x30 output_size=5,6 kernel_size=2,2 stride=1,1 padding=1:0,0:1";
   Reference reference(problem);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of operators and tilings, orders inside a patch, and proposals for wrong arguments.
+// Tests pictures of operators and tilings, the orders of elements in a patch, and the proposals of explain_error().
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -46,13 +46,13 @@ std::size_t count_of(std::string_view text, std::string_view part) {
   return count;
 }
 
-/// Compares the heat map's counts with a walk over all taps and positions.
+/// Compares the counts of the heat map, the number of patches for each pixel, with a walk over all taps and positions.
 TEST(ExplainPicture, CountsWithoutAWalkWhatTheWalkCounts) {
   for (const std::string& problem : every_example()) {
     SCOPED_TRACE(problem);
     const explaining::Subject subject = subject_of(problem);
     const Geometry& geometry = subject.geometry();
-    if (!geometry.extracts() && !geometry.sums) continue;  // inverses of blocks count elements of the columns
+    if (!geometry.extracts() && !geometry.sums) continue;  // inverse blocks count elements of the columns
     const std::vector<std::int64_t> counts = explaining::find(subject).counts;
     for (std::size_t i = 0; i < counts.size(); ++i) {
       const Dims index = index_at(static_cast<std::int64_t>(i), geometry.image());
@@ -63,7 +63,7 @@ TEST(ExplainPicture, CountsWithoutAWalkWhatTheWalkCounts) {
   }
 }
 
-/// Compares the order that the picture names for the operator with the order of the operator's elements.
+/// Compares the order of a patch's elements that the picture marks as the operator's own with the operator's geometry.
 TEST(ExplainPicture, OrdersAreThoseOfTheElements) {
   std::size_t seen = 0;
   for (const std::string& problem : every_example()) {
@@ -218,7 +218,7 @@ TEST(ExplainError, SaysWhatWouldBeRight) {
   EXPECT_THROW(explain_error({.op = "unfodl"}), Error);
 }
 
-/// Tests that the operator accepts every proposed problem.
+/// Tests that the operator accepts every problem that explain_error() proposes.
 TEST(ExplainError, ProposesOnlyWhatTheOperatorTakes) {
   std::size_t proposed = 0;
   for (const std::string& problem : every_example()) {

@@ -19,7 +19,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(Explain, UnfoldByHand) {
-  // Each axis has 7 / 2 + 1 = 4 patches, which begin at -1; two of them touch row 1, and two touch column 1.
+  // Each axis has floor((8 + 2 - 3) / 2) + 1 = 4 patches, the first from -1. Two of them touch row 1, and two touch
+  // column 1.
   const std::string text = explain_problem("unfold f32 1x3x8x8 k3x3 s2x2 p1x1");
   EXPECT_THAT(text, HasSubstr("unfold: Copies every patch of an image into columns (im2col).\n"
                               "  problem: unfold f32 1x3x8x8 kernel_size=3,3 stride=2,2 padding=1,1\n"));
@@ -37,15 +38,17 @@ TEST(Explain, UnfoldByHand) {
                       "    1 coordinate at the end of the padded image is in no patch: the stride of 2 does not divide 7\n"
                       "  axis 3 of image: the same\n"
                       "  3 * 3 = 9 taps in a patch, 4 * 4 = 16 positions\n"));
-  // Of the 12 taps on an axis one lies outside, so 11 * 11 of 144 are inside, for each of 3 channels: 3 * (144 - 121) = 69.
+  // Of the 12 taps on an axis one lies outside, so of 144 taps on both axes 11 * 11 are inside. In three channels,
+  // 3 * (144 - 121) = 69 are outside.
   EXPECT_THAT(text, HasSubstr("  least 1, most 4, mean 1.891\n"
                               "  outside: 69 of 432 elements of output lie outside image and become 0\n"
                               "  image[0, 0, :, :]\n"
                               "    1 2 1 2 1 2 1 1\n"
                               "    2 4 2 4 2 4 2 2\n"));
-  // Row 1 * 9 + 2 * 3 + 1 = 16: channel 1, tap (2, 1); position 2 * 4 + 2 = 10: (4 + 2 - 1, 4 + 1 - 1) = (5, 4).
+  // Row 0 is channel 0, tap (0, 0). Position 10 = 2 * 4 + 2 is patch (2, 2), which begins at (2 * 2 - 1, 2 * 2 - 1)
+  // = (3, 3).
   EXPECT_THAT(text, HasSubstr("    output[0, 0, 10]  <- image[0, 0, 3, 3]\n"));
-  // Row 26 is channel 2, tap (2, 2). The explanation leaves out rows before row 26.
+  // Row 26 is channel 2, tap (2, 2), which lies at (5, 5). The explanation leaves out rows before row 26.
   EXPECT_THAT(text, HasSubstr("    ..\n    output[0, 26, 10] <- image[0, 2, 5, 5]\n"));
   EXPECT_THAT(text, HasSubstr("  first   output[0, 0, 0] <- outside: 0\n"));
   EXPECT_THAT(text, HasSubstr("  last    output[0, 26, 15] <- image[0, 2, 7, 7]\n"));
@@ -69,7 +72,7 @@ TEST(Explain, FoldWithHolesByHand) {
                               "    1 1 0 1 1 0 1 1\n"
                               "    1 1 0 1 1 0 1 1\n"
                               "    0 0 0 0 0 0 0 0\n"));
-  // (4, 4) is tap (1, 1) of patch (1, 1).
+  // Output (4, 4) is tap (1, 1) of patch (1, 1), which begins at (3, 3).
   EXPECT_THAT(text, HasSubstr("  middle  output[0, 0, 4, 4] = input[0, 3, 4]\n"));
   EXPECT_THAT(text, HasSubstr("  hole    output[0, 0, 0, 2] = +0\n"));
   EXPECT_THAT(text, HasSubstr("    input[0, 1, 4] -> output[0, 0, 3, 4]\n"));
@@ -105,7 +108,8 @@ TEST(Explain, SaysWhatAPaddingModeReads) {
                               "    output[0, 1] <- image[0, 1]  (outside: reflect)\n"
                               "    output[0, 2] <- image[0, 0]\n"));
   EXPECT_THAT(text, HasSubstr("lie outside image and read it as padding_mode reflect says\n"));
-  // The explanation shows the end of the padding, although the first coordinate behind it reads the same element.
+  // In the mode edge, the last coordinate of the padding and the first of the image read the same element. The explanation
+  // shows both.
   EXPECT_THAT(explain_problem("unfold f32 1x4 k1, p5, padding_mode=edge"),
               HasSubstr("    .. and so on\n"
                         "    output[0, 4]  <- image[0, 0]  (outside: edge)\n"
@@ -133,7 +137,7 @@ TEST(Explain, ListsWithAnEntryForEveryAxis) {
                 "  2 * 3 = 6 taps in a block, 3 * 2 = 6 positions\n"));
 }
 
-/// Tests every form of pads by the printed axes, since coverage alone does not tell all pads apart.
+/// Tests every form of pads by the printed lines of the axes, since different pads may give the same coverage.
 TEST(Explain, ReadsPadsInEveryForm) {
   const auto kernel = [](const char* axis, const char* rest) {
     return "  axis " + std::string(axis) + ": extent " + rest + "\n";
@@ -283,7 +287,7 @@ TEST(ExplainTiling, EveryTailIsTold) {
   EXPECT_THAT(of(Tail::shift, 12), HasSubstr("floor((12 - 4) / 4) + 1 = 3 tiles fit\n    tiles begin at 0, 4, 8;"));
 }
 
-/// Compares the parts of each tile with a merge in which this tile holds ones and all others hold zeros.
+/// Compares the share of each tile in each element with a merge in which this tile holds ones and all others hold zeros.
 TEST(ExplainTiling, PartsAreThoseOfAMerge) {
   const Tiling tiling(TilingSpec{.shape = {23}, .tile = {8}, .stride = 5, .tail = Tail::shift});
   using Kind = WeightWindow::Kind;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for tests in which every access outside of it is a fault, and random numbers.
+// Memory for tests in which a read or write outside is noticed, and random numbers.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class Fenced {
   std::size_t size_;
 };
 
-/// A destination at a chosen distance from the start of a line, with bytes around it that must not change.
+/// A destination that begins `shift` bytes behind the start of a cache line, with bytes around it that must not change.
 class Target {
  public:
   Target(std::int64_t size, std::int64_t shift)
@@ -72,7 +72,7 @@ class Target {
   std::int64_t origin_ = 0;
 };
 
-/// A generator of random numbers that are equal on every machine.
+/// A generator of random numbers that gives the same numbers on every machine.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : generator_(seed) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests merges of rows of several tiles: vectors and single elements give the bits of this file's own loop.
+// Tests the kernels that merge rows of tiles: vector loops and scalar loops must give the bits of expected(), a plain loop.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -27,10 +27,10 @@ double number(T element) {
   else
     return static_cast<double>(element);
 }
-/// Returns random elements that reach every path: all bits, similar numbers, zeros of both signs, infinities and NaN.
+/// Returns a random element: any bits, a number of usual size, zero of either sign, infinity, NaN, or a limit of the type.
 template <class T>
 T random_element(Dice& dice) {
-  if constexpr (SmallFloat<T>) {  // all patterns, and numbers of one size
+  if constexpr (SmallFloat<T>) {  // any bits, or a magnitude from 2^-7 to 2
     const auto bits = static_cast<std::uint16_t>(dice.between(0, 0xffff));
     return {dice.chance(40) ? bits : static_cast<std::uint16_t>((bits & 0x83ff) | 0x3c00)};
   } else if constexpr (std::is_same_v<T, Boolean>) {
@@ -54,7 +54,7 @@ T random_element(Dice& dice) {
   }
 }
 
-/// Returns the expected element, by the definition in the header.
+/// Returns element j of row r of the merged terms, by the definition in kernels/blend.hpp.
 template <class From, class To>
 To expected(const std::vector<BlendTerm>& terms, std::size_t r, std::size_t j, bool keep_equal) {
   double sum = 0;
@@ -162,8 +162,8 @@ TEST(KernelBlend, EveryInstructionSetMakesTheBitsOfAPlainLoop) {
   });
 }
 
-/// Tests that terms in several calls give the bits of one call that keeps equal elements, for weights that add up to 1. With
-/// `in_place` the first call finds the elements of the first term in dst.
+/// Merges terms in several calls, and expects the bits of one call that keeps equal elements. The weights add up to 1. With
+/// `in_place`, dst holds the elements of the first term before the first call.
 void check_folding(bool is_scalar, bool in_place, const std::string& set, Dice& dice) {
   const auto terms_count = static_cast<std::size_t>(dice.between(1, 9));
   const auto rows = static_cast<std::size_t>(dice.between(1, 3)), count = static_cast<std::size_t>(dice.between(1, 80));
@@ -244,12 +244,12 @@ TEST(KernelBlend, NormalisedWeightsAreThoseOfAPlainLoop) {
   });
 }
 
-/// Tests means of 8-bit elements with weights that add up to 1, whose sums are float32 if float32 is exact enough.
+/// Tests means of 8-bit elements with weights that add up to 1. The kernel adds in float32 if float32 is exact enough.
 template <class T>
 void check_mean(DType dtype, const std::string& set, Dice& dice) {
   const auto terms_count = static_cast<std::size_t>(dice.chance(2) ? dice.between(250, 260) : dice.between(1, 9));
   const auto count = static_cast<std::size_t>(dice.between(1, 150));
-  // With coarse weights, such as eighths, sums lie in the middle between two integers.
+  // With equal weights, such as eighths, many means lie halfway between two integers.
   const bool is_coarse = dice.chance(50);
   std::vector<std::vector<double>> weights(terms_count);
   std::vector<std::vector<float>> rough(terms_count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares split and join with plain loops.
+// Compares the kernels split and join with plain loops.
 #include <gtest/gtest.h>
 
 #include "every_set.hpp"
@@ -14,13 +14,14 @@ namespace {
 constexpr std::int64_t all_units[] = {1, 2, 4, 8};
 constexpr std::int64_t all_ways[] = {2, 3, 4, 8, 16};
 
-/// The places of the rows and of the streams, each in its own range of bytes.
+/// The places of rows and streams: split moves the elements of a row to the streams in turn, and join moves them back. Rows
+/// lie in one range of bytes, streams in another.
 struct Shape {
   std::int64_t unit = 1;
   Streams streams{};
-  std::int64_t together = 0;      ///< bytes of the range where elements lie side by side
-  std::int64_t apart = 0;         ///< bytes of the other range
-  std::int64_t first_stream = 0;  ///< offset of stream 0
+  std::int64_t together = 0;      ///< bytes of the range with the rows
+  std::int64_t apart = 0;         ///< bytes of the range with the streams
+  std::int64_t first_stream = 0;  ///< offset of stream 0 in its range
 };
 
 Shape random_shape(Dice& dice, std::int64_t unit, std::int64_t ways) {
@@ -33,7 +34,7 @@ Shape random_shape(Dice& dice, std::int64_t unit, std::int64_t ways) {
   const std::int64_t row = s.count * unit;
   s.row_pitch = ways * row + (dice.chance(60) ? 0 : dice.chance(50) ? dice.between(0, 130) : 64);
   shape.together = s.row_pitch * (s.rows - 1) + ways * row;
-  const bool by_row = dice.chance(15);  // all streams' first rows, then their second rows
+  const bool by_row = dice.chance(15);  // the first rows of all streams lie together, then their second rows
   s.stream_row_pitch = by_row ? row * ways + dice.between(0, 70) : row + (dice.chance(70) ? 0 : dice.between(0, 70));
   const std::int64_t stream = s.stream_row_pitch * (s.rows - 1) + row;
   s.pitch = by_row ? row : dice.chance(50) ? (stream + 63) / 64 * 64 : stream + dice.between(0, 200);
@@ -46,7 +47,7 @@ Shape random_shape(Dice& dice, std::int64_t unit, std::int64_t ways) {
   return shape;
 }
 
-/// Calls f(offset in the row, offset in the streams) for every element.
+/// Calls f(offset in the range with the rows, offset in the range with the streams) for every element.
 template <class F>
 void for_elements(const Shape& shape, F f) {
   const Streams& s = shape.streams;
@@ -87,7 +88,7 @@ TEST(Split, SplitsMatricesOfEveryShape) {
       }
 }
 
-/// Fills memory with elements, many of them special values.
+/// Fills memory with elements, of which many are special values such as NaN.
 void fill_with_numbers(Dice& dice, std::span<std::byte> bytes, Finish finish) {
   dice.fill(bytes);
   const auto put = [&](auto special, std::size_t at) { std::memcpy(bytes.data() + at, &special, sizeof special); };
@@ -107,7 +108,7 @@ void fill_with_numbers(Dice& dice, std::span<std::byte> bytes, Finish finish) {
   }
 }
 
-/// Replaces an element by the element added to +0.
+/// Replaces an element x by 0 + x, so that -0 becomes +0.
 template <class T>
 void add_to_zero(std::byte* at) {
   T value;

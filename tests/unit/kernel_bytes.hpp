@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers of the tests of kernels: elements at any address, and the two ways to store.
+// Helpers of the tests of kernels: reads of elements at any address, and the two ways to store.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares planes of any strides with plain loops.
+// Compares copies of planes, which have rows and columns with any strides, with plain loops.
 // Compares copies of rows and pieces, through the cache and past it, with plain loops.
 #include <gtest/gtest.h>
 
@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::int64_t plane_units[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 72};
 
-/// One side of a plane, with strides of both axes.
+/// The source or the destination of a plane: its strides in bytes.
 struct Side {
   std::int64_t row = 0;
   std::int64_t column = 0;
-  std::int64_t bytes = 0;  ///< that the units span
-  std::int64_t first = 0;  ///< offset of the first unit, above 0 where strides go backwards
+  std::int64_t bytes = 0;  ///< from the beginning of the lowest unit to the end of the highest
+  std::int64_t first = 0;  ///< offset of unit (0, 0), above 0 if a stride is negative
 };
 
 Side random_side(Dice& dice, std::int64_t unit, std::int64_t rows, std::int64_t columns, bool rows_nearest) {
@@ -40,7 +40,7 @@ Side random_side(Dice& dice, std::int64_t unit, std::int64_t rows, std::int64_t 
   return side;
 }
 
-/// A list of offsets in equal steps.
+/// Offsets in equal steps, as a list and as the PlaneSide that points to the list.
 struct Listed {
   Listed(std::int64_t stride, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) offsets.push_back(i * stride);
@@ -62,7 +62,7 @@ void check_plane(Dice& dice, std::int64_t unit, std::int64_t rows, std::int64_t 
                   source.data() + from.first + r * from.row + c * from.column, static_cast<std::size_t>(unit));
   Plane plane{rows, columns, dst_rows.side, dst_columns.side, src_rows.side, src_columns.side, source.end()};
   for (const bool in_steps : {true, false}) {
-    if (!in_steps && dice.chance(50)) {  // equal steps may be passed as a list
+    if (!in_steps && dice.chance(50)) {  // without a stride, the kernel reads the list of offsets
       plane.src_columns.stride = 0;
       plane.dst_rows.stride = 0;
     }
@@ -109,7 +109,8 @@ Side side_of(std::int64_t unit, std::int64_t rows, std::int64_t row, std::int64_
           std::max<std::int64_t>(0, -row_way) + std::max<std::int64_t>(0, -column_way)};
 }
 
-/// Tests sizes around the sizes of blocks and of vectors, with units two places apart that reach the end of the memory.
+/// Tests numbers of rows and columns around the sizes of blocks and vectors. Source units lie side by side or two units
+/// apart, up to the end of the memory.
 TEST(KernelPlanes, ExchangeAndStraightenUpToTheEnd) {
   Dice dice(20261126);
   constexpr std::int64_t lengths[] = {2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 65};
@@ -126,7 +127,8 @@ TEST(KernelPlanes, ExchangeAndStraightenUpToTheEnd) {
         }
 }
 
-/// Tests more columns than the first-level cache holds: columns many lines apart, or very many columns.
+/// Tests more columns than the first-level cache holds: columns 4096 or 8192 bytes apart, which compete for the same sets of
+/// the cache, or 129 columns and more.
 TEST(KernelPlanes, ExchangeColumnsInGroups) {
   Dice dice(20261127);
   for (const std::int64_t unit : {1, 2, 4, 8})
@@ -142,7 +144,7 @@ TEST(KernelPlanes, ExchangeColumnsInGroups) {
     }
 }
 
-/// Tests rows and columns of several dims each.
+/// Tests rows and columns whose offsets have no common step, as those of several dims.
 TEST(KernelPlanes, FollowAnyOffsets) {
   Dice dice(20261123);
   for (int i = 0; i < 300; ++i)
@@ -151,7 +153,8 @@ TEST(KernelPlanes, FollowAnyOffsets) {
       const Fenced source(static_cast<std::size_t>(rows * columns * unit));
       dice.fill(source.bytes());
       Target target(rows * columns * unit, dice.between(0, 63));
-      // Rows lie side by side in the source, and columns in the destination; on the other side they are in any order.
+      // In the source, rows are one unit apart, and columns come in any order. In the destination, columns are one unit
+      // apart, and rows come in any order.
       std::vector<std::int64_t> row_order, column_order, row_offsets, column_offsets;
       for (std::int64_t r = 0; r < rows; ++r) row_order.insert(row_order.begin() + dice.between(0, r), r * columns * unit);
       for (std::int64_t c = 0; c < columns; ++c)
@@ -179,7 +182,7 @@ TEST(KernelPlanes, FollowAnyOffsets) {
     }
 }
 
-/// Returns random lines to prefetch, since the addresses of prefetches must not affect results.
+/// Returns random addresses to prefetch, which must not affect results.
 Ahead some_ahead(Dice& dice, const std::byte* src) {
   Ahead ahead;
   if (dice.chance(50)) return ahead;
@@ -247,11 +250,11 @@ TEST(CopyRows, CopiesRowsThatOverlapRepeatOrRunBackwardsInTheSource) {
 
 struct Pieces {
   std::int64_t unit = 0, ways = 0, step = 0, count = 0, shift = 0;
-  bool to_the_end = true;  ///< pieces may be read up to the end of memory; otherwise `end` lies before them
+  bool to_the_end = true;  ///< the kernel may read up to the end of the source; otherwise it may read the pieces only
 };
 
 void check_gather(Dice& dice, const Pieces& p) {
-  // Rows lie anywhere in one range; one row ends at the end of the range, and one begins at its beginning.
+  // Row 0 ends where the source ends, row 1 begins where the source begins, and the other rows lie between.
   const std::int64_t reach = std::abs(p.step) * (p.count - 1) + p.unit;
   const std::int64_t slack = dice.chance(30) ? 0 : dice.between(0, 500);
   const Fenced source(static_cast<std::size_t>(reach + slack), dice.chance(80));

@@ -14,7 +14,7 @@
 
 namespace patchfold::kernels {
 
-/// The kind of a number's lanes; lanes of complex numbers are their parts.
+/// The type of one lane of a vector. A complex number has two lanes: its parts.
 enum class Lane { boolean, u8, u16, u32, u64, f16, bf16, f32, f64 };
 
 inline Lane lane_of(DType dtype) {
@@ -36,9 +36,9 @@ inline Lane lane_of(DType dtype) {
   }
 }
 
-/// Floating-point formats as bits.
+/// The bits of a floating-point format.
 struct Format {
-  std::uint64_t sign = 0, infinity = 0, smallest_exponent = 0;  ///< the last: a one in the lowest place of the exponent
+  std::uint64_t sign = 0, infinity = 0, smallest_exponent = 0;  ///< the last: the lowest bit of the exponent
 };
 
 inline Format format_of(Lane lane) {
@@ -82,10 +82,10 @@ inline std::uint64_t random_lane(Dice& dice, Lane lane, Mood mood) {
   return sign | (top - std::min(below * f.smallest_exponent, top) + low % f.smallest_exponent);
 }
 
-/// The sum of the terms of one lane, added one after the other.
+/// The sum of the numbers in one lane, added one after the other.
 struct Sum {
   std::uint64_t bits = 0;
-  int nans = 0;  ///< terms or results that are NaN: of two payloads the compiler chooses one
+  int nans = 0;  ///< NaN terms, and sums that became NaN; from two on, the compiler chooses the payload
 };
 
 template <class T>
@@ -117,7 +117,7 @@ inline Sum sum_of(Lane lane, const std::vector<const std::byte*>& terms) {
   return result;
 }
 
-/// Writes the low bytes of a lane.
+/// Writes the lowest `size` bytes of `bits`.
 inline void put(std::uint64_t bits, std::int64_t size, std::byte* at) {
   std::memcpy(at, &bits, static_cast<std::size_t>(size));
 }

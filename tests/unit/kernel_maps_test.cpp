@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares sums by programs with a plain loop, bit for bit.
-// Compares the columns that programs make with a plain loop, byte for byte.
+// Compares maps that the kernel of sum programs makes with a plain loop, bit for bit.
+// Compares columns that the kernel of extract programs makes with a plain loop, byte for byte.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace patchfold::kernels {
 namespace {
 
-/// A program with random terms and masks, and the terms of each lane of the map.
+/// A sum program with random terms and masks. For each lane of the map, it notes the terms that the program adds.
 class RandomProgram {
  public:
   RandomProgram(Dice& dice, const SumMapKernel& kernel, std::int64_t bytes, bool has_steps)
@@ -36,7 +36,7 @@ class RandomProgram {
 
  private:
   std::int64_t random_offset(Dice& dice, std::int64_t width) const {
-    // Most offsets are within the columns; lanes without a term may lie beyond the columns.
+    // Most terms lie within the columns. Others reach outside, where masks leave out their lanes.
     const std::int64_t size = kernel_.lane_size;
     return dice.between(dice.chance(20) ? -width : 0,
                         std::max<std::int64_t>(0, bytes_ / size - (dice.chance(20) ? 0 : width))) *
@@ -147,7 +147,7 @@ class RandomProgram {
   std::vector<double> counts_{};
 };
 
-/// Random columns, a random program, and the kernel's results.
+/// Random columns, a random sum program, and the map that the kernel makes.
 struct Made {
   Made(Dice& dice, const SumMapKernel& kernel, const Lane& lane, bool has_steps)
       : columns(static_cast<std::size_t>(dice.between(1, 20 * kernel.lanes) * kernel.lane_size), dice.chance(50)),
@@ -191,7 +191,7 @@ void check_map(Dice& dice, DType dtype, bool has_steps, const std::string& set) 
   }
 }
 
-/// Returns whether the fused -0 * 1 + -0 is -0; under Valgrind 3.19 it is +0.
+/// Returns whether a fused multiply-add gives -0 for -0 * 1 + -0; under Valgrind 3.19 it gives +0.
 bool keeps_signs_of_zero() {
   volatile double zero = -0.0;
   return std::signbit(std::fma(zero, 1.0, zero));
@@ -245,12 +245,12 @@ TEST(SumMaps, SumWhatAPlainLoopSums) {
   });
 }
 
-/// Random steps over maps of `bytes` bytes, with the lanes that each row has.
+/// Random steps of an extract program over maps of `bytes` bytes, and the lanes that each step copies.
 struct RandomSteps {
   std::vector<ExtractStep> steps{};
   std::vector<std::uint8_t> masks{};
-  std::vector<std::vector<bool>> lanes{};  ///< of a row, for each step
-  std::int64_t columns = 0;                ///< bytes for each map
+  std::vector<std::vector<bool>> lanes{};  ///< for each step, whether it copies each lane of a row
+  std::int64_t columns = 0;                ///< bytes of the columns of one map
 };
 
 RandomSteps random_steps(Dice& dice, const ExtractMapKernel& kernel, std::int64_t bytes) {

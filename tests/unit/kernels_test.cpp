@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares every kernel on every instruction set of this machine with plain loops, with guards around written memory.
-// Tests that every instruction set from AVX3 on has the fast paths, even sets that no build has yet.
-// Compares vectors that make rows of means with the loop over single elements, which tests/rulings and tests/random compare with
-// the definition. Tests that needs_care() finds the elements that careful_mean() must make.
+// Tests that every instruction set from AVX3 on has the fast paths, even sets that this Highway does not have yet.
+// Compares the vector loops of means with the loop over single elements; tests/rulings and tests/random compare that loop
+// with the definition. Tests that needs_care() finds the elements that careful_mean() must compute.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -74,7 +74,7 @@ void put(std::byte* at, DType dtype, int number) {
   }
 }
 
-/// Returns the sum of `rounds` equal elements; 16-bit floats hold these sums exactly.
+/// Returns the sum of `rounds` elements that put_number() writes for `number`; 16-bit floats hold these sums exactly.
 int total(DType dtype, int number, int rounds) {
   if (dtype == DType::boolean) return number % 3 != 0;
   if (dtype == DType::float16 || dtype == DType::bfloat16) return number % 5 * rounds;
@@ -158,7 +158,7 @@ TEST(InstructionSets, AreDistinctFunctions) {
   EXPECT_EQ(kernels.size(), sets.size());
   ASSERT_TRUE(use_instruction_set(sets.back()));
   const SumKernel* chosen = &sum_kernel(DType::float32);
-  patchfold::instruction_sets();  // the call must not change the set
+  patchfold::instruction_sets();  // this call must not change the chosen set
   EXPECT_EQ(&sum_kernel(DType::float32), chosen);
   ASSERT_TRUE(use_instruction_set(""));
   EXPECT_FALSE(use_instruction_set("no such set"));
@@ -206,7 +206,7 @@ TEST(FillRow, RepeatsAnElementAndFillsLongOnesWithZeros) {
           }
 }
 
-/// Runs last, and fails for a kernel that never ran on an instruction set.
+/// A test that runs last, and fails for a kernel that never ran on one of the instruction sets.
 class Coverage : public ::testing::Test {
  public:
   void TestBody() override {
@@ -285,7 +285,7 @@ struct Means {
   bool certain = true;
 };
 
-/// Returns the means of some rows of elements, side by side or two elements apart.
+/// Returns the mean of the rows at each place. With `apart`, the kernel reads and writes elements two places apart.
 Means means_of(DType dtype, const std::vector<std::vector<std::byte>>& rows, const std::vector<double>& met, double others,
                const FillLine& fill, bool apart) {
   const MeanKernel& kernel = mean_kernel(dtype);
@@ -344,7 +344,7 @@ TEST(Means, OfVectorsAreThoseOfSingleElements) {
               << set << ", " << name_of(dtype) << ", element " << at / size << " of " << count;
         }
         ASSERT_EQ(side_by_side.certain, apart.certain) << set << ", " << name_of(dtype);
-        // If the kernel reports no such element, needs_care() is false for all elements except filled ones.
+        // If the kernel reports that all means are certain, needs_care() is false for all elements except filled ones.
         for (std::size_t i = 0; i < count && apart.certain; ++i)
           ASSERT_TRUE(met[i * parts] * others == 0 || !needs_care(dtype, &apart.elements[i * size]))
               << set << name_of(dtype);

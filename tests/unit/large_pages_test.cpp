@@ -23,7 +23,7 @@ namespace {
 using system::large_page;
 constexpr std::size_t small_page = 4096;
 
-/// Memory of five large pages without advice, between two small pages.
+/// Five large pages between two small pages, for which no large pages were requested yet.
 class Pages {
  public:
   Pages() : mapped_(static_cast<std::byte*>(system::allocate_pages(size))) {}
@@ -56,7 +56,7 @@ bool is_advised(const std::byte* address) {
   return false;
 }
 
-/// Returns whether the system accepts the advice for large pages, and reports it.
+/// Returns whether the system accepts a request for large pages, and shows it in /proc/self/smaps.
 bool has_large_pages() {
 #ifdef MADV_HUGEPAGE
   const Pages pages;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests merges that add tiles up in the output: the bits of merges in which tiles wait, and the memory that is counted.
+// Tests merges with `running_sums`, which add each tile to the output at once. They must give the bits of merges whose tiles
+// wait, and use the predicted memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 namespace patchfold {
 namespace {
 
-/// Random tiles of a random tiling.
+/// A random tiling with random tiles.
 class Drawn {
  public:
   explicit Drawn(std::uint32_t seed) : random_(seed), tiling_(draw()) {
@@ -51,7 +52,7 @@ class Drawn {
     const auto size = static_cast<std::size_t>(element_count(shape));
     const std::int64_t step = has_gaps ? 3 : 1;
     Dims strides = contiguous_strides(shape, static_cast<std::size_t>(step) * sizeof(float));
-    if (!to_sink && shape.size() > 1 && is_turned_) {  // the last axis is the slowest one
+    if (!to_sink && shape.size() > 1 && is_turned_) {  // in memory, the last axis is the slowest one
       auto stride = step * static_cast<std::int64_t>(sizeof(float));
       for (int axis = 0; axis < shape.size(); ++axis) {
         strides[axis] = stride;

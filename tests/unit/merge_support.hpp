@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers of the tests of merges: a sink that may fail, and tiles of a ramp.
+// Helpers of the tests of merges: a sink that may fail, and tiles cut from a ramp.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ inline std::vector<float> cut(const Tiling& tiling, const std::vector<float>& ar
   return tile;
 }
 
-/// Returns "CODE: WHAT" of the exception of f.
+/// Returns the message of the Error that f throws, or "nothing".
 template <class F>
 std::string error_of(F f) {
   try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests tilings and mergers in C++: round trips, predicted and actual memory, and refusals.
-// Compares merges and tilings with their definitions, element by element: selections, types of numbers, counts.
+// Compares merges and tilings with their definitions, element by element: chosen tiles, types of numbers, and counts.
 #include <gtest/gtest.h>
 
 #include <cfenv>
@@ -81,8 +81,8 @@ TEST(Merge, MergesAlongOneAxisAreSharedOut) {
   }
   EXPECT_EQ(std::memcmp(alone.data(), shared.data(), alone.size() * sizeof(float)), 0);
   EXPECT_EQ(calls.size(), static_cast<std::size_t>(tiling.size()));
-  // A tile of 1 MB finishes 192 K elements of the output, enough for three pieces for each of four threads. At least eight are
-  // required.
+  // A tile of 1 MB finishes 192 K elements of the output, enough for three pieces for each of four threads. The test
+  // requires at least eight pieces.
   for (const std::int64_t pieces : calls) EXPECT_GE(pieces, 8);
 }
 
@@ -201,7 +201,7 @@ TEST(Merge, TilesMayLieAnywhereButInTheOutput) {
   merger.finish();
 }
 
-/// A scope that forces the way to write outputs.
+/// Forces one way to store outputs while the object lives.
 class Forced {
  public:
   explicit Forced(kernels::Store store) { engine::force_store(store); }
@@ -221,7 +221,7 @@ TEST(Merge, WhatLeavesPastTheCacheIsTheSame) {
   }
   std::vector<std::vector<float>> outputs;
   for (const auto store : {kernels::Store::plain, kernels::Store::past_cache})
-    for (const std::size_t off_line : {0, 1}) {  // only rows that begin with a line of the cache leave past it
+    for (const std::size_t off_line : {0, 1}) {  // only rows that begin at a cache line are stored past the cache
       const Forced forced(store);
       std::vector<float> output(array.size() + 32, -1);
       const std::size_t past_line = reinterpret_cast<std::uintptr_t>(output.data()) % 64 / sizeof(float);
@@ -251,7 +251,7 @@ TEST(Merge, ASinkThatFailsAtTheEndIsNotAskedAgain) {
             "merge: finish: must not be called after the merger has failed; given tile 0 failed: no space left");
 }
 
-/// Returns the merge of tiles of two axes whose elements are the index of the tile.
+/// Returns the merge of tiles along two axes; every element of a tile is the index of the tile.
 std::vector<float> merge_of_indices(const Tiling& tiling, const MergeSpec& spec) {
   std::vector<float> output(static_cast<std::size_t>(element_count(tiling.output())));
   Merger merger(tiling, spec, view(output.data(), tiling.output()));
@@ -266,7 +266,8 @@ std::vector<float> merge_of_indices(const Tiling& tiling, const MergeSpec& spec)
   return output;
 }
 
-/// Returns the tile from which a selection takes the element (y, x), by the definition; -1 if there is none.
+/// Returns the tile from which the reduction first, last or center takes element (y, x), by the definition; -1 if there is
+/// none.
 std::int64_t selected_tile(const Tiling& tiling, const MergeSpec& spec, std::int64_t y, std::int64_t x) {
   const std::int64_t at[] = {y, x};
   const auto covers = [&](const Tile& tile) {
@@ -274,7 +275,7 @@ std::int64_t selected_tile(const Tiling& tiling, const MergeSpec& spec, std::int
       if (at[i] < tile.spans[i].write.begin || at[i] >= tile.spans[i].write.end) return false;
     return true;
   };
-  // Twice the distance along an axis between the middle of the element and the middle of the whole tile.
+  // Returns twice the distance along axis i between the middle of the element and the middle of the tile.
   const auto distance = [&](const Tile& tile, int i) {
     return std::abs(2 * at[i] + 1 - 2 * tile.spans[static_cast<std::size_t>(i)].start - tiling.result()[i]);
   };
@@ -317,7 +318,7 @@ TEST(MergeValues, SelectionsTakeTheTileThatTheDefinitionNames) {
 TEST(MergeSelection, ATileWithoutWeightIsNotSelected) {
   const Tiling tiling(TilingSpec{.shape = {9}, .tile = {5}, .overlap = 1});
   const std::vector<float> left(5, 1), right(5, 3);
-  // Two tiles give the element, but only the tile with a weight there counts.
+  // Both tiles have element 4, but only tiles with a weight above 0 there count.
   const struct {
     Reduce reduce;
     std::vector<double> weights;
@@ -340,7 +341,7 @@ TEST(MergeSelection, ATileWithoutWeightIsNotSelected) {
   }
 }
 
-/// Returns the mean of an element that two tiles give, each with the weight 1.
+/// Returns the mean of an element that is `a` in one tile and `b` in another, each with the weight 1.
 std::uint16_t mean_of_two(DType dtype, std::uint16_t a, std::uint16_t b) {
   const Tiling tiling(TilingSpec{.shape = {40}, .tile = {30}, .overlap = 20});
   MergeSpec spec;
@@ -364,8 +365,8 @@ TEST(MergeValues, MeansOfShortFloatsAreRoundedToNearestEven) {
   };
   for (const auto& [dtype, a, b, mean] :
        {Case{DType::float16, 0x3C00, 0x4000, 0x3E00},   // 1 and 2: 1.5
-        Case{DType::float16, 0x3C00, 0x3C01, 0x3C00},   // in the middle: the even one, below
-        Case{DType::float16, 0x3C01, 0x3C02, 0x3C02},   // above
+        Case{DType::float16, 0x3C00, 0x3C01, 0x3C00},   // halfway: the even neighbour, below
+        Case{DType::float16, 0x3C01, 0x3C02, 0x3C02},   // halfway: the even neighbour, above
         Case{DType::float16, 0x0001, 0x0002, 0x0002},   // subnormal
         Case{DType::float16, 0x7BFF, 0x7BFF, 0x7BFF},   // the largest: the sum is beyond float16
         Case{DType::float16, 0xC200, 0x3C00, 0xBC00},   // -3 and 1: -1

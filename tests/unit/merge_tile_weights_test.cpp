@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares weights of single tiles with the definition, and tests the reduction of a spec without reduction.
+// Compares merges of tiles that have weights of their own with the definition. Tests which reduction a spec without one
+// gets.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ class Weighed {
       values.push_back(numbers<float>(element_count(extents), -10, 10));
       Dims own = extents;
       for (int axis = 0; axis < own.size(); ++axis)
-        if (own_ == Own::some_zero && random_() % 3 == 0) own[axis] = 1;  // holds along this axis
+        if (own_ == Own::some_zero && random_() % 3 == 0) own[axis] = 1;  // one weight for the whole axis
       shapes.push_back(own);
       weights.push_back(numbers<double>(element_count(own), 0.01, 9));
       for (double& weight : weights.back()) {
@@ -89,7 +90,7 @@ class Weighed {
     return list;
   }
 
-  /// Adds a tile's contributions to the expected merge, by the definition.
+  /// Adds a tile's contribution to each element of the expected merge, by the definition.
   void count(const Tile& tile, const Dims& extents) {
     const Dims axes = tiling.axes_in(extents.size());
     const Dims shape = tiling.output_shape(merge_.channels);
@@ -206,7 +207,7 @@ TEST(TileWeights, ZeroLeavesElementsOut) {
     two.merger.finish();
     EXPECT_EQ(two.output[2], 30) << word_of(reduce);
   }
-  // The last tile is refused if an element would have no value; the tile may be added again.
+  // The last tile is refused if it leaves an element without a value. The tile may then be added again with other weights.
   for (const bool is_left_last : {false, true}) {
     Two two(spec_of(Reduce::mean));
     const std::int64_t last = is_left_last ? 0 : 1;
@@ -309,7 +310,7 @@ TEST(TileWeights, CountWhileTheirTileWaits) {
                   std::to_string(plain + 31) + " bytes, expected a number as weight, or " + std::to_string(plain + 32) +
                   " bytes");
     tight.add(0, {.number = 2});
-    tight.add(1, weights);  // no element waits for this tile
+    tight.add(1, weights);  // the last tile never waits, so its weights need no memory
     tight.merger.finish();
   }
 }

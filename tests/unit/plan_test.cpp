@@ -95,7 +95,7 @@ TEST(Plan, RefusesNullAndOverlappingDataAtRunTime) {
 
 TEST(Plan, RunsInTheScratchThatItAsksForAndRefusesLess) {
   Large large;
-  large.op.accumulate = true;  // onto zeros: accumulators lie in scratch memory
+  large.op.accumulate = true;  // the image is zero; sums added to it need accumulators in scratch memory
   const Plan plan = large.plan();
   CallableExecutor two(2, [](std::int64_t pieces, const auto& task) {
     for (std::int64_t i = 0; i < pieces; ++i) task(i);
@@ -214,7 +214,7 @@ constexpr auto reference_type<std::int32_t> = reference::DType::int32;
 template <>
 constexpr auto reference_type<std::int16_t> = reference::DType::int16;
 
-/// Expects run() to agree with the reference for ascending numbers; `reversed`: through a source with reversed strides.
+/// Expects run() to agree with the reference for ascending numbers. With `reversed`, the source has reversed strides.
 template <class T, class Op>
 void expect_the_formula(const Op& op, const reference::Arguments& arguments, const Dims& shape, bool reversed = false) {
   std::vector<T> src = numbers<T>(element_count(shape));
@@ -266,8 +266,8 @@ TEST(RecentPlan, IsNotThatOfAnotherOperatorWithTheSameShapes) {
   for (int round = 0; round < 2; ++round) {
     run(Unfold{.kernel_size = 2, .stride = 2, .positions = Positions::grid}, image, view(unfolded.data(), {1, 8, 2, 2}));
     run(SpaceToDepth{.block = 2}, image, view(deep.data(), {1, 8, 2, 2}));
-    EXPECT_EQ(unfolded[4], 2.0f);  // channel by channel
-    EXPECT_EQ(deep[4], 17.0f);     // tap by tap
+    EXPECT_EQ(unfolded[4], 2.0f);  // the elements of a patch channel by channel
+    EXPECT_EQ(deep[4], 17.0f);     // the elements of a block tap by tap
     run(Copy{}, view(src.data(), {1, 4, 8}), view(moved.data(), {1, 4, 8}));
     EXPECT_EQ(moved[8], 9.0f);
     run(Reorder{.kernel_size = {2}}, view(src.data(), {1, 4, 8}), view(moved.data(), {1, 4, 8}));
@@ -275,7 +275,7 @@ TEST(RecentPlan, IsNotThatOfAnotherOperatorWithTheSameShapes) {
   }
 }
 
-/// Returns the elements of a result of shape `shape` for ascending numbers.
+/// Runs the operator on ascending numbers, and returns the elements of the result, which has the shape `shape`.
 template <class Op>
 std::vector<float> result_of(const Op& op, const Dims& data, const Dims& shape) {
   const std::vector<float> src = numbers<float>(element_count(data));
@@ -304,7 +304,7 @@ TEST(RecentPlan, TellsApartEveryKindOfMember) {
   }
 }
 
-/// Returns the bits of unfold's first element for a window in the padding.
+/// Returns the bits of unfold's first element, which lies in the padding, for a padding of `value`.
 std::uint32_t bits_of_fill(double value) {
   const std::vector<float> src = numbers<float>(4);
   std::vector<float> out(static_cast<std::size_t>(4 * 9));

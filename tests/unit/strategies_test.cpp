@@ -36,7 +36,7 @@ TEST(Strategies, EveryOneIsReachedByAProblemOfTheBenchmark) {
     if (line.empty() || line.front() == '#') continue;
     SCOPED_TRACE(line);
     const std::string problem = line.substr(line.find_first_not_of(' ', line.find(' ')));
-    for (const kernels::Store store : {kernels::Store::plain, kernels::Store::past_cache}) {  // whatever the cache
+    for (const kernels::Store store : {kernels::Store::plain, kernels::Store::past_cache}) {  // with a cache of any size
       engine::force({.store = store});
       reached.emplace(strategy_of(parse_problem(problem)), problem);
     }
@@ -44,14 +44,14 @@ TEST(Strategies, EveryOneIsReachedByAProblemOfTheBenchmark) {
   engine::force({});
   const std::vector<std::string_view> names = engine::strategy_names();
   for (const std::string_view name : names) {
-    if (name == "nothing") continue;  // has nothing to run
+    if (name == "nothing") continue;  // the strategy for problems without elements
     EXPECT_TRUE(reached.contains(std::string(name))) << name << " is reached by no line of bench/problems.txt";
   }
   for (const auto& [name, problem] : reached)
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name << " is no row of the table: " << problem;
 }
 
-/// Tests that a run needs scratch memory for a stage, a brick or a band, but never for a copy of a tensor.
+/// Tests that no plan needs scratch memory for a copy of a whole tensor.
 TEST(Strategies, NeedLessThanTwoMegabytesOfScratchMemory) {
   std::ifstream file(PATCHFOLD_PROBLEMS);
   ASSERT_TRUE(file) << PATCHFOLD_PROBLEMS;

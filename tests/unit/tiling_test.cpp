@@ -38,7 +38,7 @@ TEST(TilingLayout, TilesBeginAtMultiplesOfAlign) {
   const Tiling tiling(TilingSpec{.shape = {30, 29}, .tile = {12, 12}, .overlap = 4, .align = {4, 2}});
   ASSERT_EQ(tiling.grid(), (Dims{4, 4}));
   EXPECT_EQ(tiling.span(0, 2).read, (Span{16, 28}));
-  EXPECT_EQ(tiling.span(0, 3).read, (Span{20, 30}));  // 18 is no multiple of 4
+  EXPECT_EQ(tiling.span(0, 3).read, (Span{20, 30}));  // without `align` it begins at 18, which is no multiple of 4
   EXPECT_EQ(tiling.span(0, 3).extent, 12);
   EXPECT_EQ(tiling.span(0, 3).write, (Span{20, 30}));
   EXPECT_EQ(tiling.span(1, 3).read, (Span{18, 29}));
@@ -46,7 +46,7 @@ TEST(TilingLayout, TilesBeginAtMultiplesOfAlign) {
   EXPECT_EQ(plain.span(0, 3).read, (Span{18, 30}));
   EXPECT_EQ(Tiling(TilingSpec{.shape = {30, 29}, .tile = {12, 12}, .overlap = 4, .align = 1}).to_json(), plain.to_json());
   EXPECT_NE(tiling.to_json().find("\"result\": [12, 12], \"align\": [4, 2], \"output\""), std::string::npos);
-  const Tiling uneven(TilingSpec{.shape = {41}, .tile = {14}, .stride = 8, .align = 8});  // as nets without padding need them
+  const Tiling uneven(TilingSpec{.shape = {41}, .tile = {14}, .stride = 8, .align = 8});  // the tile is no multiple of align
   EXPECT_EQ(uneven.span(0, 4).read, (Span{32, 41}));
 }
 

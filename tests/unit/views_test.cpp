@@ -41,7 +41,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// A replacement for std::mdspan with two axes, the first with any stride.
+/// A stand-in for std::mdspan with two axes, the first with any stride.
 template <class T>
 struct Matrix {
   struct Mapping {
@@ -60,7 +60,7 @@ struct Matrix {
   Mapping mapping() const { return {pitch}; }
 };
 
-/// A replacement for DLPack's DLTensor.
+/// A stand-in for DLPack's DLTensor.
 struct Dl {
   struct Device {
     int device_type = 1;
@@ -174,7 +174,7 @@ Status copy(const ConstTensorView& from, const TensorView& to) {
 }
 
 TEST(Overlap, IsOfElementsAndNotOfRanges) {
-  // In pixels of six channels, the first three channels are copied to the last three, like a concatenation in place.
+  // In pixels of six channels, the first three channels are copied onto the last three, as a concatenation in place does.
   std::vector<float> pixels(4 * 5 * 6);
   for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<float>(i);
   const Dims shape{1, 3, 4, 5}, strides{0, 1, 30, 6};
@@ -211,7 +211,7 @@ TEST(Overlap, OfWindowsCountsAllTheirElements) {
   EXPECT_EQ(run(10), Status::overlap);
 }
 
-/// Returns the bytes of a view's elements, counted from the beginning of its memory.
+/// Returns the bytes that a view's elements occupy, as offsets from `memory`.
 std::set<std::ptrdiff_t> bytes_of(const ConstTensorView& view, const std::uint8_t* memory) {
   std::set<std::ptrdiff_t> bytes;
   Dims index = Dims::filled(view.shape.size(), 0);
@@ -231,7 +231,8 @@ TEST(Overlap, IsNeverMissedAndCopiesBesideItAreRight) {
   for (int i = 0; i < 5000; ++i) {
     const Dims shape{draw(1, 9), draw(1, 4), draw(1, 4)};
     const auto any_view = [&] {
-      // The destination must nest, so the strides are strides of a box in a larger box, with axes in any order.
+      // No two elements of a destination may share memory. So each stride steps over the whole extent of the axis below it,
+      // as in a box cut from a larger box. The order of the axes is random.
       std::array<int, 3> order{0, 1, 2};
       std::ranges::shuffle(order, random);
       TensorView view{memory.data() + 2048 + draw(-40, 40), shape, Dims::filled(3, 0), DType::uint16, 2};

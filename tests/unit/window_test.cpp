@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the arithmetic of one window with walks over all positions and taps. Tests the nearest word to a mistyped word.
+// Compares the arithmetic of one window with walks over all positions and taps. Tests which known word is nearest to a
+// mistyped word.
 #include "engine/window.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,8 @@ std::int64_t walked_source(PaddingMode mode, std::int64_t n, std::int64_t c) {
   std::int64_t direction = 1;
   const std::int64_t steps = c < 0 ? -c : c;
   if (mode == PaddingMode::edge) return c < 0 ? 0 : std::min(c, n - 1);
-  // The modes symmetric, reflect and wrap continue in the same way before the image, shifted by the first step.
+  // In the modes symmetric, reflect and wrap, the coordinates repeat with a period, so a walk forwards also tells those
+  // before the image.
   std::vector<std::int64_t> forward;
   for (std::int64_t i = 0; i <= steps + 2 * n; ++i) {
     forward.push_back(at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Examples of the dialects that are no lines of vectors.txt: types of shape inputs, cases by formula, modes, large images.
+// Examples of the dialects that vectors.txt cannot state: types of shape inputs, cases by formula, modes, and large images.
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {
@@ -112,7 +112,7 @@ TEST(OpenvinoExtractImagePatchesTypeProp, not_supported_padding) {
   expect_error(ExtractImagePatches{{3, 3}, {5, 5}, {1, 1}}, image, {ErrorCode::missing}, {"auto_pad"});
 }
 
-// Patches whose last tap lies inside, or, with SAME, that start inside an image of this extent.
+// Returns the number of patches whose last tap lies inside an image of this extent; with SAME, of those whose start does.
 std::int64_t patches(std::int64_t extent, std::int64_t size, std::int64_t rate, std::int64_t stride, AutoPad pad) {
   std::int64_t count = 0;
   const auto last_tap = pad == AutoPad::valid ? (size - 1) * rate : 0;
@@ -152,7 +152,7 @@ TEST(OnnxDepth, unknown_modes_are_refused) {
                             {"CDR", "DCR", "CRD"});
 }
 
-// Keras multiplies by ones and zeros, and infinity times zero is NaN.
+// Tests that an infinity stays in its place. Keras itself multiplies by ones and zeros, and infinity times zero is NaN.
 TEST(KerasExtractPatches, an_infinity_stays_in_its_place) {
   constexpr std::uint32_t inf = 0x7f800000, one = 0x3f800000, nan = 0x7f800001;
   expect_same<std::uint32_t>(ExtractPatches{.size = 2}, DType::float32, {1, 2, 4, 1},
@@ -162,7 +162,7 @@ TEST(KerasExtractPatches, an_infinity_stays_in_its_place) {
                              {one, inf, nan, one});
 }
 
-// 4 x 512 x 512, kernel 5, SAME: patches of ones, so every pixel counts the patches that cover it.
+// Folds patches of ones to 4 x 512 x 512 with kernel 5 and SAME, so every pixel counts the patches that cover it.
 TEST(TensorflowExtractImagePatches, ConstructGradientWithLargeImages) {
   const Dims patches = {4, 512, 512, 25};
   const Fold gradient = {.output_size = {512, 512},
@@ -182,7 +182,8 @@ TEST(TensorflowExtractImagePatches, ConstructGradientWithLargeImages) {
   expect_values(gradient, patches, Ints(4 * 512 * 512 * 25, 1), {4, 512, 512, 1}, expected, type);
 }
 
-// Images of more than 2^24 elements, whose indices float32 cannot hold: 25 patches of 2 x 2 far apart, zeros elsewhere.
+// Expects the fold of 25 patches of 2 x 2, far apart, in an image of more than 2^24 elements, whose indices float32 cannot
+// hold. All other pixels are zero.
 void expect_far_patches(std::int64_t extent, std::int64_t stride) {
   const auto columns = iota({4, 25});
   const Dims shape = {1, 1, extent, extent};

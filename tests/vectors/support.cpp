@@ -18,7 +18,7 @@ constexpr std::array numeric = {int8,   int16,  int32,    int64,   uint8,   uint
 constexpr std::array summable = {boolean, int8,     int16,   int32,   int64,   uint8,     uint16,    uint32,
                                  uint64,  bfloat16, float16, float32, float64, complex64, complex128};
 
-// Rounds to nearest even to `digits` significant bits with exponents from `lowest`.
+// Returns the value rounded to nearest even, to `digits` significant bits, but no finer than 2^lowest.
 double round_to(double value, int digits, int lowest) {
   if (value == 0) return value;
   int exponent = 0;
@@ -104,7 +104,7 @@ void compare(const std::string& what, const Bytes& got, const Bytes& expected, s
   ADD_FAILURE() << what << ": output element " << element << text;
 }
 
-// Runs `body`; an Error that escapes is a failure of this problem only.
+// Runs `body`; an Error that it throws is a failure of the test.
 template <class F>
 void guarded(const std::string& what, F&& body) {
   try {
@@ -114,7 +114,7 @@ void guarded(const std::string& what, F&& body) {
   }
 }
 
-// A mismatch of counts states the rule, what was given and what was expected.
+// Returns whether an error with this code must state the rule, what was given and what was expected.
 bool states_all(ErrorCode code) {
   return code == ErrorCode::position_count || code == ErrorCode::divisible || code == ErrorCode::rank ||
          code == ErrorCode::length;

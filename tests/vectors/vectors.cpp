@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the vectors of a file, written as vectors.txt says, in the library and in the reference; the lines of one name are one test.
+// Tests the vectors of a file, in the form that vectors.txt describes, in the library and in the reference. The lines of one
+// name are one test.
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -21,7 +22,7 @@ std::vector<std::string> split(const std::string& text, std::string_view separat
   return parts;
 }
 
-/// Returns the numbers of "1 5..8", which are 1 5 6 7 8.
+/// Returns the numbers of a text; "1 5..8" is 1 5 6 7 8.
 Ints numbers(const std::string& text) {
   Ints values;
   std::istringstream words(text);
@@ -33,7 +34,7 @@ Ints numbers(const std::string& text) {
   return values;
 }
 
-/// Returns the problems of "unfold 1x3x4 k{2|3} s{1|2}": with k2 s1, k2 s2, k3 s1 and k3 s2.
+/// Returns the problems of a text with alternatives. "unfold 1x3x4 k{2|3} s{1|2}" has four: k2 s1, k2 s2, k3 s1 and k3 s2.
 std::vector<std::string> alternatives(const std::string& text) {
   const auto open = text.find('{'), close = text.find('}');
   if (open == std::string::npos) return {text};
@@ -56,7 +57,7 @@ Ints by_reference(const ProblemText& problem, const Ints& data) {
   const reference::Array array{
       {problem.shape.begin(), problem.shape.end()}, reference::DType::int64, 8, encode(DType::int64, data)};
   auto arguments = patchfold::testing::reference_arguments(problem.arguments);
-  for (auto& [name, value] : arguments)  // no text tells an empty list of pairs from one of numbers
+  for (auto& [name, value] : arguments)  // as a text, an empty list of pairs is one of numbers
     if ((name == "paddings" || name == "crops") && value == reference::Value(reference::List{})) value = reference::Pairs{};
   const auto made = reference::run(std::string(find_operator(problem.op).name), array, arguments);
   Ints values(made.bytes.size() / 8);
@@ -65,7 +66,7 @@ Ints by_reference(const ProblemText& problem, const Ints& data) {
   return values;
 }
 
-/// Returns the numbers as they stand in vectors.txt.
+/// Returns the numbers as a text in the form of vectors.txt.
 std::string text_of(const Ints& values) {
   std::string text;
   for (const auto value : values) text += " " + std::to_string(value);
@@ -79,7 +80,7 @@ Dims extents_of(const std::string& text) {
   return extents;
 }
 
-/// Expects that the arguments or the operator refuse the problem, as "refused CODE,CODE: WORD; WORD" says.
+/// Expects that the arguments or the operator refuse the problem, as `result` says: "refused CODE,CODE: WORD; WORD".
 void expect_refused(const ProblemText& problem, const std::string& result) {
   std::vector<ErrorCode> codes;
   const auto colon = result.find(": ");

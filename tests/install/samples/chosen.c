@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For a library with unfold and fold of float32 only: runs both, and checks the errors of operators that are left out. */
+/* Runs unfold and fold with a library that has only these, for float32, and checks the errors of operators that are left
+ * out. */
 #include <patchfold/patchfold.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +31,7 @@ int main(void) {
 
   expect(pf_run("unfold", attributes, 2, &images, 1, &matrix, NULL) == PF_OK, "unfold runs");
   expect(pf_run("fold", attributes, 3, &matrix, 1, &sums, NULL) == PF_OK, "fold runs");
-  for (int i = 0; i < 72; ++i) { /* a pixel lies in as many patches as the 3 x 3 pixels around it have pixels of the image */
+  for (int i = 0; i < 72; ++i) { /* a pixel lies in as many patches as the image has pixels in the 3 x 3 around it */
     const int y = i / 6 % 6, x = i % 6;
     const int rows = 3 - (y == 0) - (y == 5), all = rows * (3 - (x == 0) - (x == 5));
     expect(again[i] == image[i] * (float)all, "fold adds what unfold copied");
