@@ -111,7 +111,7 @@ COMMON = {"empty data", "NaN", "Inf", "-0.0", "extreme integers"}
 
 
 def required(op: str, dtypes: set[str]) -> set[str]:
-    """Returns the features that the problems of an operator, over all given element types, must cover."""
+    """Returns the features that must occur in the problems of an operator, if a run has problems of these element types."""
     needed = facts_of(op).shows | COMMON
     kinds = {kind_of(dtype) for dtype in dtypes}
     if "integer" not in kinds:

@@ -52,7 +52,7 @@ def data(shape: tuple[int, ...]) -> Any:
 
 
 def same(got: Any, expected: Any, *spec: Any) -> None:
-    """Compares an array with a NumPy array, and its sharding with the names of mesh axes for its first axes."""
+    """Compares an array with a NumPy array, and its sharding with `spec`: the mesh axes that shard its first axes."""
     np.testing.assert_array_equal(np.asarray(got), expected, strict=True)
     assert got.sharding.is_equivalent_to(NamedSharding(got.sharding.mesh, P(*spec)), got.ndim), got.sharding
 
