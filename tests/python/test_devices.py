@@ -8,7 +8,7 @@ from patchfold._arrays import devices
 
 
 class Stub:
-    """An array of NumPy that claims to lie on CUDA's device type, 2. ``knows``: the parameters of __dlpack__."""
+    """An array of NumPy that claims to lie on CUDA's device type, 2. Its __dlpack__ accepts the parameters `knows`."""
 
     def __init__(self, array, knows=("max_version", "dl_device", "copy")):
         self.array, self.knows, self.asked = array, knows, []

@@ -37,7 +37,7 @@ def wrong_elements(y, model, reduce, fill):
         return [at for at in wrong if not (fill != fill and y[at] != y[at] and not model.terms(at))]
     wrong = []
     for at in np.ndindex(y.shape):
-        if reduce in SELECTIONS:  # of all terms, those without data among them
+        if reduce in SELECTIONS:  # selections take one of all terms, with data or without
             value = Merge.selected(model.all, at, reduce) if model.all.terms(at) else fill
             value = fill if is_empty(value, model.nodata) else value
         else:
@@ -153,7 +153,7 @@ def blur(tile, size=9):
 
 @pytest.mark.parametrize("rules", [{"reduce": "center"}, {"window": "hann"}, {"reduce": "max"}])
 def test_a_blur_keeps_the_elements_without_data(rules):
-    """Blends of overlaps gave values to 2.4 % of the elements without data."""
+    """Checks that blending overlaps gives no value to elements without data."""
     rng = np.random.default_rng(0)
     x = rng.random((90, 110))
     x[rng.random(x.shape) < 0.3] = -9

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of ONNX Runtime with patchfold's operators: every operator and element type, open shapes, threads, and errors.
 
-Tests its library with a stand-in for the runtime that loads it, too.
+Other tests load the library into a stand-in for the runtime.
 """
 
 import ctypes

@@ -137,7 +137,7 @@ def test_split_is_numpy_pad_and_slices(problem, kind, mode):
         return
     t = patchfold.Tiling(shape, tile, **arguments, padding_mode=mode)
     if mode == "reflect" and arguments["tail"] == "pad" and 1 in [shape[axis] for axis in t.axes]:
-        return  # NumPy repeats the element, as for edge: see the rulings of unfold
+        return  # on an axis of one element, NumPy repeats it, as for edge: see the rulings of unfold
     x = random_bits(shape, kind)
     whole = [(0, 0)] * len(shape)
     for axis, one in zip(t.axes, model, strict=True):

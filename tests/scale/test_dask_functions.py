@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that a run goes on with the same function only: which changes of a function are seen, and which do not matter."""
+"""Tests that a run is continued with the same function only: which changes of a function count, and which do not."""
 
 import importlib
 import os

@@ -58,7 +58,7 @@ def contrast(one, other):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_marks_do_not_need_colours(visit, theme):
-    """Checks that marks differ in lightness from other elements; linked elements have a frame and bold numbers."""
+    """Checks that marked elements differ from others in lightness, and linked ones by a frame and bold numbers."""
     visit.open({"theme": theme, "chosen": {"side": "columns", "index": 4}})
     styles = {
         name: visit.page.evaluate(
