@@ -36,7 +36,7 @@ def picture() -> Array:
 
 
 def starts(extent: int) -> list[int]:
-    """Returns the first elements of the tiles: at equal distances, with the last tile shifted back inside."""
+    """Returns where tiles begin along an axis: at equal distances, with the last tile shifted back inside."""
     return [*range(0, extent - TILE, STRIDE), extent - TILE]
 
 
