@@ -19,8 +19,8 @@ SHORTEST = 0.002  # seconds; shorter work is repeated within a round
 WARM_UPS, FEW_PAGES = 20, 64
 PAUSE = 0.005  # seconds before a piece of work, in which the threads of the piece before go to sleep
 ENVIRONMENT = {
-    # Lets systems that allocate each result reuse the memory of the last one, without new pages from the kernel. malloc keeps
-    # no small blocks in between, which would move each result to a new place.
+    # Lets systems that allocate each result reuse the memory of the last one, without new pages from the kernel. malloc
+    # keeps no small blocks there, which would move each result to a new place.
     "GLIBC_TUNABLES": f"glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold={1 << 40}:glibc.malloc.tcache_count=0",
     # NumPy requests no large pages, so that all systems get pages of the size that `patchfold bench` uses.
     "NUMPY_MADVISE_HUGEPAGE": "0",

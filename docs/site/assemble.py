@@ -32,7 +32,7 @@ HEADERS = """The public headers, from their comments, in the order in which they
 `patchfold/patchfold.h`, C++ programs `patchfold/patchfold.hpp`, which includes all headers that end in `.hpp`.
 Guides: [embedding](../embedding.html), [the C interface](../c-abi.html)."""
 INDEX = "docs/site/index.md"
-ERRORS, MADE = "src/tensor/error.cpp", "docs/errors.md"  # the catalogue, and the page of docs/ that stands for it in the site
+ERRORS, MADE = "src/tensor/error.cpp", "docs/errors.md"  # the catalogue, and the page that the site has of it
 FENCE = re.compile(r"^(```+)[^\n]*\n.*?^\1$", re.M | re.S)
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\])\(([^)\s]+)\)")
 

@@ -22,9 +22,9 @@ from pathlib import Path
 
 RECIPES = {"debian": "control", "vcpkg": "portfile.cmake", "conan": "conanfile.py", "conda": "recipe.yaml", "homebrew": "patchfold.rb",
            "nix": "package.nix"}
-# The names by which CMake's find_package and cmake/highway.cmake look for libraries of scripts/dependencies.json.
+# Libraries of scripts/dependencies.json, by the names with which find_package and cmake/highway.cmake look for them.
 FOUND_AS = {"TBB": "oneTBB", "PNG": "libpng", "JPEG": "libjpeg-turbo", "ZLIB": "zlib", "TIFF": "libtiff"}
-# Packages of find_package that are no dependencies: compilers bring them, or another library contains them.
+# Names in find_package that are no dependencies of the recipes: compilers bring them, or another library contains them.
 NO_LIBRARIES = {"Threads", "Python", "Python3", "nanobind", "OpenVINO", "liblzma", "zstd", "tiff"}
 # Libraries that libtiff needs if scripts/dependencies builds it.
 THROUGH_TIFF = {"zstd", "xz"}
@@ -39,7 +39,7 @@ def only(pattern, text, flags=re.M):
 
 
 class Tree:
-    """The project's facts: dependencies, version, licence, options."""
+    """The facts of the project that recipes must have: dependencies, version, licence, options."""
 
     def __init__(self, root):
         self.root, self.faults = root, []
