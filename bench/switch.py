@@ -113,7 +113,7 @@ def spent(case: str, x: torch.Tensor, window: int, ours: bool) -> float:
 def hand_pages_back() -> None:
     """Makes malloc return freed blocks to the system at once, so that every page of a run is counted."""
     libc = ctypes.CDLL(None)
-    if hasattr(libc, "malloc_trim"):  # glibc
+    if hasattr(libc, "malloc_trim"):  # the C library is glibc
         mmap_threshold = -3
         libc.mallopt(mmap_threshold, 1 << 16)
         libc.malloc_trim(0)

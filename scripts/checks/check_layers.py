@@ -6,8 +6,8 @@ usage: scripts/checks/check_layers.py [--root FOLDER] [--print | --check-docs | 
 
   (nothing)      checks every source file; exits with 1 and one line per fault if there is one
   --print        prints the pictures of the rooms, as docs/design.md shows them
-  --check-docs   fails if the block between the markers in docs/design.md holds other pictures
-  --write-docs   puts the pictures there
+  --check-docs   fails if the block between the markers in docs/design.md does not hold these pictures
+  --write-docs   writes the pictures into this block
   --root FOLDER  the tree to check (default: the tree that holds this script)
 """
 import argparse

@@ -4,9 +4,9 @@
 
 usage: scripts/checks/check_recipes.py [--root FOLDER]
 
-  table         packaging/dependencies.json names the libraries that CMake looks for, of scripts/dependencies.json
-  dependencies  each recipe names these libraries by its system's names, all of them and no others; Debian's those of
-                scripts/packages.txt, and a recipe that builds the Python package what pyproject.toml asks for
+  table         packaging/dependencies.json names those libraries of scripts/dependencies.json that CMake looks for
+  dependencies  each recipe names all these libraries by its system's names, and no others; Debian's recipe names them as
+                scripts/packages.txt does, and a recipe of the Python package names what pyproject.toml requires
   facts         version, licence, home, one-line description and the place of the source archive
   options       a recipe sets only options that CMakeLists.txt has, and builds no tests and no examples
   checksums     no recipe of the tree has a checksum: scripts/release fills them in

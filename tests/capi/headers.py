@@ -4,7 +4,7 @@
 usage: headers.py --cc COMPILER.. --cxx COMPILER.. --cpp [--dlpack FOLDER]
 
   (nothing)  the C headers: as C99 to the newest C, and as C++11 to C++20 without exceptions and RTTI
-  --cpp      the C++ headers instead: as C++20 with many warnings; before C++20 the first message of each says what it needs
+  --cpp      the C++ headers instead: as C++20 with many warnings; as an older C++ the first error must ask for C++20
 """
 import argparse
 import re

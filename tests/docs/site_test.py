@@ -8,7 +8,7 @@ usage: site_test.py [--no-browser] [--external] SITE [ROOT]
   alone       no page loads a file from another site; links to other sites are https or a source's address
   pictures    every picture exists and has a description in words
   clean       no comment and no unread markup is left in the text
-  complete    with ROOT: each page of docs/, header, module, operator and public name of the package has its place
+  complete    with ROOT: the site has each page of docs/, header, module, operator and public name of the package
   search      in a browser, from the disk: words are found, and their results lead to existing places
   external    with --external: links to other sites are answered, unless the other site cannot be reached
 

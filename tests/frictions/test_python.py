@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of first attempts of new users of the Python package, which failed before."""
+"""Tests of calls of the Python package that new users try first, and that once failed."""
 
 import copy
 import inspect

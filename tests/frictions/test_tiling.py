@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of problems of users with tiles and merging, one test for each problem."""
+"""Tests of problems that users had with tiles and merging, one test for each problem."""
 
 import copy
 import itertools

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of problems of users with sources of tiles and outputs: files, stores and data sets of rasterio."""
+"""Tests of problems that users had with the inputs and outputs of tilings: files, stores and data sets of rasterio."""
 
 import itertools
 from fractions import Fraction

@@ -30,7 +30,7 @@ def moods_of(dtype: str) -> tuple[str, ...]:
 
 
 def fill(dtype: str, shape: tuple[int, ...], mood: str, seed: int) -> Array:
-    """Returns an array of the type; equal arguments give equal bits."""
+    """Returns an array of the type, with values of the kind `mood` (one of moods_of). Equal arguments give equal bits."""
     random = numpy.random.default_rng([seed, *mood.encode()])
     target = DTYPES[dtype]
     count = math.prod(shape)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The features of problems. A run must cover the features that its operators require."""
+"""Finds the features of problems, and lists the features that must occur in a run."""
 
 from math import prod
 from typing import Any

@@ -107,7 +107,7 @@ def test_traceable_rule_is_the_librarys(name: str) -> None:
 
 
 def symbolic(mode: FakeTensorMode, sizes: list[int]) -> Any:
-    """Returns a tensor with a symbol for each size, except 0 and 1."""
+    """Returns a fake tensor whose sizes are symbols, except for sizes of 0 and 1."""
     dynamic = StatelessSymbolicContext(dynamic_sizes=[DimDynamic.DYNAMIC] * len(sizes))
     source = ConstantSource("input")
     return mode.from_tensor(torch.empty(sizes), symbolic_context=dynamic, source=source)

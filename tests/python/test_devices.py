@@ -84,7 +84,7 @@ def test_results_on_a_gpu_are_taken_where_they_are(stub):
     y = patchfold.apply_tiled(network, x, (16, 16), overlap=4, progress=False)
     assert np.array_equal(y, np.sqrt(x))
     if stub is Stub:
-        assert all(len(result.asked) == 1 for result in network.results)  # one copy of each result
+        assert all(len(result.asked) == 1 for result in network.results)  # each result was copied once
 
 
 def test_stacks_on_a_gpu_are_copied_tile_by_tile():

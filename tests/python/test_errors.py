@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of wrong calls: the exact message and class of the error, for every function, argument and mistake.
+"""Tests of wrong calls: the exact message and class of the error, for every function, argument and kind of mistake.
 
-A message is "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED". This file makes half of the wrong calls: each kind
-of argument has wrong values, each array has wrong arrays. Calls that depend on shapes are in the folder `wrong_calls`.
+A message is "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED". This file makes the calls that do not depend on
+shapes: wrong values for each kind of argument, and wrong arrays. All other calls are in the folder `wrong_calls`.
 """
 
 import inspect

@@ -23,7 +23,7 @@ PROGRAMS = sorted(path.stem for path in GALLERY.glob("*.py") if path.stem not in
 
 
 def run(name: str, folder: Path) -> dict[str, Any]:
-    """Returns the names of a program that has written its picture to the folder."""
+    """Runs a program, which writes its picture to the folder. Returns the program's variables by name."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", [name, str(folder)])
         return runpy.run_path(str(GALLERY / f"{name}.py"))

@@ -147,7 +147,7 @@ def test_named_map_is_the_operator_it_came_from(seed):
 
 @pytest.mark.parametrize("seed", range(150))
 def test_inspect_and_explain_order_agree_on_blocks(seed):
-    """Splits axes, permutes the parts and joins some. explain_order must name every such map, and inspect agree or pass."""
+    """Splits axes, permutes the parts and joins some. explain_order must name each map, and as inspect does if that does."""
     draw = random.Random(seed)
     axes = [[draw.randint(2, 3)] for _ in range(draw.randint(0, 2))]
     axes += [[draw.randint(2, 3), draw.randint(2, 3)] for _ in range(draw.randint(2, 3))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the fields of GeoTIFF files that apply_tiled makes from data sets of rasterio: each field with each change."""
+"""Tests which fields of a rasterio data set the GeoTIFF file has that apply_tiled makes of it, for each change of results."""
 
 import warnings
 

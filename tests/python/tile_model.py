@@ -12,7 +12,7 @@ WINDOWS = ("ones", "linear", "hann", "cosine", "gaussian")
 TAILS = ("shift", "pad", "partial", "drop", "error")
 
 
-FINITE = (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2fnuz)  # no infinity
+FINITE = (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2fnuz)  # types without infinity
 
 
 class Refused(Exception):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenVINO's operators: their random settings, and the conditions that problems of a run must cover."""
+"""OpenVINO's operators: how their settings are drawn, and the features that must occur in a run."""
 
 from math import prod
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow's operators: their random settings, and the conditions that problems of a run must cover."""
+"""TensorFlow's operators: how their settings are drawn, and the features that must occur in a run."""
 
 import math
 from typing import Any
