@@ -6,7 +6,7 @@ usage: bench/stitching.py [--rounds N] [--threads N] [--out FILE]
 
 Systems: patchfold.Merger, the plain NumPy loop (weighted sum, sum of weights, quotient), tiler's Merger, MONAI's
 sliding_window_inference with an identity network, and TorchIO's GridAggregator. Time is given in multiples of one copy of the
-result. Memory is measured in a separate process: the peak, less the memory that the array and the tiles need.
+result. Memory is the peak of a separate process, less the memory that the array and the tiles need.
 """
 
 from __future__ import annotations

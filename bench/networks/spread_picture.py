@@ -8,7 +8,7 @@ import statistics
 from html import escape
 from typing import TypeAlias
 
-# Values of each system; and by group, by number of threads, the values of each system.
+# Spread: {system: values}. Groups: {group: {number of threads: spread}}.
 Spread: TypeAlias = dict[str, list[float]]
 Groups: TypeAlias = dict[str, dict[int, Spread]]
 

@@ -3,9 +3,9 @@
 
 usage: assemble.py ROOT FOLDER PROGRAM
 
-The pages are written for a forge, so their links change. In the site, a link to another page leads to that page, a link to a
-public header to its page of the reference, and a link to the catalogue of errors to the page that PROGRAM (`patchfold`)
-writes. A link to any other file leads to the project's repository. Comments are taken out.
+The pages are written for a forge, so their links change. In the site, a link to another page leads to that page. A link to a
+public header leads to its page of the reference, and a link to the catalogue of errors to the page that PROGRAM
+(`patchfold`) writes. A link to any other file leads to the project's repository. Comments are taken out.
 """
 
 import os

@@ -125,7 +125,7 @@ def test_mypy_takes_right_calls_and_refuses_wrong_ones(tmp_path: Path) -> None:
 
 
 def plans() -> dict[str, tuple[patchfold.Plan, Any]]:
-    """Returns plans with their arguments."""
+    """Returns {name: (plan, array that the plan takes)}."""
     image = np.random.default_rng(5).random((2, 3, 8, 9), np.float32)
     made: dict[str, tuple[str, Any, dict[str, Any]]] = {
         "lists": ("unfold", image, {"kernel_size": [3, 2], "padding": [[1, 0], [0, 1]], "value": 0.5, "order": "kernel"}),

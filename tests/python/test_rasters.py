@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests which fields of a rasterio data set the GeoTIFF file has that apply_tiled makes of it, for each change of results."""
+"""Tests which fields of a rasterio data set the GeoTIFF file of apply_tiled keeps, for each change of the results."""
 
 import warnings
 
