@@ -23,7 +23,7 @@ from table import Row, Table
 
 from dialects import definition
 
-# The number of cases that show that a system refuses every problem of a cell, as the table says.
+# The number of refused cases that suffices in a cell with the verdict "refuses".
 REFUSED_CASES = 50
 ROUNDS = 12
 SETTINGS: dict[str, Any] = {

@@ -40,7 +40,7 @@ def equal(problem: Problem, ours: Array, theirs: Array, any_nan: bool = False) -
 
 
 def within_bounds(problem: Problem, ours: Array, theirs: Array, ulps: float = 0.5) -> str | None:
-    """Returns the fault of the first float16 or bfloat16 sum, of either side, that is out of its bound; None without any.
+    """Returns the fault of the first float16 or bfloat16 sum, of either side, that exceeds its bound; None if there is none.
 
     S is the exact sum of n terms x, and y the result. patchfold adds in float32 and rounds once:
     |y - S| <= ulp(y)/2 + (n-1) * 2^-24 * sum|x| * (1 + n * 2^-24). The other system may round to the type at each of the

@@ -88,7 +88,7 @@ def _inverse(move: Callable[[Array], Array], x: Array, shape: Sequence[int]) -> 
 
 
 def depth_to_space(x: Array, block: Sequence[int], blocks_first: bool) -> Array:
-    """Inverts space_to_depth()."""
+    """Returns the array that space_to_depth() turns into x."""
     lead = x.ndim - len(block) - 1
     extents = [count * size for count, size in zip(x.shape[lead + 1 :], block, strict=True)]
     shape = (*x.shape[:lead], x.shape[lead] // prod(block), *extents)
@@ -96,7 +96,7 @@ def depth_to_space(x: Array, block: Sequence[int], blocks_first: bool) -> Array:
 
 
 def batch_to_space(x: Array, block: Sequence[int], crops: Pairs) -> Array:
-    """Inverts space_to_batch(); the crops remove what its pads added."""
+    """Returns the array that space_to_batch() turns into x, with the crops as its pads."""
     extents = [n * size - sum(crop) for n, size, crop in zip(x.shape[1:], block, crops, strict=False)]
     shape = (len(x) // prod(block), *extents, *x.shape[1 + len(block) :])
     return _inverse(lambda image: space_to_batch(image, block, crops), x, shape)

@@ -47,7 +47,7 @@ def channels_first(problem: Problem) -> bool:
 
 
 def many_blocked_axes(problem: Problem) -> bool:
-    """Returns whether more than four axes are blocked; leading and trailing axes of block 1 without pads do not count."""
+    """Returns whether blocks have more than four axes. Leading and trailing axes with block 1 and no pads do not count."""
     blocks = list(problem.attributes["block_shape"])
     pads = [any(pair) for pair in problem.attributes.get("paddings", problem.attributes.get("crops", ()))]
     plain = [block == 1 and not pad for block, pad in zip(blocks, pads, strict=False)]
@@ -141,7 +141,7 @@ def sizes_below_one(problem: Problem) -> bool:
 
 
 def signalling_nan_outside_four_or_five_axes(problem: Problem) -> bool:
-    """Returns whether SpaceToBatch moves signalling NaNs of float8_e5m2 in data without four or five axes."""
+    """Returns whether SpaceToBatch moves signalling NaNs of float8_e5m2, and the data has neither 4 nor 5 axes."""
     if max(problem.attributes["block_shape"], default=1) == 1 and not any(_entries(problem, "pads_begin", "pads_end")):
         return False
     bits = numpy.ascontiguousarray(problem.data).reshape(-1).view(numpy.uint8)
@@ -149,7 +149,7 @@ def signalling_nan_outside_four_or_five_axes(problem: Problem) -> bool:
 
 
 def minus_zero_or_signalling_nan_outside_four_or_five_axes(problem: Problem) -> bool:
-    """Returns whether float8 data, without four or five axes, has minus zeros or signalling NaNs of float8_e5m2."""
+    """Returns whether float8 data with neither 4 nor 5 axes has minus zeros, or signalling NaNs of float8_e5m2."""
     bits = numpy.ascontiguousarray(problem.data).reshape(-1).view(numpy.uint8)
     lost = (bits == 0x80) | ((bits & 0x7F == 0x7D) & (problem.dtype == "float8_e5m2"))
     return problem.data.ndim not in (4, 5) and bool(lost.any())
@@ -160,7 +160,7 @@ def empty_data_of_six_axes(problem: Problem) -> bool:
 
 
 def pads_around_nothing(problem: Problem) -> bool:
-    """Returns whether the pads of SpaceToBatch make a result with elements of empty data."""
+    """Returns whether the data of SpaceToBatch is empty, and its pads make a result that is not empty."""
     given, shape = problem.attributes, problem.data.shape
     padded = [sum(axis) for axis in zip(shape, given["pads_begin"], given["pads_end"], strict=False)]
     return empty_data(problem) and 0 not in padded

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A problem for patchfold and another system."""
+"""The problems that patchfold and another system run, and their refusals."""
 
 import hashlib
 from collections.abc import Callable, Iterable

@@ -240,7 +240,7 @@ def test_sizes_are_worked_out_without_running_text(text, value):
     assert evaluated(text, {"s77": 6}) == value
 
 
-# Results for bad files.
+# Tests of bad files.
 
 
 def archive(change=None, drop=()):

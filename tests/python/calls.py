@@ -67,7 +67,7 @@ ELSEWHERE = [spec for spec in newest() if spec not in HERE]
 
 
 def value_of(argument: ArgumentSpec, text: str) -> Any:
-    """Returns the Python value of an argument's text in a problem."""
+    """Returns the Python value of an argument's text in a problem string."""
     if argument.kind == "choice":
         return text
     if argument.kind == "boolean":

@@ -57,7 +57,7 @@ def moved(*shape_order_shape):
 
 
 def slices(shape, kernel, *, stride=1, dilation=1, pad=0, kernel_order=False):
-    """Returns im2col as Pad, one Slice for each tap, Concat, Reshape."""
+    """Returns im2col as the nodes Pad, a Slice for each tap, Concat and Reshape."""
     n, c, h, w = shape
     nodes = [node("Pad", "x pads", "p")]
     constants = {"pads": ints(0, 0, pad, pad, 0, 0, pad, pad), "axes": ints(2, 3), "steps": ints(stride, stride)}

@@ -26,8 +26,8 @@ OPERATORS = ROOT / "docs" / "operators.md"
 PAGES = {str(path.relative_to(ROOT)): path for path in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]}
 # Pages whose Python another test runs, since it needs more than a package, and the file of tests/ that reads the page.
 ELSEWHERE = {
-    "docs/runtimes.md": "python/runtime_models.py",  # a file model.onnx
-    "docs/scale.md": "scale/test_dask_operators.py",  # a cluster, which the test makes of threads
+    "docs/runtimes.md": "python/runtime_models.py",  # needs a file model.onnx
+    "docs/scale.md": "scale/test_dask_operators.py",  # needs a cluster, which the test makes of threads
 }
 # Modules and packages that need another package, and the name of that package.
 NEEDS = {
@@ -157,7 +157,7 @@ def blocks(page: Path) -> list[tuple[int, str, str]]:
     text = page.read_text(encoding="utf-8")
     found = re.finditer(r"(?ms)^```python([^\n]*)\n(.*?)^```$", text)
     made = [(text[: m.start(2)].count("\n") + 1, m.group(1).strip(), m.group(2)) for m in found]
-    return [block for block in made if not block[1].startswith("no-test")]  # tests/docs/snippets.py wants a reason behind it
+    return [block for block in made if not block[1].startswith("no-test")]  # tests/docs/snippets.py checks the reason
 
 
 CASES = [

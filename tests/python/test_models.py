@@ -48,7 +48,7 @@ def test_explain_order_names_what_inspect_finds(case):
     (y,) = ReferenceEvaluator(case.model()).run(None, {"x": x})
     answer = patchfold.explain_order(x, y)
     if case.operator is None:
-        assert not answer or answer.operator in ("rearrange", "unfold"), answer  # It also names moves without blocks.
+        assert not answer or answer.operator in ("rearrange", "unfold"), answer  # explain_order names other moves too
         return
     assert answer.operator in (case.operator, "rearrange" if case.operator == "blocks" else "", "patchify"), answer
     if ", its axes rearranged to " not in answer.call:
@@ -147,7 +147,7 @@ def test_named_map_is_the_operator_it_came_from(seed):
 
 @pytest.mark.parametrize("seed", range(150))
 def test_inspect_and_explain_order_agree_on_blocks(seed):
-    """Splits axes, permutes the parts and joins some. explain_order must name each map, and as inspect does if that does."""
+    """Splits axes, permutes the parts and joins some. explain_order must name each map, and agree with inspect's name."""
     draw = random.Random(seed)
     axes = [[draw.randint(2, 3)] for _ in range(draw.randint(0, 2))]
     axes += [[draw.randint(2, 3), draw.randint(2, 3)] for _ in range(draw.randint(2, 3))]

@@ -17,7 +17,7 @@ class Case(NamedTuple):
     right: list[list[str]]
     extents: dict[str, int]
     rest: tuple[int, ...]
-    """The extents of the axes that stand for the ellipsis."""
+    """The extents of the axes that the ellipsis stands for."""
     sizes: dict[str, int]
 
     def pattern(self) -> str:

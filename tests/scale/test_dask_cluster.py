@@ -85,7 +85,7 @@ def test_tiles_run_where_the_resources_are(tmp_path, written):
         return blur(tile)
 
     options = {"dashboard_address": None, "processes": True, "threads_per_worker": 1}
-    patience = dask.config.set({"distributed.scheduler.no-workers-timeout": "60s"})  # if the worker with the GPU ends
+    patience = dask.config.set({"distributed.scheduler.no-workers-timeout": "60s"})  # the longest wait for a worker
     with patience, distributed.LocalCluster(n_workers=1, **options) as cluster, distributed.Client(cluster) as client:
         with pytest.raises(InvalidValue, match="resources: must be what a worker offers; given {'GPU': 1}"):
             apply_tiled(where, X, TILE, overlap=OVERLAP, resources={"GPU": 1}, out=tmp_path / "y.zarr", version="where")

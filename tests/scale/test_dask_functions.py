@@ -271,7 +271,7 @@ def test_a_part_that_cannot_be_read_needs_a_version(tmp_path, source, says):
     assert f"fn: must consist of parts that a later run can compare, or have a version; given {says}" in message
     assert "expected version='name and version of the model', or patchfold.dask.once(load, path)" in message
     assert not list(tmp_path.iterdir())
-    assert run(once(lambda: fn), None).shape == run(fn, None).shape == X.shape  # lazy results need no identity
+    assert run(once(lambda: fn), None).shape == run(fn, None).shape == X.shape  # lazy results need no version
     if "file" not in source:
         assert run(fn, tmp_path / "y.zarr", version="1").written == 1
 

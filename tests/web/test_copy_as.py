@@ -141,7 +141,7 @@ def printed(output: str, wanted: Values) -> Values:
 
 
 def compiled(system: str, taken: Any, folder: Path) -> None:
-    """Compiles and runs all programs of a language as a single program, in which the main() of each becomes a function."""
+    """Compiles and runs all programs of a language as a single program, in which each main() becomes a function."""
     c = system.endswith("in C")
     chosen = [
         (index, state, problem, entries[system])
@@ -158,7 +158,7 @@ def compiled(system: str, taken: Any, folder: Path) -> None:
         body = "\n".join(line for line in lines if not line.startswith("#include"))
         body, mains = re.subn(r"int main\((void)?\) \{", rf"static int main_{index}(\1) {{", body)
         assert mains == 1
-        functions.append(body if c else body.rstrip()[:-1] + "  return 0;\n}")  # only main may end without a return
+        functions.append(body if c else body.rstrip()[:-1] + "  return 0;\n}")  # only main() may end without a return
     calls = "".join(f'  if (main_{index}() != 0) return 1;\n  printf("end\\n");\n' for index, *_ in chosen)
     source = folder / ("all.c" if c else "all.cpp")
     source.write_text(

@@ -243,7 +243,7 @@ def test_another_number_of_axes(visit):
     assert visit.page.locator(".tensor.image tbody tr").count() == 2
     visit.fill("shape", "1, 1, 3, 4, 5")
     assert visit.state()["kernel"] == [3, 3, 3]
-    assert visit.page.locator(".tensor.image table").count() == 3  # slices
+    assert visit.page.locator(".tensor.image table").count() == 3  # a table for each slice of the volume
     visit.cell("columns", 0).hover()
     assert "tap (0, 0, 0)" in visit.told()
 

@@ -84,7 +84,7 @@ def test_everything_is_reached_with_the_keyboard(visit):
         visit.page.keyboard.press("Tab")
         seen.add(visit.page.evaluate("document.activeElement.id || document.activeElement.dataset.index"))
     assert wanted <= seen
-    assert {"0"} <= seen  # an element
+    assert {"0"} <= seen  # the element with the number 0
 
 
 def test_skipping_to_the_panel_keeps_the_state(visit):
@@ -167,14 +167,14 @@ DIFFERENCE = """async files => {
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_pictures_of_the_readme_are_those_of_the_page(visit, name):
-    """Compares a picture with docs/. On average a few grey levels of 255 may differ, since fonts differ between systems."""
+    """Compares a picture with that in docs/. They may differ by less than 8 of 255 grey levels on average, by their fonts."""
     shown = ROOT / "docs" / f"page-{name}.png"
     taken = take(visit.page, name)
     files = [base64.b64encode(each).decode() for each in (shown.read_bytes(), taken)]
     assert size_of(shown) == struct.unpack(">II", taken[16:24])
     assert visit.page.evaluate(DIFFERENCE, files) < 8
     blank = visit.page.evaluate(DIFFERENCE, [files[0], other(files[0], visit)])
-    assert blank > 8  # the measure notices a different picture
+    assert blank > 8  # the measure notices the negative
 
 
 def other(file, visit):
