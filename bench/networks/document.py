@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/performance.md and its picture, written from the figures that bench/networks/measure.py stores."""
+"""Writes docs/performance.md and its picture from the figures that bench/networks/measure.py stores."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def times(value: float) -> str:
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """Returns a table in Markdown whose first column is text; the others are numbers."""
+    """Returns a table in Markdown. Its first column is text, and all others are numbers."""
     lines = [f"| {' | '.join(head)} |", f"|---|{'---:|' * (len(head) - 1)}", *(f"| {' | '.join(row)} |" for row in rows)]
     return "\n".join(lines) + "\n"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of the times of each system and group of problems, in multiples of a copy, on a logarithmic axis."""
+"""Draws the times of each system for each group of calls, in multiples of a copy, on a logarithmic axis."""
 
 from __future__ import annotations
 

@@ -21,9 +21,10 @@ usage: scripts/checks/parts.py start PART..
   table     prints a row for each part, the instruction sets of this machine, and "N passed, N failed, N skipped". A part
             without a result counts as failed. Exits with 1 if something failed or nothing passed.
 
-A part is a file PART.json in build/logs/parts, or in PATCHFOLD_PARTS; tests give another /proc/cpuinfo in PATCHFOLD_CPUINFO. `add` prints the ends of what failed tests printed. A test
-that could not run counts as failed, as does a report that is missing or has no test. ctest tests name the instruction sets that
-they ran on in lines "instruction sets: NAME NAME".
+The results of a part are the file PART.json in build/logs/parts, or in the folder PATCHFOLD_PARTS. PATCHFOLD_CPUINFO names a
+file to read in place of /proc/cpuinfo. `add` prints the ends of what failed tests printed. A test that could not run counts
+as failed, as does a report that is missing or has no test. Tests of ctest name the instruction sets that they ran on in
+lines "instruction sets: NAME NAME".
 """
 import argparse
 import json
