@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times frequent calls of patchfold beside the calls of torch, einops, scikit-learn and NumPy that compute the same.
+"""Times frequent calls of patchfold, and the calls of torch, einops, scikit-learn and NumPy that compute the same.
 
 usage: bench/calls.py [--rounds N] [--write]
 
-The calls are on small tensors, views in channels_last, crops, views, patches of pictures, and sums of tiles. In each row,
-the call of patchfold and the other call take turns in every round, in one process with two threads. A time is the best of
-the rounds, and each call allocates its result. Results that should be equal are compared first. --write writes
-docs/performance-calls.md. Needs torch, einops and scikit-learn beside patchfold.
+The calls are on small tensors, views in channels_last, crops, views, patches of pictures, and sums of tiles. patchfold's
+call and the other take turns in every round, in one process with two threads. A time is the best of the rounds, and each
+call allocates its result. Results that should be equal are compared first. --write writes docs/performance-calls.md. Needs
+torch, einops and scikit-learn beside patchfold.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from sklearn.feature_extraction import image as sklearn_image
 
 PAGE = ROOT / "docs" / "performance-calls.md"
 Call = Callable[[], Any]
-PAUSE = 0.1  # Seconds before a timed call, in which torch's threads stop looking for work and go to sleep.
+PAUSE = 0.1  # seconds before a timed call, in which torch's threads, which wait for work in a loop, go to sleep
 RANDOM = np.random.default_rng(7)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: a call of patchfold, and a call with the same purpose of another system, named `other`."""
+    """A call of patchfold, and a call of the system `other` for the same purpose."""
 
     what: str
     ours: Call

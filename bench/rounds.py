@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the benchmarks share: rounds in which pieces of work take turns, facts about the machine, progress, threads."""
+"""Functions that benchmarks share: rounds in which pieces of work take turns, facts about the machine, progress, threads."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 SHORTEST = 0.002  # seconds; shorter work is repeated within a round
 WARM_UPS, FEW_PAGES = 20, 64
-PAUSE = 0.005  # seconds after which threads that look for more work in a loop have gone to sleep
+PAUSE = 0.005  # seconds before a piece of work, in which the threads of the piece before go to sleep
 ENVIRONMENT = {
-    # With these, systems that allocate each result reuse the memory of the last one, without new pages from the kernel.
-    # malloc must not keep small pieces in its own lists, since then each result would move to a new place.
+    # Lets systems that allocate each result reuse the memory of the last one, without new pages from the kernel. malloc
+    # keeps no small blocks there, which would move each result to a new place.
     "GLIBC_TUNABLES": f"glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold={1 << 40}:glibc.malloc.tcache_count=0",
-    # All systems then get pages of one size, that of `patchfold bench`.
+    # NumPy requests no large pages, so that all systems get pages of the size that `patchfold bench` uses.
     "NUMPY_MADVISE_HUGEPAGE": "0",
 }
 
@@ -30,7 +30,7 @@ Data = dict[str, Any]
 
 
 def note(text: str, *, line: bool = False) -> None:
-    """Writes `text` as a line of progress, which the next call replaces; with `line`, as a line that stays."""
+    """Writes a line of progress, which the next call replaces. With `line`, the line stays."""
     terminal = sys.stderr.isatty()
     if line:
         print("\r\033[K" * terminal + text, file=sys.stderr, flush=True)
@@ -51,7 +51,7 @@ def pages() -> int:
 
 
 def warm_up(run: Callable[[], Any]) -> None:
-    """Runs the work until a run needs no new pages, at most WARM_UPS times."""
+    """Runs the work until a run needs hardly any new pages, at most WARM_UPS times."""
     for _ in range(WARM_UPS):
         before = pages()
         run()
@@ -65,7 +65,7 @@ def race(
     pause: float = PAUSE,
     of_rounds: Callable[[list[float]], float] = statistics.median,
 ) -> dict[str, float]:
-    """Runs pieces of work in turn. Returns, for each, the median of its seconds over the rounds, or another figure."""
+    """Runs the pieces of work in turn. Returns the seconds of each: of_rounds() of its rounds, by default the median."""
     times = {}
     for name, run in works.items():
         warm_up(run)
@@ -84,7 +84,7 @@ def race(
 
 
 def held(key: str) -> int:
-    """Returns a figure of this process in bytes, by its name in Linux: VmRSS, or VmHWM, the peak of VmRSS."""
+    """Returns the bytes of memory that this process has now (key VmRSS) or had at its peak (VmHWM)."""
     line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(key))
     return int(line.split()[1]) * 1024
 

@@ -4,10 +4,11 @@
 
 usage: bench/runtimes.py [--threads N] [--rounds N] [--only WORD] [--write]
 
-Each model is one operator, or one of two networks of torch. It runs on two threads, in turn with and without patchfold's
-library, into memory that is allocated before; a time is the median of the rounds. --write writes
-docs/performance-runtimes.md. Needs onnx, onnxruntime, openvino and torch, which `scripts/peers --install` installs, and the
-wheel: build/peers-venv/bin/python bench/runtimes.py.
+A model is one operator, or one of two networks of torch. It runs on two threads, in turn with and without the library, into
+memory that is allocated before; a time is the median of the rounds. --write writes
+docs/performance-runtimes.md. Needs onnx, onnxruntime, openvino and torch, which `scripts/peers --install` installs, and
+the wheel:
+build/peers-venv/bin/python bench/runtimes.py.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ from networks import NETWORKS  # noqa: E402
 PAGE = ROOT / "docs" / "performance-runtimes.md"
 Run = Callable[[], Any]
 NETWORK = "network"
-SLEEP = 0.1  # Seconds before a timed call, in which the runtimes' threads stop looking for work and go to sleep.
-# Shape of the images, kernel, stride, dilation and padding: those of bench/problems.txt, and patches of vision transformers.
+SLEEP = 0.1  # seconds before a timed run, in which the runtimes' threads, which wait for work in a loop, go to sleep
+# Shape of the images, kernel, stride, dilation and padding: windows of bench/problems.txt, and of vision transformers.
 WINDOWS = {
     "8x64x112x112 k3 s1 p1": ((8, 64, 112, 112), 3, 1, 1, 1),
     "8x64x112x112 k3 s2 p1": ((8, 64, 112, 112), 3, 2, 1, 1),
@@ -58,7 +59,7 @@ WINDOWS = {
     "32x3x224x224 k16 s16": ((32, 3, 224, 224), 16, 16, 1, 0),
 }
 BLOCKS = {"8x64x112x112 b2": ((8, 64, 112, 112), 2), "1x3x2048x2048 b4": ((1, 3, 2048, 2048), 4)}
-# What docs/runtimes.md promises: for each runtime and group, the least median speed-up.
+# The promises: for each runtime and group, the least median speed-up by the library.
 AIMS = {
     ("OpenVINO", "Col2Im"): 15, ("OpenVINO", "ExtractImagePatches"): 4, ("OpenVINO", "block operators"): 3,
     ("ONNX Runtime", "Col2Im"): 1.8, ("ONNX Runtime", "Col2Im 3-D"): 3, ("ONNX Runtime", "DepthToSpace"): 2,
@@ -107,7 +108,7 @@ def exported(name: str) -> tuple[onnx.ModelProto, tuple[int, ...]]:
 
 
 def cases() -> list[tuple[str, str, str, Any, tuple[int, ...]]]:
-    """Returns everything that is timed, as (runtime, group, problem, model, shape of the input)."""
+    """Returns (runtime, group, problem, model, shape of the input) of each model that is timed."""
     made: list[Any] = []
     make = openvino.opset15
     for problem, (shape, kernel, stride, dilation, padding) in WINDOWS.items():
@@ -169,13 +170,13 @@ def in_onnxruntime(model: Any, x: Any, ours: bool, threads: int) -> tuple[Run, C
 
 
 def copying(size: int) -> Run:
-    """Returns a copy by torch that reads and writes `size` bytes in all, half of them each."""
+    """Returns a function that copies size / 2 bytes by torch, and so reads and writes `size` bytes in all."""
     source, to = torch.ones(size // 2, dtype=torch.uint8), torch.ones(size // 2, dtype=torch.uint8)
     return lambda: to.copy_(source)
 
 
 def times(runs: list[Run], rounds: int) -> list[float]:
-    """Returns the median seconds of each function. A round pauses, calls it four times, and times the last three."""
+    """Returns the median seconds of each function. A round has a pause and four calls, of which the last three are timed."""
     seconds: list[list[float]] = [[] for _ in runs]
     for _ in range(rounds):
         for run, list_of in zip(runs, seconds, strict=True):
@@ -205,7 +206,7 @@ class Row:
 
     @property
     def copies(self) -> str:
-        """Returns the time in multiples of a copy, as text; empty for a network, which does more than copy."""
+        """Returns the time in multiples of a copy, as text. It is empty for a network, which does more than copy."""
         return "" if self.group == NETWORK else f"{self.after / self.copy:.1f}"
 
 
@@ -265,8 +266,7 @@ def main() -> int:
         size = x.nbytes + made[0][1]().nbytes
         before, after, copy = times([*(run for run, _ in made), copying(size)], options.rounds)
         theirs, ours = (result() for _, result in made)
-        # The runtime's own convolutions and products may add in another order, since with patchfold the graph is another
-        # one.
+        # With the library, the network's other nodes change too: the runtime's convolutions may sum in another order.
         if not np.allclose(ours, theirs, 2e-4, 2e-4) if group == NETWORK else ours.tobytes() != theirs.tobytes():
             sys.exit(f"runtimes: {runtime} {group} {problem}: the results differ")
         rows.append(row := Row(runtime, group, problem, before, after, copy))

@@ -9,8 +9,8 @@ A picture of N x N uint8 (default 20000) in a sharded zarr array goes through a 
   local     patchfold.apply_tiled in one process, whose bits the others must have
   cluster   patchfold.dask.apply_tiled: seconds, tasks, and the largest memory of each worker, beside an idle worker's memory
             after a call of the net
-  killed    the same with three SIGKILLs of workers: the tiles that are computed again, and the tiles of the dead workers
-  resumed   the same, killed as a whole with all its processes, and called again
+  killed    like cluster, with three SIGKILLs of workers: the tiles that are computed again, and the dead workers' tiles
+  resumed   like cluster, but all processes are killed together, and the run is called again
   overlap   dask.array.map_overlap of the same net on blocks of the same size, written with to_zarr
 Prints a line for each run, and exits with 1 if a promise of docs/scale.md is broken: bits, tiles, chunks, memory, or time
 and memory beside map_overlap. --markdown writes the table of docs/scale.md. Needs dask, distributed, zarr and torch.
@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 
 TILE, OVERLAP, CHUNK = 512, 64, 512
-SHARD = int(os.environ.get("PATCHFOLD_SHARD", "2048"))  # small pictures need small shards
+SHARD = int(os.environ.get("PATCHFOLD_SHARD", "2048"))  # the extent of a shard; less for small pictures
 
 
 class Net:
@@ -57,7 +57,7 @@ _net = []
 
 
 def net_of_block(block):
-    """Returns the net's result for a block of map_overlap. The first call of a process loads the net."""
+    """Returns the net's result for a block of map_overlap. The first call in a process loads the net."""
     if block.size == 0:
         return block
     if not _net:
@@ -113,7 +113,7 @@ def idle(fn):
 
 
 class Killer:
-    """Kills a worker when the number of written chunks reaches an entry of `counts`; counts the tiles that it held."""
+    """Kills a worker whenever a given number of chunks is written, and counts the tiles that killed workers held."""
 
     def __init__(self, cluster, client, counts):
         self.cluster, self.client, self.counts, self.held = cluster, client, set(counts), 0
@@ -132,7 +132,7 @@ class Killer:
 
 
 def resumed(folder, size):
-    """Starts a run in a process group of its own, kills the whole group, and runs again."""
+    """Starts a run in its own process group, kills the whole group, and then runs anew on the same output."""
     zarr = importlib.import_module("zarr")
     out = folder / "resumed.zarr"
     started = subprocess.Popen([sys.executable, __file__, "--child", str(folder), "--size", str(size)], start_new_session=True)

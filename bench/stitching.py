@@ -5,8 +5,8 @@
 usage: bench/stitching.py [--rounds N] [--threads N] [--out FILE]
 
 Systems: patchfold.Merger, the plain NumPy loop (weighted sum, sum of weights, quotient), tiler's Merger, MONAI's
-sliding_window_inference with an identity network, and TorchIO's GridAggregator. Time is given in multiples of one copy of
-the result. Memory is measured in a process of its own: the peak, less what the array and the tiles need.
+sliding_window_inference with an identity network, and TorchIO's GridAggregator. Time is given in multiples of one copy of the
+result. Memory is the peak of a separate process, less the memory that the array and the tiles need.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def picture() -> Array:
 
 
 def starts(extent: int) -> list[int]:
-    """Returns where the tiles of an axis begin: at equal distances, but the last tile is moved back inside."""
+    """Returns where tiles begin along an axis: at equal distances, with the last tile shifted back inside."""
     return [*range(0, extent - TILE, STRIDE), extent - TILE]
 
 

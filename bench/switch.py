@@ -4,11 +4,10 @@
 
 usage: bench/switch.py [--size N] [--window N] [--rounds N] [--threads N] [--json]
 
-The volume has one channel and N x N x N voxels. It goes in cubic windows, which share half with their neighbours, through a
-small network with two output channels. Time is the median of rounds in which both systems take turns, without the seconds
-inside the network. Memory is measured in a process of its own: the peak, less what the volume needs, with a network that
-only doubles the channels. Difference is the largest one between the two outputs, whose elements are about 1. Needs torch,
-monai and torchio.
+A volume of one channel and N x N x N voxels goes through a small network with two output channels, in cubic windows that
+share half with each neighbour. Time is the median of rounds in which both sides take turns, without the seconds inside the
+network. Memory is the peak of a separate process with a network that only doubles the channels, less the memory of the
+volume. Difference is the largest between the two outputs, whose elements are about 1. Needs torch, monai and torchio.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ CASES: dict[str, Case] = {
 
 
 def system(case: str, ours: bool) -> Any:
-    """Returns what a case uses, a function or classes: patchfold's if `ours`, else the other system's."""
+    """Returns the function or the classes that a case uses: patchfold's (`ours`) or the other system's."""
     if case.startswith("Grid"):
         if ours:
             from patchfold.torchio import GridAggregator, GridSampler
@@ -114,7 +113,7 @@ def spent(case: str, x: torch.Tensor, window: int, ours: bool) -> float:
 def hand_pages_back() -> None:
     """Makes malloc return freed blocks to the system at once, so that every page that a run needs is counted."""
     libc = ctypes.CDLL(None)
-    if hasattr(libc, "malloc_trim"):  # glibc
+    if hasattr(libc, "malloc_trim"):  # the C library is glibc
         mmap_threshold = -3
         libc.mallopt(mmap_threshold, 1 << 16)
         libc.malloc_trim(0)
@@ -125,14 +124,14 @@ def memory(case: str, size: int, window: int, ours: bool) -> int:
     hand_pages_back()
     classes = system(case, ours)
     torch.set_grad_enabled(False)
-    CASES[case](classes, volume(8), 4, doubled)  # makes threads and tables that are made only once
+    CASES[case](classes, volume(8), 4, doubled)  # makes threads and tables, which are made only once
     x = volume(size)
     hand_pages_back()
     return peak_of(lambda: CASES[case](classes, x, window, doubled))
 
 
 def measure(case: str, size: int, window: int, rounds: int, threads: int) -> dict[str, Any]:
-    fork = multiprocessing.get_context("fork")  # each case then runs in a process of its own, with all imports done
+    fork = multiprocessing.get_context("fork")  # each case runs in a process of its own, which has everything imported
     peaks = []
     for ours in (False, True):
         with fork.Pool(1) as pool:
@@ -177,7 +176,7 @@ def main() -> None:
     import patchfold
 
     patchfold.set_num_threads(options.threads)
-    for case in CASES:  # imports everything before anything is timed
+    for case in CASES:  # imports everything before processes are forked
         system(case, False), system(case, True)
     rows = [measure(case, options.size, options.window, options.rounds, options.threads) for case in CASES]
     print(json.dumps(rows) if options.json else table(rows))

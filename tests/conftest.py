@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads triton before TensorFlow where both are installed: torch.compile imports triton, both bring LLVM, and a process that
+"""Loads triton, which torch.compile imports, before TensorFlow, if both are installed. Both contain LLVM, and a process that
 loads triton after TensorFlow aborts.
 """
 

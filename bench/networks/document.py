@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/performance.md and its picture, written from the figures that bench/networks/measure.py stores."""
+"""Writes docs/performance.md and its picture from the figures that bench/networks/measure.py stores."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ MEASURED = """\
 
 
 def figure(value: float) -> str:
-    """Returns the number with three digits."""
+    """Returns the number as text with three significant digits."""
     return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f}"
 
 
 def times(value: float) -> str:
-    """Returns the number with two digits after the point, or with none from 10 on."""
+    """Returns a multiple as text: with two digits after the point if it is less than 10, and else with none."""
     return f"{value:.2f}" if value < 10 else f"{value:.0f}"
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """Returns a table in Markdown whose first column is text; the others are numbers."""
+    """Returns a table in Markdown. Its first column is text, and all others are numbers."""
     lines = [f"| {' | '.join(head)} |", f"|---|{'---:|' * (len(head) - 1)}", *(f"| {' | '.join(row)} |" for row in rows)]
     return "\n".join(lines) + "\n"
 
 
 def _cache(text: str) -> str:
-    """Returns `L3 32768K shared`, the kernel's text for a cache, with the size in MiB."""
+    """Returns the text of rounds.machine() for a cache, such as `L3 32768K shared`, as a phrase: `L3 32 MiB for all`."""
     level, size, *shared = text.split()
     kibibytes = int(size.rstrip("K"))
     amount = f"{kibibytes} KiB" if kibibytes < 1024 else f"{kibibytes / 1024:g} MiB"
@@ -79,7 +79,7 @@ def machine_text(data: Data) -> str:
 
 
 def of_copy(row: Data, system: str) -> float | None:
-    """Returns a system's time in multiples of a copy's, or None if the system has no right result."""
+    """Returns a system's time in multiples of a copy, or None if the system has no right result."""
     if system not in row["seconds"] or system in row["mismatches"]:
         return None
     multiple: float = row["seconds"][system] / row["seconds"]["copy"]
@@ -87,7 +87,7 @@ def of_copy(row: Data, system: str) -> float | None:
 
 
 def fastest(row: Data) -> tuple[float, str] | None:
-    """Returns the fastest other system with a right result, as (its time in multiples of patchfold's, its name)."""
+    """Returns (time in multiples of patchfold's, name) of the fastest other system with a right result, or None."""
     found = [(value, name) for name in OTHERS if (value := of_copy(row, name)) is not None]
     if not found:
         return None
@@ -106,7 +106,7 @@ def _threads(rows: list[Data]) -> dict[int, list[Data]]:
 
 
 def _slower(rows: list[Data]) -> list[tuple[float, str, Data]]:
-    """Returns the calls that another system runs faster: (its time in multiples of patchfold's, its name, the row)."""
+    """Returns (multiple of patchfold's time, system, call) of each call that another system runs faster."""
     found = [(*best, row) for row in rows if (best := fastest(row)) and best[0] < 1]
     return sorted(found, key=lambda item: item[0])
 
@@ -130,13 +130,13 @@ def _table(rows: list[Data]) -> str:
 
 
 def _fastest_of(rows: list[Data]) -> tuple[int, str]:
-    """Returns in how many calls patchfold is fastest, and the median of the best other system's time / patchfold's."""
+    """Returns how many calls patchfold runs fastest, and the median of the best other time in multiples of patchfold's."""
     multiples = [best[0] for row in rows if (best := fastest(row))]
     return len(rows) - len(_slower(rows)), times(statistics.median(multiples))
 
 
 def quoted(text: str, data: Data) -> str:
-    """Returns the text of README.md or of tests/claims.txt with the figures for one thread put in."""
+    """Returns the text of README.md, or of tests/claims.txt, with the figures for one thread replaced by those of `data`."""
     rows = _threads(data["rows"]).get(1, [])
     if not rows:
         return text

@@ -29,9 +29,9 @@ LEAST, MOST = 20e3, 200e6  # the least and the most bytes that a call reads and 
 FRAMES = ((400, 160), (1024, 256))
 SAMPLES = (16000, 48000, 131072, 160000)
 SIDES = (224, 256, 336, 384, 448, 512, 640, 768, 1024)
-# Models that timm lacks. The soft splits of T2T-ViT: channels, side, kernel, stride and padding.
+# unfold of T2T-ViT, which timm lacks: channels, side of the picture, kernel, stride, padding.
 SOFT_SPLITS = ((3, 224, 7, 4, 2), (64, 56, 3, 2, 1), (64, 28, 3, 2, 1))
-# Pixel shuffles: model, operator, channels, side, block.
+# Pixel shuffles of models that timm lacks: channels, side of the picture, block.
 SHUFFLES = (
     ("EDSR", "pixel_shuffle", 256, 96, 2),
     ("EDSR", "pixel_shuffle", 256, 192, 2),
@@ -43,7 +43,7 @@ SHUFFLES = (
 
 @dataclass(frozen=True)
 class Call:
-    """A call. `shape` is that of the picture or view, `kernel` the block of a shuffle; strides of a copy count elements."""
+    """A call on a picture or view of this shape. Shuffles have their block in `kernel`, copies have strides in elements."""
 
     group: str
     op: str
@@ -104,7 +104,7 @@ def recorded() -> list[dict[str, Any]]:
 
 
 def origin() -> dict[str, Any]:
-    """Returns the first line of the recording, which says where the calls come from."""
+    """Returns the first line of calls.jsonl, which names the origin of the calls."""
     with RECORDING.open(encoding="utf-8") as lines:
         first: dict[str, Any] = json.loads(next(lines))
     return first
@@ -123,7 +123,7 @@ def _windows(group: str, op: str, shape: list[int], call: dict[str, Any]) -> Cal
 def _as_is(group: str, call: dict[str, Any], rng: random.Random) -> Call:
     op, shape = call["op"], call["shape"]
     if op == "copy":
-        # The batch axis steps over the whole memory of one picture, so that pictures follow one another without gaps.
+        # Adds a batch axis of one picture, whose stride is the memory that a picture spans.
         span = max(extent * stride for extent, stride in zip(shape, call["strides"], strict=True))
         return Call(group, op, "", (1, *shape), call["model"], strides=(span, *call["strides"]))
     if op.startswith("pixel"):
@@ -166,7 +166,7 @@ GROUPS = ("feature maps", "tokens", "frames", "pictures", "copies")
 
 
 def draw(seed: int, count: int, groups: tuple[str, ...] = GROUPS) -> Iterator[Call]:
-    """Yields `count` different calls of each group. Each group has its own random numbers, independent of the others."""
+    """Yields `count` different calls of each group. The random numbers of a group do not depend on the other groups."""
     for group, source in _sources().items():
         if group not in groups:
             continue

@@ -29,7 +29,7 @@ Data = dict[str, Any]
 
 
 def copies_of(library: ctypes.CDLL, size: int, threads: int) -> dict[str, Callable[[], Any]]:
-    """Returns copies of half of the bytes: by each kind of stores, on all threads, and on one (faster for few bytes)."""
+    """Returns functions that copy size / 2 bytes: by each kind of stores, on all threads and on one (best for few bytes)."""
     from systems import empty
 
     half = ctypes.c_size_t(max(64, size // 2 // 64 * 64))
@@ -62,7 +62,7 @@ def measure(call: Call, options: argparse.Namespace, library: ctypes.CDLL, onedn
         except Exception:
             if name in ("NumPy", "patchfold"):
                 raise
-            continue  # the system lacks the type
+            continue  # the system lacks the element type
         works[name] = work.run
         if name == "NumPy":
             expected = np.array(result)
@@ -76,7 +76,7 @@ def measure(call: Call, options: argparse.Namespace, library: ctypes.CDLL, onedn
 
 
 def measure_all(options: argparse.Namespace) -> None:
-    """Measures all calls in a process with one number of threads, and stores the figures after each call."""
+    """Measures all calls in this process, on its number of threads, and stores the figures after each call."""
     import numpy as np
     import onnxruntime
     import patchfold

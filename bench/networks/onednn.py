@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies of views by oneDNN's reorder, through its C interface (version 3), from the library in PyPI's onednn-cpu-gomp."""
+"""Copies views by oneDNN's reorder, through the C interface of oneDNN 3 in PyPI's package onednn-cpu-gomp."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@
 usage: bench/networks/record.py [--only TEXT] [--out FILE]
 
 Every model runs once, with one picture of its own size, on torch's meta device, which computes shapes and no numbers. The
-first line of the file names the origin, its version and the models that are left out, with the reason. Each other line has a
-model and the calls of the model that no earlier line has:
+first line of the file names the origin, its version and the models that are left out, with the reason. Each other line has
+a model and those of its calls that no earlier line has:
 
   op       conv, unfold, fold, pixel_shuffle, pixel_unshuffle or copy (a view that is made contiguous)
   shape    of the picture; for copy, of the view
@@ -70,7 +70,7 @@ def call_of(function: Any, args: Any, kwargs: Any, result: Any) -> dict[str, Any
 
 
 def quick(function: Any, args: Any) -> Any:
-    """Returns the result of some frequent calls whose shapes torch's meta device computes slowly; None for other calls."""
+    """Returns results of frequent calls whose shapes torch's meta device computes slowly; None for other calls."""
     if function is aten.gelu.default:
         return torch.empty_like(args[0])
     if function is aten.native_layer_norm.default and args[0].is_contiguous():
@@ -102,7 +102,7 @@ def calls_of(name: str) -> set[str]:
     with torch.device("meta"), torch.no_grad():
         model = timm.create_model(name, pretrained=False).eval()
     picture = torch.empty(1, *model.pretrained_cfg["input_size"], device="meta")
-    # Models that make tensors need the device as torch's default, which slows down every call, so it is tried second.
+    # Some models make tensors, and need meta as torch's default device. It slows all calls, so it is only the second try.
     for device in (contextlib.nullcontext(), torch.device("meta")):
         try:
             with device, torch.no_grad(), Recorder() as recorder:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of the times of each system and group of problems, in multiples of a copy, on a logarithmic axis."""
+"""Draws the times of each system for each group of calls, in multiples of a copy, on a logarithmic axis."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import statistics
 from html import escape
 from typing import TypeAlias
 
-# Spread: for each system its values. Groups: for each group and number of threads, a Spread.
+# Spread: {system: values}. Groups: {group: {number of threads: spread}}.
 Spread: TypeAlias = dict[str, list[float]]
 Groups: TypeAlias = dict[str, dict[int, Spread]]
 
@@ -17,7 +17,7 @@ GAP = 26  # between panels, in pixels
 LANE, PADDING, AXIS = 9, 5, 64
 INK, SOFT, GRID, STRIPE = "#1f2933", "#5f6c7b", "#e3e8ee", "#f5f7fa"
 OURS = "#1257c9"
-# For each system the colour and the outline of its mark, in a square from about -1 to 1 on both axes.
+# For each system, the colour and the outline of its mark. Coordinates go from about -1 to 1 on both axes.
 MARKS = {
     "torch": ("#e4572e", "M0,-1.15 L1.1,0.85 L-1.1,0.85 Z"),
     "ONNX Runtime": ("#0f9d76", "M0,-1.25 L1.25,0 L0,1.25 L-1.25,0 Z"),
@@ -51,7 +51,7 @@ def _mark(name: str, x: float, y: float, size: float) -> str:
 
 
 class Axis:
-    """Maps the decimal logarithm of a value to a place on the width of a panel."""
+    """A logarithmic axis, which maps values to places along the width of a panel."""
 
     def __init__(self, values: list[float], width: float) -> None:
         steps = [base * 10.0**power for power in range(-3, 7) for base in (1, 2, 5)]
@@ -59,7 +59,7 @@ class Axis:
         self._low, self._high = math.log10(low), math.log10(high)
         self._width = width
         ticks = [step for step in steps if low <= step <= high]
-        # Numbers nearer than about 34 pixels would overlap; then only powers of ten keep theirs.
+        # Keeps powers of ten only, if the numbers of the axis would lie closer than 34 pixels.
         self.ticks = ticks if len(ticks) * 34 <= width else [tick for tick in ticks if f"{tick:e}"[0] == "1"]
 
     def at(self, value: float) -> float:
@@ -143,7 +143,7 @@ def spread_picture(title: str, caption: tuple[str, str], systems: list[str], gro
         f"font-family=\"system-ui, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', Arial, sans-serif\" fill=\"{INK}\" "
         f'role="img">\n<title>{escape(title)}, for {", ".join(systems)}</title>\n'
         f'<rect width="{WIDTH}" height="{y:.0f}" rx="8" fill="#ffffff"/>'
-        # Every text ends a line of the file, for readable changes.
+        # Breaks the file's line behind each text.
         + "".join(head + drawn).replace("</text>", "</text>\n")
         + "</svg>\n"
     )

@@ -82,7 +82,7 @@ def with_patchfold(call: Call, x: Array, out: Array) -> Work | None:
 
 
 def _taps(call: Call, picture: Array, columns: Array) -> list[tuple[Array, Array]]:
-    """Returns, for each tap, a view of the padded picture and a view of the columns with the same elements."""
+    """Returns a pair of views for each tap: of the padded picture's elements at all positions, and of their columns."""
     columns = columns.reshape(*call.shape[:2], math.prod(call.kernel), *call.positions)
     pairs = []
     for i, tap in enumerate(np.ndindex(*call.kernel)):
@@ -93,7 +93,7 @@ def _taps(call: Call, picture: Array, columns: Array) -> list[tuple[Array, Array
 
 
 def with_numpy(call: Call, x: Array, out: Array) -> Work:
-    """Returns NumPy's work: a copy of a view, or for each tap a copy or an addition. Pictures are padded beforehand."""
+    """Returns NumPy's work: a copy of a view, or a copy or addition for each tap. Pictures of unfold are padded before."""
     n, c, *image = call.shape
     if call.op in ("unfold", "fold"):
         padded = empty((n, c, *(extent + 2 * p for extent, p in zip(image, call.padding, strict=True))), call.dtype)
@@ -131,7 +131,7 @@ def with_torch(call: Call, x: Array, out: Array) -> Work | None:
         shuffle = getattr(torch.nn.functional, call.op)
         source, block = torch.from_numpy(x), call.kernel[0]
         return Work(lambda: shuffle(source, block), lambda result: result.numpy())
-    more = 2 - (len(call.shape) - 2)  # how many axes of one pixel must be added for two spatial axes
+    more = 2 - (len(call.shape) - 2)  # the number of axes of one pixel to add, since torch's functions take two axes
     if more < 0:
         return None
     given = ((1, call.kernel), (1, call.dilation), (0, call.padding), (1, call.stride))
@@ -145,7 +145,7 @@ def with_torch(call: Call, x: Array, out: Array) -> Work | None:
 
 
 def _session(op: str, x: Array, out: Array, threads: int, constants: dict[str, Any] | None = None, **attributes: Any) -> Any:
-    """Returns a function that runs a model of only this operator in ONNX Runtime."""
+    """Returns a function that runs a model of the single operator `op` in ONNX Runtime."""
     kind = helper.np_dtype_to_tensor_dtype(x.dtype)
     constants = constants or {}
     node = helper.make_node(op, ["x", *constants], ["y"], **attributes)
@@ -163,7 +163,10 @@ def _session(op: str, x: Array, out: Array, threads: int, constants: dict[str, A
 
 
 def _transposed(x: Array) -> tuple[Array, list[int]] | None:
-    """Returns the memory of a view without gaps as a row-major array, and the permutation that gives the view."""
+    """Returns (array, order of axes): the memory of a view as an array, whose transposition by the order is the view.
+
+    Returns None for a view whose memory has gaps.
+    """
     order = sorted(range(x.ndim), key=lambda axis: (-x.strides[axis], -x.shape[axis]))
     memory = x.transpose(order)
     return (memory, [order.index(axis) for axis in range(x.ndim)]) if memory.flags.c_contiguous else None
@@ -183,14 +186,14 @@ def with_onnxruntime(call: Call, x: Array, out: Array, threads: int) -> Work | N
         n, c, h, w = out.shape
         block = call.kernel[0]
         run = _session("SpaceToDepth", x, out, threads, blocksize=block)
-        # torch and ONNX order channels differently, so the result's channels are reordered before it is compared.
+        # ONNX orders the channels of the result by offset first, torch by channel first.
         return Work(run, lambda _: out.reshape(n, block**2, c // block**2, h, w).swapaxes(1, 2).reshape(out.shape))
     return None
 
 
 def makers(call: Call, data: Data, threads: int, onednn: OneDNN | None) -> dict[str, Callable[[], Work | None]]:
-    """Returns, for each system, a function that makes its work. NumPy comes first, and its results are right. The function
-    returns None if the system lacks the operator. If the system lacks the type, the function or the first run raises.
+    """Returns {system: function that makes its work}. NumPy comes first; its results are taken as right. The function
+    returns None if the system lacks the operator. If the system lacks the type, it or the work's first run raises.
     """
     x, out = data
     made: dict[str, Callable[[], Work | None]] = {

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts together what Sphinx reads: the pages of docs/ and of the tree's root, and the generated references.
+"""Puts together the files that Sphinx reads: the pages of docs/ and of the tree's root, and the generated references.
 
 usage: assemble.py ROOT FOLDER PROGRAM
 
-The pages of docs/ are written for a forge. In the site a link to another page leads to that page, a link to a public header
-to its page of the reference, a link to the catalogue of errors to the page that PROGRAM (`patchfold`) writes, and a link to
-any other file to the project's repository. Comments are taken out.
+The pages are written for a forge, so their links change. In the site, a link to another page leads to that page. A link to a
+public header leads to its page of the reference, and a link to the catalogue of errors to the page that PROGRAM
+(`patchfold`) writes. A link to any other file leads to the project's repository. Comments are taken out.
 """
 
 import os
@@ -32,7 +32,7 @@ HEADERS = """The public headers, from their comments, in the order in which they
 `patchfold/patchfold.h`, C++ programs `patchfold/patchfold.hpp`, which includes all headers that end in `.hpp`.
 Guides: [embedding](../embedding.html), [the C interface](../c-abi.html)."""
 INDEX = "docs/site/index.md"
-ERRORS, MADE = "src/tensor/error.cpp", "docs/errors.md"  # the catalogue, and the place for which its page is written
+ERRORS, MADE = "src/tensor/error.cpp", "docs/errors.md"  # the catalogue, and the page that the site has of it
 FENCE = re.compile(r"^(```+)[^\n]*\n.*?^\1$", re.M | re.S)
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\])\(([^)\s]+)\)")
 
@@ -44,7 +44,7 @@ def without_comments(text):
 
 
 def with_links(text, change):
-    """Returns the text with every link outside fenced blocks changed; the words of a link may be code."""
+    """Returns the text with change() applied to every link outside fenced blocks. The words of a link may be code."""
     made, at = [], 0
     for match in FENCE.finditer(text):
         made += [LINK.sub(change, text[at : match.start()]), match[0]]
@@ -69,7 +69,7 @@ class Site:
         self.pictures = 0
 
     def target(self, page, link):
-        """Returns the site's target for a link of a page in the tree."""
+        """Returns where a link of a page of the tree leads in the site."""
         name, _, anchor = link.partition("#")
         if re.match(r"[a-z]+:", link) or not name:
             return link
@@ -89,7 +89,7 @@ class Site:
         return f"{name}#{anchor}" if anchor else name
 
     def drawn(self, match):
-        """Returns a flowchart of Mermaid as a picture, since the site loads no program that could draw the flowchart."""
+        """Returns a picture of a flowchart in Mermaid, since the site loads no program that could draw it."""
         lines = [
             "digraph {",
             'rankdir=BT; bgcolor=transparent; node [shape=box, fontname="sans-serif", fontsize=11, color="#808080",',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings of Sphinx for the documentation site. scripts/docs runs Sphinx on the pages that assemble.py writes."""
+"""The settings of Sphinx for the documentation site, which scripts/docs makes from the pages that assemble.py writes."""
 
 import os
 import re
@@ -16,7 +16,7 @@ extensions = ["myst_parser"]
 root_doc = "index"
 exclude_patterns = []
 
-# assemble.py completes links before Sphinx reads them, with the anchors that a forge such as GitHub makes.
+# assemble.py has completed all links, with anchors such as GitHub makes, so MyST must not look for their targets.
 myst_all_links_external = True
 myst_heading_anchors = 5
 myst_links_external_new_tab = False
@@ -31,8 +31,7 @@ html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
 html_show_copyright = False
-# A page that was opened from a file cannot fetch another page for an excerpt, so search results show titles and sections
-# only.
+# A page that was opened from the disk cannot fetch other pages, so search results have no excerpts of them.
 html_show_search_summary = False
 html_theme_options = {"navigation_with_keys": False, "footer_icons": []}
 add_module_names = False
@@ -40,7 +39,7 @@ toc_object_entries_show_parents = "hide"
 
 
 def name_headings_as_a_forge_does(app, doctree):
-    """Gives each heading, beside Sphinx's anchor, the anchor that links in Markdown use."""
+    """Gives each heading a second anchor beside Sphinx's: the one that links in Markdown use."""
     for section in doctree.findall(lambda node: node.tagname == "section"):
         slug = section.get("slug")
         if slug and slug not in section["ids"]:

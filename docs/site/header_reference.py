@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference of C and C++: a page for each public header, from its comments.
+"""Writes the reference of C and C++: a page for each public header, from its comments.
 
-Each public header has plain comments above its declarations, in an order for readers. The page of a header shows each
-comment, and below the comment its declaration. Private members are left out.
+Public headers have plain comments above their declarations, in an order for readers. The page of a header shows each
+comment, and below it the declaration. Private members are left out.
 """
 
 import re
@@ -34,7 +34,7 @@ def comment_of(lines):
 
 
 def pieces(text):
-    """Yields (lines of comment, lines of code) for each piece of a header; empty lines at depth 0 separate pieces."""
+    """Yields (lines of comment, lines of code) for each piece of a header. Empty lines outside of braces separate pieces."""
     comment, code, depth, block = [], [], 0, False
     text = re.sub(r"(?ms)^namespace (\w+::)?(detail|engine) \{$.*?^\}  // namespace (\w+::)?(detail|engine)$", "", text)
     for line in [*text.split("\n"), ""]:

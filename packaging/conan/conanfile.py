@@ -21,7 +21,7 @@ class PatchfoldConan(ConanFile):
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
     options = {"shared": [True, False], "fPIC": [True, False], "with_tbb": [True, False], "tools": [True, False]}
-    # Two JPEG packages in one program do not link.
+    # A program with two JPEG packages does not link, so libtiff takes the one that patchfold takes.
     default_options = {"shared": False, "fPIC": True, "with_tbb": True, "tools": False, "libtiff/*:jpeg": "libjpeg-turbo"}
     implements = ["auto_shared_fpic"]
 
@@ -29,7 +29,7 @@ class PatchfoldConan(ConanFile):
         cmake_layout(self, src_folder="src")
 
     def requirements(self):
-        # The library is compiled with Highway's headers only.
+        # The library needs only the headers of Highway.
         self.requires("highway/[>=1.0.3 <2]", visible=False, libs=False)
         if self.options.with_tbb:
             self.requires("onetbb/[>=2021.8 <2024]")

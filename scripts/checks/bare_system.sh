@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Functions that make a bare Debian, for scripts that read this file with `source`. Need root and debootstrap.
 
-# copy_in FILE: copies a file of this system into a folder of $root that no package touches, and prints the copy's name.
+# copy_in FILE: copies a file of this system into a folder of $root that no package uses, and prints the copy's name in $root.
 copy_in() {
   local there
   there="/etc/fresh/$(basename "$1")"
@@ -11,8 +11,8 @@ copy_in() {
   echo "$there"
 }
 
-# adapt FILE PATTERN: PATTERN's second group matches names of files in FILE (certificates); copies each of these files in, and
-# replaces its name in FILE by the name inside.
+# adapt FILE PATTERN: the second group of PATTERN matches names of files, such as certificates, in the text of FILE. Copies each
+# of these files in, and replaces its name in FILE by the copy's.
 adapt() {
   local name
   while read -r name; do
@@ -20,15 +20,15 @@ adapt() {
   done < <(sed -nE "s/$2/\\2/p" "$1")
 }
 
-# make_bare RELEASE FOLDER [PACKAGE]..: a minimal Debian with the packages in the empty FOLDER, which becomes $root, from the mirror
-# that this system's apt uses and with apt's settings. Prints the mirror, or why there is none.
+# make_bare RELEASE FOLDER [PACKAGE]..: makes a minimal Debian with the packages in the empty FOLDER, which becomes $root. Takes
+# the mirror and the settings of this system's apt. Prints the mirror, or why there is no Debian.
 make_bare() {
   local suite="$1" here sources mirror log packages
   root="$2"
   shift 2
   packages="$*"
   chmod 755 "$root" # apt fetches as a user of its own
-  # "URI RELEASE COMPONENT" for every source. A mirror has every release at the same place.
+  # A line "URI RELEASE COMPONENT" for every source of apt. A mirror has every release under the same URI.
   here="$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)"
   # shellcheck disable=SC2016 # apt-get fills in the names
   sources="$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' | sort -u |

@@ -15,16 +15,16 @@ from pathlib import Path
 
 BASE = "33b26486da121f590ff17898766d226c67acda9d"
 LONGEST = 72
-# Words that begin a noun phrase or a sentence, not a command.
+# Words that no command begins with: they begin a noun phrase or a sentence.
 NO_VERBS = set("""a an the this that these those some any all each every no not both one two three four five six several many much
 more most fewer less other another same equal new old short long large small big fast slow our its their his it they we you i what
 which who how why when where whether if of for from in on at by to with without as and or but""".split())
-# Verbs that look like another form of a verb or like a plural.
+# Verbs that end like another form of a verb (-ed, -ing) or like a plural.
 VERBS = set("bring embed exceed feed focus need seed sing speed string swing bias alias canvas".split())
 
 
 def faults_of(subject):
-    """Returns the faults of the subject of a commit, as sentences without a subject."""
+    """Returns the faults of a commit's subject line, as sentences without their first word, such as "has a semicolon"."""
     faults = []
     if len(subject) > LONGEST:
         faults.append(f"has {len(subject)} characters, at most {LONGEST} are allowed")
@@ -42,7 +42,7 @@ def faults_of(subject):
 
 
 def git(root, *arguments):
-    """Returns what git prints, or None if it fails or is not there."""
+    """Returns what git prints, or None if git fails or is not installed."""
     try:
         done = subprocess.run(["git", "-C", root, *arguments], check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     except OSError:

@@ -6,8 +6,8 @@ usage: scripts/checks/check_layers.py [--root FOLDER] [--print | --check-docs | 
 
   (nothing)      checks every source file; exits with 1 and one line per fault if there is one
   --print        prints the pictures of the rooms, as docs/design.md shows them
-  --check-docs   fails if the block between the markers in docs/design.md holds other pictures
-  --write-docs   puts the pictures there
+  --check-docs   fails if the block between the markers in docs/design.md does not hold these pictures
+  --write-docs   writes the pictures into this block
   --root FOLDER  the tree to check (default: the tree that holds this script)
 """
 import argparse
@@ -19,13 +19,13 @@ from pathlib import Path
 
 import python_layers
 
-# The public headers in groups: a header includes only headers of its own group and of the groups before this group.
+# The public headers in groups. A header may include only headers of its own group and of the groups above it in this table.
 HEADER_GROUPS = {
     "values": ["version.hpp", "export.hpp", "standard.hpp", "words.hpp", "fixed_list.hpp", "error.hpp", "dtype.hpp", "tensor.hpp"],
     "running": ["plan.hpp", "geometry.hpp"],
     "operators": ["operators.hpp"],
     "tiling": ["tiling.hpp"],
-    "dialects": [],  # every header that no other group names
+    "dialects": [],  # all headers that no other group names
     "table": ["table.hpp"],
     "explain": ["explain.hpp"],
     "all": ["patchfold.hpp", "patchfold.h", "tiling.h", "dlpack.h"],
@@ -35,17 +35,17 @@ PUBLIC = "include/patchfold"
 
 
 class Room:
-    """A folder, and the rooms, foreign headers and groups of public headers (up to a last group) that it may include."""
+    """A folder, and what it may include: rooms, foreign headers, and groups of public headers up to the group `headers`."""
 
     def __init__(self, what, rooms="", headers="all", foreign=()):
         self.what = what
         self.rooms = rooms.split()
         self.headers = GROUPS[: GROUPS.index(headers) + 1] if headers else []
-        self.foreign = foreign  # prefixes; None: any installed header
+        self.foreign = foreign  # beginnings of names; None: any installed header
 
 
-# Inline functions that need public headers alone. Front ends may include them too, since they need no symbol that the
-# library hides.
+# Holds inline functions that need only public headers. Front ends may include them too: they need no symbol that the library
+# hides.
 BASE = "src/base"
 
 KERNELS = BASE + " src/tensor src/kernels"
@@ -55,7 +55,7 @@ DIALECTS = OPS + " src/dialects"
 TILING = DIALECTS + " src/tiling"
 INSIDE = TILING + " src/capi src/explain"
 
-# A file belongs to the longest folder or file of this table that holds it.
+# A file belongs to the room whose name is the longest path in this table that holds it.
 ROOMS = {
     PUBLIC: Room("the public surface", "", "all", ("dlpack/",)),
     BASE: Room("checked arithmetic, small floats, ways to throw", "", "values"),
@@ -132,7 +132,7 @@ def group_of(header):
 
 
 def resolve(root, name, text):
-    """Returns the tree's file that an #include names, or the template of this file; None for a foreign header."""
+    """Returns the tree's file that an #include names, or the template that it is made from; None for a foreign header."""
     bases = [os.path.dirname(name), "include", "", "src"] if not name.startswith("src/") else [
         os.path.dirname(name), "include", "src", ""]
     for base in bases:
@@ -144,7 +144,7 @@ def resolve(root, name, text):
 
 
 def check_include(root, name, text):
-    """Returns the reason why `name` may not include `text`, or None; and the included file."""
+    """Returns why the file `name` may not include `text`, or None; and the included file of the tree, or None."""
     room_name = room_of(name)
     room = ROOMS[room_name]
     target = resolve(root, name, text)
@@ -178,7 +178,7 @@ def check_room(name, target, verb):
 
 
 def dependencies(root, name, text):
-    """Yields (line, reason against it or None, file or None) for each include or import of a file."""
+    """Yields (line, why it is not allowed or None, file of the tree or None) for each include or import of a file."""
     if name.endswith(".py"):
         for line, target in python_layers.imports(root, name, text):
             yield line, check_room(name, target, "import"), target
@@ -255,7 +255,7 @@ def check(root):
 
 
 def reduced(graph):
-    """Returns the graph without the edges whose ends a longer path connects too."""
+    """Returns the graph without each edge from whose start a longer path leads to its end."""
     def reaches(start, end):
         return any(node == end or reaches(node, end) for node in graph.get(start, ()))
 
@@ -264,8 +264,8 @@ def reduced(graph):
 
 
 def picture(root):
-    """Returns the rooms as two Mermaid flowcharts: of C++, and of the Python package. An arrow points at a room that is
-    included or imported; an arrow that a longer way replaces is left out.
+    """Returns the rooms as two Mermaid flowcharts: of C++, and of the Python package. An arrow leads from a room to a room
+    that it includes or imports. It is left out if other arrows lead there too.
     """
     def exists(room):
         return (root / room).is_file() or any(path.name.endswith((*CODE, ".py")) for path in (root / room).rglob("*"))
@@ -298,7 +298,7 @@ BEGIN, END = "<!-- rooms:begin -->\n", "<!-- rooms:end -->"
 
 
 def docs_block(root):
-    """Returns docs/design.md in three parts: before the pictures, the pictures, after the pictures."""
+    """Returns the text of docs/design.md in three parts: before the pictures, the pictures, and behind them."""
     path = root / "docs" / "design.md"
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     if BEGIN not in text or END not in text:

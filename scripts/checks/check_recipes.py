@@ -4,9 +4,9 @@
 
 usage: scripts/checks/check_recipes.py [--root FOLDER]
 
-  table         packaging/dependencies.json names the libraries that CMake looks for, of scripts/dependencies.json
-  dependencies  each recipe names these libraries by its system's names, all of them and no others; Debian's those of
-                scripts/packages.txt, and a recipe that builds the Python package what pyproject.toml asks for
+  table         packaging/dependencies.json names those libraries of scripts/dependencies.json that CMake looks for
+  dependencies  each recipe names all these libraries by its system's names, and no others. Debian's recipe names them as
+                scripts/packages.txt does. A recipe of the Python package names what pyproject.toml requires
   facts         version, licence, home, one-line description and the place of the source archive
   options       a recipe sets only options that CMakeLists.txt has, and builds no tests and no examples
   checksums     no recipe of the tree has a checksum: scripts/release fills them in
@@ -22,9 +22,9 @@ from pathlib import Path
 
 RECIPES = {"debian": "control", "vcpkg": "portfile.cmake", "conan": "conanfile.py", "conda": "recipe.yaml", "homebrew": "patchfold.rb",
            "nix": "package.nix"}
-# The names by which CMake's find_package and cmake/highway.cmake look for libraries of scripts/dependencies.json.
+# Libraries of scripts/dependencies.json, by the names with which find_package and cmake/highway.cmake look for them.
 FOUND_AS = {"TBB": "oneTBB", "PNG": "libpng", "JPEG": "libjpeg-turbo", "ZLIB": "zlib", "TIFF": "libtiff"}
-# Packages of find_package that are no dependencies: compilers bring them, or another library contains them.
+# Names in find_package that are no dependencies of the recipes: compilers bring them, or another library contains them.
 NO_LIBRARIES = {"Threads", "Python", "Python3", "nanobind", "OpenVINO", "liblzma", "zstd", "tiff"}
 # Libraries that libtiff needs if scripts/dependencies builds it.
 THROUGH_TIFF = {"zstd", "xz"}
@@ -39,7 +39,7 @@ def only(pattern, text, flags=re.M):
 
 
 class Tree:
-    """The project's facts: dependencies, version, licence, options."""
+    """The facts of the project that recipes must have: dependencies, version, licence, options."""
 
     def __init__(self, root):
         self.root, self.faults = root, []

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Functions that scripts share. `tree` is the root of the tree, in which the other functions run; `part` the part that they add
-# results to, `jobs` the number of parallel jobs, `environment` a folder for Python's packages.
+# Functions that scripts share. They run in the root of the tree, `tree`. Other variables: `part` names the part of the test run
+# that gets results, `jobs` is the number of parallel jobs, `environment` the folder of a Python environment.
 tree="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 results="$tree/scripts/checks/parts.py"
 jobs="$(nproc)"
@@ -9,9 +9,9 @@ words=()
 
 # read_options "NAME:KIND .. [words|any]" ARGUMENT..: reads the arguments of a script, whose function `usage` prints its help, and
 # changes to the root of the tree. The option --some-name sets the variable some_name: to true (KIND flag), or to the value that
-# follows: a positive number, the path of a file or folder that exists, or a text. What follows an option of KIND rest goes to
-# the array `words`, and so do other arguments with `words`, unless they begin with a dash, and with `any`. Without, they are an
-# error.
+# follows (KIND number, at least 1; path, of a file or folder that exists; else a text). Everything behind an option of KIND rest
+# goes to the array `words`. Other arguments go there too with `any`, or with `words` if they do not begin with a dash; otherwise
+# they are an error.
 read_options() {
   local name="${0##*/}" known=" $1 " option value
   shift
@@ -48,7 +48,7 @@ read_options() {
   cd "$tree" || exit
 }
 
-# one NAME COMMAND..: a check that counts as one test.
+# one NAME COMMAND..: runs a command as a check that counts as one test.
 one() {
   local name="$1"
   shift
@@ -60,7 +60,8 @@ one() {
   fi
 }
 
-# make_environment REQUIREMENTS [MESSAGE]: makes the environment anew unless it was made from this file; prints the message first.
+# make_environment REQUIREMENTS [MESSAGE]: makes the environment from a file of requirements, after the message, unless it was
+# already made from the same text.
 make_environment() {
   if cmp --silent "$1" "${environment:?}/complete"; then return; fi
   [ -z "${2-}" ] || echo "$2"
@@ -69,15 +70,15 @@ make_environment() {
   cp "$1" "$environment/complete"
 }
 
-# cannot REASON: ends the part as skipped.
+# cannot REASON: counts the part as skipped for this reason, and ends the script.
 cannot() {
   "$results" add "${part:?}" --skipped 1 "$1"
   rm -rf "$environment"
   exec "$results" counts "${part:?}"
 }
 
-# make_torch_environment KILOBYTES REASON: makes the environment anew, unless it was made from the output of the script's function
-# `recipe`. The script's function `install` installs the packages. If the disk has fewer free KILOBYTES, skips the part for REASON.
+# make_torch_environment KILOBYTES REASON: makes the environment with the script's function `install`, unless it was made from
+# what the script's function `recipe` prints now. Skips the part for REASON if the disk has fewer than KILOBYTES free.
 make_torch_environment() {
   local log="$environment/install.log"
   if recipe | cmp --silent - "$environment/complete"; then return; fi
@@ -96,7 +97,7 @@ make_torch_environment() {
   recipe >"$environment/complete"
 }
 
-# install_wheel PYTHON [WHEEL]: installs the wheel, or one built from the tree.
+# install_wheel PYTHON [WHEEL]: installs the wheel, or else a wheel that it builds from the tree.
 install_wheel() {
   local wheel="${2-}"
   [ -n "$wheel" ] || wheel="$(scripts/checks/python_tests --wheel-only | tail -n 1)"
@@ -113,8 +114,8 @@ make_googletest() {
   cmake --install "$folder" >>"$folder.log"
 }
 
-# run_pytest PYTHON NEEDED ARGUMENT..: runs tests with pytest, and tells on which instruction set the package of PYTHON runs. A test
-# that lacks one of the modules NEEDED ("NAME|NAME") fails.
+# run_pytest PYTHON NEEDED ARGUMENT..: runs tests with pytest, and adds the results and PYTHON's instruction set to the part. A test
+# that is skipped for lack of one of the modules NEEDED ("NAME|NAME") counts as failed.
 run_pytest() {
   local report status=0
   report="$(mktemp)"
@@ -124,7 +125,7 @@ run_pytest() {
   rm "$report"
 }
 
-# run_ctest REPORT ARGUMENT..: runs ctest with the arguments.
+# run_ctest REPORT ARGUMENT..: runs ctest with the arguments, and adds its REPORT to the part.
 run_ctest() {
   local report="$1" status=0
   rm -f "$report"

@@ -11,7 +11,7 @@ SOURCES = (".cpp", ".hpp", ".py")
 
 
 class Misfit(Exception):
-    """Raised for a bug whose text does not occur in its file."""
+    """Raised for a bug whose text or context does not occur exactly once in its file, or that is no valid Python."""
 
 
 class Mutation:
@@ -42,7 +42,7 @@ class Mutation:
     def seeded(self, tree):
         """Returns (path, text, text with the bug)."""
         path, text, begin, end = self.place(tree)
-        # The place begins behind the indentation of its line, so the bug brings none of its own.
+        # The range begins behind the indentation of its line, so the new text begins without indentation.
         changed = text[:begin] + "\n".join(self.replace).lstrip() + text[end:]
         if path.suffix == ".py":
             try:
@@ -53,7 +53,7 @@ class Mutation:
 
 
 def read_mutations(path=LIST):
-    """Returns the bugs of a file with lines 'name | operator, .. | file', '@ context', '- text to find', '+ new text'."""
+    """Returns the bugs in a list such as mutations.txt: 'name | operator, .. | file', '@ context', '- to find', '+ new'."""
     mutations = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -74,7 +74,7 @@ def read_mutations(path=LIST):
 
 
 def places(text, lines):
-    """Returns the ranges (begin, end) of the text that equal the lines, apart from blanks and line breaks."""
+    """Returns the ranges (begin, end) of the text that equal the lines if blanks and line breaks do not count."""
     kept = [position for position, character in enumerate(text) if not character.isspace()]
     packed = "".join(text[position] for position in kept)
     wanted = "".join("".join(lines).split())
@@ -96,7 +96,7 @@ def dialect_of(operator):
 
 
 def misfits(mutations, tree=ROOT):
-    """Returns messages: of bugs without a place or with a Python error, and of operators without a bug."""
+    """Returns a message for each bug without a place or with a syntax error of Python, and each operator without a bug."""
     faults = []
     for mutation in mutations:
         try:

@@ -4,8 +4,8 @@
 
 Writes the abilities of each front end into docs/frameworks.md; with --check, compares. A front end has an ability if its
 name is found in the public headers, the operator table, the modules of the package, or the program's commands and options.
-scripts/checks/parity.txt has the names that differ, and the reason for each missing ability. Errors are a reason for an
-ability that is there, a name that is not found, and a missing ability without a reason."""
+scripts/checks/parity.txt has the names that differ, and the reason for each missing ability. It is an error if an ability is
+missing without a reason, if an ability with such a reason is there, or if a name is not found."""
 import argparse
 import ast
 import json
@@ -26,7 +26,7 @@ def identifiers(root, pattern):
 
 
 def settings(package):
-    """Returns the keys of each TypedDict of the package; functions with @takes have these keys as arguments."""
+    """Returns {TypedDict of the package: its keys}. A function with the decorator @takes has these keys as arguments."""
     nodes = [node for path in package.rglob("*.py") for node in ast.parse(path.read_text("utf-8")).body]
     classes = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
 
@@ -89,14 +89,14 @@ def names_of_all(root, program):
     names["command line"] = called | set(commands)
     for command in commands:
         names["command line"] |= {f"{command}.{each}" for each in re.findall(r"^ .*?--([a-z-]+)", said(command, "--help"), re.M)}
-    # The neutral operators count for TensorFlow, since Python's functions record derivatives for TensorFlow's tensors.
+    # TensorFlow has the neutral operators of Python too, since those record derivatives for TensorFlow's tensors.
     neutral = {name for name in operators if "." not in name}
     names["TensorFlow"] |= {each for each in names["Python"] if each.partition(".")[0] in neutral}
     return names
 
 
 def own_name(front, ability):
-    """Returns the names that an ability has in a front end by the usual rules, such as pf_fold in C."""
+    """Returns the names that an ability may have in a front end by its rules for names, such as pf_fold in C."""
     if front == "C++":
         last = ability.rpartition(".")[2]
         return {last, "".join(part.capitalize() for part in last.split("_"))}

@@ -11,19 +11,20 @@ usage: scripts/checks/parts.py start PART..
   add       adds results to a part:
               --report FILE      outcomes, reasons for skipping and instruction sets of a report that ctest or pytest wrote (JUnit)
               --needed "NAME|NAME"  modules that are installed: a test of a report that skips for lack of one counts as failed
-              --status N         exit status of what wrote the report: if it is not 0 and nothing failed, one failure is added
+              --status N         exit status of what wrote the report: unless it is 0, at least one test counts as failed
               --merge FOLDER     the sum of the parts in another folder of results
               --passed N  --failed N  --skipped N REASON
-              --sets "NAME NAME"   instruction sets that it ran on
-              --wanted "NAME NAME" sets that it was built for: one that this machine has and no test ran on is a failure, one
-                                   that this machine lacks is skipped
+              --sets "NAME NAME"   instruction sets that the part ran on
+              --wanted "NAME NAME" instruction sets that the part was built for. One that this machine lacks is skipped;
+                                   one that this machine has, and on which no test ran, is a failure
   counts    prints "PART: N passed, N failed, N skipped"; exits with 1 if something failed, or nothing passed or was skipped
   table     prints a row for each part, the instruction sets of this machine, and "N passed, N failed, N skipped". A part
             without a result counts as failed. Exits with 1 if something failed or nothing passed.
 
-A part is a file PART.json in build/logs/parts, or in PATCHFOLD_PARTS; tests give another /proc/cpuinfo in PATCHFOLD_CPUINFO. `add` prints the ends of what failed tests printed. A test
-that could not run counts as failed, as does a report that is missing or has no test. ctest tests name the instruction sets that
-they ran on in lines "instruction sets: NAME NAME".
+The results of a part are the file PART.json in build/logs/parts, or in the folder PATCHFOLD_PARTS. PATCHFOLD_CPUINFO names a
+file to read in place of /proc/cpuinfo. `add` prints the ends of what failed tests printed. A test that could not run counts
+as failed, as does a report that is missing or has no test. Tests of ctest name the instruction sets that they ran on in
+lines "instruction sets: NAME NAME".
 """
 import argparse
 import json
@@ -38,7 +39,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = Path(os.environ.get("PATCHFOLD_PARTS", ROOT / "build" / "logs" / "parts"))
 WIDTH = 125
-# Highway's name of each set, and the processor's flags that it needs, best set first.
+# Highway's name of each instruction set, and the processor's flags that it needs; the best set first.
 SETS = {
     "AVX3": ("avx512f", "avx512vl", "avx512dq", "avx512bw"),
     "AVX2": ("avx2", "fma", "bmi1", "bmi2"),
@@ -87,7 +88,7 @@ class Part:
 
 
 def outcome(case):
-    """Returns "passed", "failed" or "skipped": from the attribute `status` of ctest, or the elements of pytest."""
+    """Returns "passed", "failed" or "skipped" for a test of a report, by ctest's attribute `status` or pytest's elements."""
     skipped = case.find("skipped")
     if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
         return "failed"
@@ -102,7 +103,7 @@ def reason(case):
     """Returns the reason for a skipped test: the message of pytest or GoogleTest, or the last line of another program."""
     if case.get("status") == "disabled":
         name = case.get("name")
-        return f"disabled: {name.rpartition('.')[0] or name}"  # the name of the suite says the reason
+        return f"disabled: {name.rpartition('.')[0] or name}"  # the suite's name tells the reason
     message = case.find("skipped").get("message", "")
     if "SKIP_" not in message:
         return message or "no reason given"
@@ -114,7 +115,7 @@ def reason(case):
 
 
 def lacks(case, needed):
-    """Returns the needed modules that pytest could not import; if a whole file is skipped, the text names them."""
+    """Returns "could not import NAME" if pytest skipped a test or a file for lack of a needed module, else an empty text."""
     skipped = case.find("skipped")
     match = needed and re.search(rf"could not import .{{0,6}}\b({needed})\b", f"{skipped.get('message', '')} {skipped.text or ''}")
     return f"could not import {match[1]}" if match else ""
@@ -142,7 +143,7 @@ def of_report(path, needed=""):
             part.passed += 1
         else:
             part.failed += 1
-            if case.get("status"):  # pytest prints its failures itself
+            if case.get("status"):  # only ctest's: pytest prints its failures itself
                 print("FAILED " + case.get("name"), *output.splitlines()[-40:], sep="\n    ")
         for names in re.findall(r"^(?:\w+: )?instruction sets: ([A-Z][A-Z0-9_ ]*)$", output, re.M):
             part.add_sets(names.split())

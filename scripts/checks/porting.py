@@ -19,7 +19,7 @@ from pathlib import Path
 PAGE = "docs/porting.md"
 
 
-# The operators that patchfold.models.portable writes in place of an operator that a target lacks.
+# For operators that a target lacks, what patchfold.models.portable writes in their place.
 WRITTEN = [
     ("Col2Im, patches side by side", "Reshape, Transpose, Reshape; Pad and Slice where pads or a rest are left"),
     ("Col2Im, patches that overlap", "Pad, Reshape, Slice for each axis, then Split and Add: from +0, taps in ascending order"),
@@ -85,7 +85,7 @@ def render(operators, targets, elsewhere):
 
 
 def module_of(root, name):
-    """Imports a module of the package from its file, without the package. The module must import no other module of it."""
+    """Returns a module of the package, imported from its file alone. It must import no other module of the package."""
     spec = importlib.util.spec_from_file_location(Path(name).stem, root / "python/patchfold" / name)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module

@@ -7,7 +7,8 @@ from pathlib import Path
 
 
 class PrivateApt:
-    """`with PrivateApt("deb", "trixie", "arm64") as apt: apt("download", "zlib1g")`. Nothing of this system changes."""
+    """apt-get for another suite or architecture, which changes nothing of this system. Use:
+    `with PrivateApt("deb", "trixie", "arm64") as apt: apt("download", "zlib1g")`."""
 
     def __init__(self, kind, suite, architecture=None):
         self.kind, self.suite, self.architecture = kind, suite, architecture
@@ -44,7 +45,7 @@ class PrivateApt:
             raise OSError(f"apt-get {' '.join(words)} failed for {self.suite}:\n{answer.stdout.strip()}")
 
     def sources(self):
-        """Returns a line of sources.list for each mirror of this system, with the name of the other suite."""
+        """Returns lines for sources.list: this system's mirrors, with the other suite in place of its own."""
         ask = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages"]
         known = subprocess.run(ask, stdout=subprocess.PIPE, text=True, check=True).stdout
         lines = set()

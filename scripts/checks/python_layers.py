@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rooms of the Python package, and the imports of its modules. For check_layers.py."""
+"""The rooms of the Python package, and the imports of its modules, for check_layers.py."""
 
 import ast
 import os
 import re
 
 PACKAGE = "python/patchfold"
-# The modules of each room, and the rooms that it may import besides itself and the modules of the package's own folder.
+# For each room: what it holds, and the rooms that it may import besides itself and the modules in the package's own folder.
 TABLE = {
     "": ("errors, arguments, names of types, threads; _core, the compiled module", ""),
     "_arrays": ("arrays of every library: kinds, memory, devices", ""),
@@ -39,7 +39,7 @@ def path_of(room):
 
 
 def file_of(root, parts):
-    """Returns the file of a module, or None if there is none."""
+    """Returns the file of a module of the package, or None if there is no such module."""
     module = "/".join(parts)
     return next(
         (path for path in (module + ".py", module + "/__init__.py", module + ".pyi") if (root / path).is_file()), None
@@ -65,7 +65,7 @@ def imports(root, name, text):
 
 
 def lost(root, text):
-    """Yields (line, module) of each import by the binding, python/native, whose module does not exist."""
+    """Yields (line, module) of each import in the binding (python/native) of a module that the package lacks."""
     for match in NATIVE.finditer(text):
         if not file_of(root, ["python", *match[1].split(".")]):
             yield text.count("\n", 0, match.start()) + 1, match[1]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lets torch's package for Linux run without the libraries of CUDA that it is linked with.
+"""Makes torch's package for Linux run without the CUDA libraries that it is linked with.
 
 usage: scripts/checks/torch_without_cuda.py PYTHON
 
@@ -24,7 +24,7 @@ def output_of(*command):
 
 
 class Needs:
-    """The CUDA libraries and functions that the libraries of a folder need."""
+    """The CUDA libraries, and the functions of these, that the libraries in a folder need."""
 
     def __init__(self, folder):
         self.libraries = set()
@@ -51,7 +51,8 @@ class Needs:
 
 
 def stand_in(path, versions, unversioned):
-    """Makes a stand-in for a library. A library without versions gets all functions whose library is unknown."""
+    """Makes a stand-in for a library. Functions whose symbols have no version, which would name their library, go into every
+    library without versions."""
     names = sorted(set().union(*versions.values()) if versions else unversioned)
     code = ".text\n" + "".join(f".globl {name}\n.type {name}, @function\n{name}:\n" for name in names)
     script = "".join(f"{version} {{ {'global: ' + '; '.join(sorted(of)) + '; ' if of else ''}}};\n" for version, of in versions.items())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests an installed package in any interpreter. Needs only NumPy beside the package.
 
-Compares unfold, fold, tiles and other calls with loops of NumPy, on every instruction set, and prints the versions and sets.
+Compares unfold, fold, tiles and other calls with loops in NumPy, on every instruction set, and prints versions and sets.
 """
 import platform
 import sys

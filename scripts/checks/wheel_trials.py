@@ -13,7 +13,7 @@ from private_apt import PrivateApt
 ROOT = Path(__file__).resolve().parents[2]
 SMOKE = ROOT / "scripts" / "checks" / "wheel_smoke.py"
 PHOTO = ROOT / "examples" / "photo.png"
-# The tests of a wheel's content, and of threads, which run in parallel in an interpreter without a lock.
+# Tests of a wheel's content, and of threads, which only run in parallel in an interpreter without a lock.
 TESTS = [ROOT / "tests" / "python" / name for name in ("test_wheel.py", "test_threads.py")]
 
 
@@ -22,11 +22,11 @@ class Failed(Exception):
 
 
 class Unavailable(Exception):
-    """Raised if this machine cannot run the trial."""
+    """Raised if this machine cannot run a trial."""
 
 
 def run(*command, **options):
-    """Runs a command; its output is printed only if it fails."""
+    """Runs a command and returns its output. Raises Failed with the output if the command fails."""
     words = [str(word) for word in command]
     answer = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options)
     if answer.returncode:
@@ -35,7 +35,7 @@ def run(*command, **options):
 
 
 def is_for(wheel, version):
-    """Returns whether a wheel is for a version of Python, 3.11 or 3.14t."""
+    """Returns whether a wheel is for a version of Python, such as 3.11 or 3.14t."""
     _, _, python, abi, _ = wheel.name.split("-")
     number = version.replace(".", "")
     if abi == "abi3":
@@ -89,7 +89,7 @@ def install(wheel, arch, version, folder, tools):
 
 
 def try_release(wheel, arch, suite, version, tools, releases):
-    """Runs a wheel in the interpreter of a Debian release: in a separate root, or emulated for another processor."""
+    """Runs a wheel in the interpreter of a Debian release, with its libraries; under qemu for another processor."""
     here = arch == platform.machine()
     if not PrivateApt.is_there() or (here and os.geteuid()) or (not here and not shutil.which(f"qemu-{arch}")):
         raise Unavailable("interpreters of Debian's releases need apt-get, and root or qemu-user")

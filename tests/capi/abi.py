@@ -58,7 +58,7 @@ class Headers:
         return found
 
     def program(self):
-        """Returns a C program that prints every line of the list except for functions and types."""
+        """Returns a C program that prints the lines of the list except functions and types: sizes, offsets and values."""
         lines = ["#include <stdio.h>", "#include <patchfold/patchfold.h>", "int main(void) {",
                  '  printf("pointers of %d bits\\n", (int)sizeof(void*) * 8);',
                  '  printf("constant PF_MAX_RANK = %d\\n", PF_MAX_RANK);']
@@ -85,7 +85,7 @@ def current(options, headers):
 
 
 def compare(listed, found):
-    """Yields a line for each fault."""
+    """Yields a message for each difference between the list and the lines that were found."""
     for line in listed:
         if line not in found:
             yield f"changed or gone, which breaks compiled programs: {line}"

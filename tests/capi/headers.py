@@ -4,7 +4,7 @@
 usage: headers.py --cc COMPILER.. --cxx COMPILER.. --cpp [--dlpack FOLDER]
 
   (nothing)  the C headers: as C99 to the newest C, and as C++11 to C++20 without exceptions and RTTI
-  --cpp      the C++ headers instead: as C++20 with many warnings; before C++20 the first message of each says what it needs
+  --cpp      the C++ headers instead: as C++20 with many warnings; as an older C++ the first error must ask for C++20
 """
 import argparse
 import re
@@ -18,7 +18,7 @@ HERE = ROOT / "tests/capi"
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wundef", "-Werror"]
 STRICT_CPP = [*STRICT, "-Wold-style-cast", "-Woverloaded-virtual", "-Wnon-virtual-dtor"]
 NEED = "need C++20"
-# Macros of headers of X11, Windows, Qt, Linux, the C library and boards. A header that uses such a name may not compile.
+# Macros of X11, Windows, Qt, Linux, the C library and boards: a header that uses one of these names could not be compiled.
 MACROS = """
 #define Bool int
 #define True 1
@@ -71,7 +71,7 @@ MACROS = """
 """
 STANDARD = sorted({name for path in (ROOT / "include/patchfold").glob("*.hpp")
                    for name in re.findall(r"^#include <([a-z_]+)>", path.read_text(encoding="utf-8"), re.M)})
-# A program that uses templates and inline functions, since compilers warn about these where they are used.
+# A program that uses the headers' templates and inline functions, since compilers warn about them only where they are used.
 USES = """
 #include <utility>
 int uses();
@@ -99,7 +99,7 @@ class Runs:
         self.count, self.failures = 0, 0
 
     def compile(self, *command, expected=None):
-        """Compiles without an output file. Expects success or, with `expected`, an error whose first line has this text."""
+        """Runs a compiler without output. Expects success or, with `expected`, an error whose first line has this text."""
         done = subprocess.run([*command, "-fsyntax-only", f"-I{ROOT / 'include'}"], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True)
         first = next((line for line in done.stdout.splitlines() if "error:" in line), "")

@@ -35,7 +35,7 @@ def without_code(text):
 
 
 def anchors_of(text):
-    """Returns the anchors of a page, which links may use: GitHub's anchors of headings, and the ids of <a id>."""
+    """Returns the anchors of a page that links may use: those that GitHub gives headings, and the ids of <a id>."""
     headings = re.findall(r"(?m)^#+ (.+)$", without_code(text))
     made = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
     return made | set(re.findall(r'<a id="([^"]+)"', text))
@@ -75,7 +75,8 @@ def check_strategies(root):
         yield "docs/design.md", f"the strategies must be {rows}, and not {said}"
 
 
-# For each check: a pattern with numbers in docs/design.md, the files of the code, a pattern there, the unit of the page.
+# For each check: a pattern with numbers in docs/design.md, files of the code, a pattern with the same numbers there, and
+# the factor from the page's unit to the code's.
 NUMBERS = [
     (r"prefetches (\d+) KB ahead, a join (\d+) KB ahead", "src/engine/**/*.cpp", r"(?:split|join)_ahead = (\d+);", 1024),
     (r"No piece moves less than (\d+) KiB", "src/engine/*.hpp", r"bytes_per_piece = (\d+) \* 1024;", 1),

@@ -15,7 +15,7 @@ MACHINE = {"processor": "Some", "cores": 2, "caches": ["L3 32768K shared"], "mem
 
 
 def call(threads, group, text, copies, mismatches=(), **systems):
-    """Returns a row for a call. A copy takes 1 ms, patchfold `copies` ms; other systems are in multiples of patchfold."""
+    """Returns the row of a call. A copy takes 1 ms, patchfold `copies` ms; `systems` has multiples of patchfold's time."""
     seconds = {"copy": 0.001, "patchfold": 0.001 * copies}
     seconds |= {name.replace("_", " "): 0.001 * copies * multiple for name, multiple in systems.items()}
     return {"threads": threads, "group": group, "call": text, "model": "net", "bytes": 1e6, "seconds": seconds,
@@ -54,7 +54,7 @@ def main():
         "  patchfold takes 2.00 copies (median; 1.00 to 4.00).\n",
         "| all | 1 | 3 | **2.00; 4.00** | 5.00; 8.00 | 2.00; 2.00 | 1.50; 1.50 | 6.00; 12 | 1.50 | 33% |\n",
         "| all | 2 | 3 | **2.00; 4.00** | 6.00; 8.00 | ",
-        # torch is left out of the call whose result differs.
+        # torch's time does not count in the call in which its result differs.
         "| frames | 1 | 2 | **3.00; 4.00** | 8.00; 8.00 | 2.00; 2.00 | - | 9.00; 12 | 1.75 | 50% |\n",
         "* 0.50: ONNX Runtime 2.00 ms, patchfold 4.00 ms; 1 thread, `fold float32 1x1x16000 kernel=400 stride=160` (net)\n",
         "## Other results than NumPy's\n\n* torch: 1 thread, `unfold float32 1x1x16000 kernel=400 stride=160` (net)\n",

@@ -42,7 +42,7 @@ exit 3
 not = "run"
 ```
 """
-# Pages with a fault, and the line that the report must have.
+# Pages with a fault, and the line that the report of snippets.py must have.
 FAULTY = [
     ("text\n```cpp\nint main() { return 1; }\n```\n", "FAILED page.md:3: ended with 1"),
     ("```cpp\nint main() { int unused; }\n```\n", "FAILED page.md:2: does not compile"),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs site_test.py on small sites with one known fault each, and expects that it names the fault. Tests references.
+"""Runs site_test.py on small sites with one known fault each, and expects that it names the fault. Also tests
+header_reference.py and prose.py.
 
 usage: site_self_test.py SITE_TEST_PY --root FOLDER
 """
@@ -14,7 +15,7 @@ from pathlib import Path
 
 INDEX = '<html><body><h1 id="top">T</h1><a href="a.html#here">A</a> <img src="p.svg" alt="A picture of a"></body></html>'
 SOUND = {"index.html": INDEX, "a.html": '<p id="here">x <code>](b.html)</code></p>', "p.svg": "<svg/>"}
-# The text to add to a page, or the file to add, and the line that the report must have.
+# A page and the text to add to it, or a new file and its text; and the line that the report must have.
 FAULTS = [
     ("a.html", '<a href="b.html">b</a>', "FAILED links: a.html: the link b.html leads to no file"),
     ("a.html", '<a href="#there">b</a>', "FAILED links: a.html: the link #there leads to no element"),
@@ -72,7 +73,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
 
 def external_faults(check):
-    """Yields a fault unless site_test.py judges an answered link, a missing page and a site without an answer rightly."""
+    """Yields a fault unless site_test.py reports a missing page as a fault, and a site without an answer as unreached."""
     sys.path.insert(0, str(check.parent))
     import site_test
 

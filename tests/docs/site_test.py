@@ -5,10 +5,10 @@ usage: site_test.py [--no-browser] [--external] SITE [ROOT]
 
   links       every link within the site leads to a file, and its anchor to an element
   reachable   a reader who follows links from index.html finds every page
-  alone       no page loads a file from another site; links to other sites are https or a source's address
+  alone       no page loads a file from another site, and no link to another site begins with http: or //
   pictures    every picture exists and has a description in words
-  clean       no comment and no unread markup is left in the text
-  complete    with ROOT: each page of docs/, header, module, operator and public name of the package has its place
+  clean       no comment "Written by .." and no markup that Sphinx did not read is left in a page
+  complete    with ROOT: the site has each page of docs/, header, module, operator and public name of the package
   search      in a browser, from the disk: words are found, and their results lead to existing places
   external    with --external: links to other sites are answered, unless the other site cannot be reached
 

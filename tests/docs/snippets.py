@@ -32,7 +32,7 @@ LANGUAGES = ("cpp", "c", "sh")
 WORDS = {"cpp": {"body"}, "c": set(), "sh": {"fails"}, "text": {"output"},
          "python": {"jax", "onnx", "onnxruntime", "openvino", "tensorflow", "torch", "torchio"}}
 ALIASES = {"c++", "cxx", "cc", "bash", "shell", "console", "C", "py", "python3", "pycon"}
-EXCERPTS = {"rust": "examples/**/*.rs"}  # which install.rust runs
+EXCERPTS = {"rust": "examples/**/*.rs"}  # programs that the test install.rust runs
 ELSEWHERE = {
     "python": "tests/python/test_docs.py, with a word for a package that it needs",
     "cmake": "tests/install/page.py",
@@ -176,12 +176,12 @@ class Runner:
                     self.fail(snippet, f"no test runs the language {snippet.language or 'without a name'}")
 
     def excused(self, snippet):
-        """Returns whether a reason stands behind no-test, and the tests and scripts that it names exist."""
+        """Returns whether no-test has a reason, and all tests and scripts that the reason names exist."""
         named = re.findall(r"(?:tests|scripts)/[\w./]*\w", snippet.why_not)
         return len(snippet.why_not) > 10 and all((self.options.root / each).exists() for each in named)
 
     def excerpt(self, snippet):
-        """Expects the lines of a snippet in a program, where they may be indented."""
+        """Expects the lines of a snippet in a program of EXCERPTS, where they may be indented."""
         bare = lambda text: re.sub(r"(?m)^ +", "", text)
         programs = self.options.root.glob(EXCERPTS[snippet.language])
         if any(bare(snippet.text) in bare(program.read_text(encoding="utf-8")) for program in programs):

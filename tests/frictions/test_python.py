@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of first attempts of new users of the Python package, which failed before."""
+"""Tests of calls of the Python package that new users try first, and that once failed."""
 
 import copy
 import inspect
@@ -59,7 +59,7 @@ def test_without_torch_help_and_star_work() -> None:
 
 
 def test_import_imports_nothing_but_numpy() -> None:
-    """Checks that the import of the package does not import modules that are not needed."""
+    """Checks that importing the package imports NumPy and no module that is not needed."""
     program = (
         "import sys; before = set(sys.modules); import patchfold\n"
         "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before} - sys.stdlib_module_names))\n"
@@ -102,7 +102,7 @@ def test_the_signature_of_unfold_reads_as_it_is_typed() -> None:
 
 
 def test_mypy_takes_right_calls_and_refuses_wrong_ones(tmp_path: Path) -> None:
-    """Compares mypy's messages with the comments of typed_calls.py; a line without a comment must have none."""
+    """Compares mypy's messages with the comments of typed_calls.py. mypy must say nothing about lines without a comment."""
     page = Path(__file__).with_name("typed_calls.py")
     api = pytest.importorskip("mypy.api")
     settings = tmp_path / "mypy.ini"
@@ -125,7 +125,7 @@ def test_mypy_takes_right_calls_and_refuses_wrong_ones(tmp_path: Path) -> None:
 
 
 def plans() -> dict[str, tuple[patchfold.Plan, Any]]:
-    """Returns plans with their arguments."""
+    """Returns {name: (plan, array that the plan takes)}."""
     image = np.random.default_rng(5).random((2, 3, 8, 9), np.float32)
     made: dict[str, tuple[str, Any, dict[str, Any]]] = {
         "lists": ("unfold", image, {"kernel_size": [3, 2], "padding": [[1, 0], [0, 1]], "value": 0.5, "order": "kernel"}),
@@ -229,7 +229,7 @@ def photograph() -> np.ndarray:
 
 
 def test_sklearns_patches_are_put_together_without_tiles() -> None:
-    """Compares with both functions of sklearn, which cut patches of (rows, columns, channels), and average them."""
+    """Compares with scikit-learn's two functions, which cut patches of (rows, columns, channels), and average them."""
     photo = photograph().transpose(1, 2, 0)[:20, :24].astype(np.float32)
     patches = np.lib.stride_tricks.sliding_window_view(photo, (8, 8), (0, 1)).reshape(13 * 17, 3, 8, 8)
     columns = patchfold.unfold(photo, (8, 8), layout="channels_last")
@@ -251,7 +251,7 @@ def test_allow_empty_returns_no_columns():
     far = patchfold.unfold_view(CHW, (2**40, 1), dilation=2**18, allow_empty=True)
     assert far.shape == (16, 2**40, 1, 0, 6) and far.size == 0
     assert sum(part.columns.size for part in patchfold.iter_unfold(CHW, (8, 8), allow_empty=True)) == 0
-    # A result that is empty for another reason is no mistake.
+    # Arrays without elements have empty results without allow_empty.
     assert patchfold.unfold(np.zeros((0, 3, 4, 4)), 2).shape == (0, 12, 9)
     assert patchfold.unfold(np.zeros((2, 0, 4, 4)), 2).shape == (2, 0, 9)
     assert patchfold.fold(np.zeros((2, 18, 0)), (2, 2), 3).shape == (2, 2, 2, 2)
@@ -272,7 +272,7 @@ def test_torch_unfold_takes_no_volume_for_a_batch():
 
 @pytest.mark.parametrize("name", ["unfold", "unfold_view", "space_to_depth", "depth_to_space", "space_to_batch"])
 def test_no_spatial_axes_are_refused_but_by_tensorflow(name):
-    """An empty list is more often one that was computed wrongly; TensorFlow's own operators take it as the identity."""
+    """Checks empty lists of spatial axes, which are mostly mistakes. Only TensorFlow's operators take them, as identity."""
     with pytest.raises(patchfold.InvalidValue) as caught:
         getattr(patchfold, name)(CHW[None], ())
     assert caught.value.argument in ("kernel_size", "block") and "empty list" in caught.value.given

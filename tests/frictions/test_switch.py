@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the switch from MONAI and TorchIO by one line. test_monai.py and test_torchio.py test every argument."""
+"""Tests of programs that switch from MONAI or TorchIO by one line. test_monai.py and test_torchio.py test every argument."""
 
 import importlib.util
 import json
@@ -87,5 +87,5 @@ def test_memory_stands_beside_theirs():
     for row in rows:
         assert row["difference"] < 1e-5
         theirs, ours = row["bytes"]
-        # With crop both write parts of tiles directly to their places. The other cases need sums of weights or of counts.
+        # With crop, neither side needs memory for sums of weights or counts: parts of tiles are written to their places.
         assert ours < theirs * (1.1 if row["case"].endswith("crop") else 1), row

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of problems of users with tiles and merging, one test for each problem."""
+"""Tests of problems that users had with tiles and merging, one test for each problem."""
 
 import copy
 import itertools
@@ -27,12 +27,12 @@ def says(error, call):
     return str(caught.value)
 
 
-# Silently wrong
+# Results that were wrong without a word
 
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int16, np.int64])
 def test_labels_survive(dtype):
-    """Merging blended the labels {0, 4} to {0, 2, 3, 4}."""
+    """Checks that merging tiles of the labels 0 and 4 blends them to no other labels."""
     labels = np.zeros((64, 64), dtype)
     calls = itertools.count()
 
@@ -71,7 +71,7 @@ def numbered(tile):
 
 @pytest.mark.parametrize("arguments", [{}, {"batch": 4}, {"tile": (32, 96)}, {"out": np.zeros((96, 96), np.int32)}])
 def test_numbers_of_objects_of_each_tile_are_noticed(arguments):
-    """apply_tiled(scipy.ndimage.label, mask, ..) gave 22 numbers for 467 objects without a word."""
+    """Checks that functions such as scipy.ndimage.label, which number the objects of each tile anew, cause a warning."""
     fn = numbered if "batch" not in arguments else lambda tiles: np.stack([numbered(tile) for tile in tiles])
     with pytest.warns(UserWarning) as caught:
         y = apply(fn, IDS, **{"tile": (32, 32), "overlap": 8} | arguments)
@@ -98,7 +98,7 @@ def test_labels_that_mostly_agree_are_not_noticed():
     labels = np.random.default_rng(3).integers(0, 5, (96, 96)).astype(np.uint8)
     rng = np.random.default_rng(4)
 
-    def uncertain(tile):  # a third of the elements are another class
+    def uncertain(tile):  # changes a sixth of the elements, other ones in each tile
         return np.where(rng.random(tile.shape) < 1 / 6, 1, tile).astype(tile.dtype)
 
     calls = [
@@ -117,7 +117,7 @@ def test_labels_that_mostly_agree_are_not_noticed():
     apply(numbered, IDS, (32, 32), overlap=8, mask=mask, fill=0)  # no tile has a neighbour in its row
 
 
-# Silently tiled along the bands
+# Tiles that also cut the bands, without a word
 
 
 @pytest.mark.parametrize(("shape", "tile", "first", "last"), [
@@ -150,7 +150,7 @@ def test_usual_shapes_are_not_asked_about(shape, tile, axes):
     assert pickle.loads(pickle.dumps(tiling)) == tiling
 
 
-# Missing: weights of a tile
+# Weights of a tile
 
 
 @pytest.mark.parametrize("copies", [False, True])
@@ -232,7 +232,7 @@ def test_weights_of_other_kinds_are_refused():
     assert "merge: weight: must hold real numbers" in says(InvalidType, lambda: merger.add(0, tile, weight=masked))
 
 
-# Missing: pickle, repr, hash, indices
+# Tilings: pickle, repr, hash, indices
 
 
 def test_a_merger_says_what_it_is_and_that_it_cannot_be_copied():
@@ -273,7 +273,7 @@ def test_tiles_by_place_and_by_slice():
     assert says(InvalidType, lambda: T["a":]).startswith("tiling: index: a slice must have integers")
 
 
-# Missing: several results
+# Functions with several results
 
 
 Pair = namedtuple("Pair", "scores labels")
@@ -344,7 +344,7 @@ def test_several_results_that_do_not_fit():
     assert says(InvalidValue, lambda: apply(lambda tile: ())) == "apply_tiled: result: must have an entry; given ()"
 
 
-# Missing: arrays smaller than a tile
+# Arrays smaller than a tile
 
 
 @pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric"])
@@ -356,7 +356,7 @@ def test_an_array_smaller_than_the_tile(mode):
     assert {tile.shape for tile in seen} == {(3, 64, 16)}
     more = {"constant_values": 7} if mode == "constant" else {}
     tiling = patchfold.Tiling(X.shape, (64, 16), overlap=4, tail="shift_or_pad")
-    assert tiling[-1].read == (slice(None), slice(0, 50), slice(24, 40))  # along the other axis the last tile is shifted
+    assert tiling[-1].read == (slice(None), slice(0, 50), slice(24, 40))  # columns are shifted, not padded
     padded = np.pad(X, ((0, 0), (0, 14), (0, 0)), mode, **more)
     np.testing.assert_array_equal(seen[-1], padded[..., 24:40])
     assert pickle.loads(pickle.dumps(tiling)) == tiling

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of problems of users with sources of tiles and outputs: files, stores and data sets of rasterio."""
+"""Tests of problems that users had with the inputs and outputs of tilings: files, stores and data sets of rasterio."""
 
 import itertools
 from fractions import Fraction
@@ -11,7 +11,7 @@ from test_tiling import PHOTO, X, apply, says
 
 
 def test_a_tiff_of_a_picture_is_a_picture(tmp_path):
-    """An array of 512 x 512 x 3 was written as 512 grey pages of 512 x 3."""
+    """Checks that a picture of rows x columns x 3 becomes one page in colour, and not a grey page for each row."""
     tifffile = pytest.importorskip("tifffile")
     for dtype in (np.uint8, np.uint16):
         hwc = PHOTO.astype(dtype)

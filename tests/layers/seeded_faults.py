@@ -16,8 +16,8 @@ CONTROL, MANIFEST, PORTFILE = "packaging/debian/control", "packaging/vcpkg/vcpkg
 CONAN, CONDA, FORMULA, NIX = ("packaging/conan/conanfile.py", "packaging/conda/recipe.yaml", "packaging/homebrew/patchfold.rb",
                               "packaging/nix/package.nix")
 TABLE, PARITY = "packaging/dependencies.json", "scripts/checks/parity.txt"
-# For each check: a file, a pattern, the replacement of its first match, and the expected part of the report ("{}" is a
-# number; "" if the tree stays sound).
+# For each check, its faults: a file, a pattern, the replacement of its first match, and the expected part of the report,
+# in which "{}" stands for a number. It is "" if the check must still pass.
 FAULTS = {
     "claims.py": [
         ("README.md", r"\*\*The same bits\*\*", "`The` [same](a.md)\nbits", ""),

@@ -35,7 +35,7 @@ SOUND = {
     "python/patchfold/onnx/__init__.py": "from .._operators.columns import fold\n",
     "python/patchfold/onnx/backend.py": "import patchfold.onnx\n",
 }
-# The expected arrows of the picture: includes, without arrows whose ends a longer path connects too.
+# The expected arrows of the picture: one for each room that a room includes, unless a longer path of arrows leads there.
 ARROWS = [
     "src_base --> include_patchfold",
     "src_tensor --> include_patchfold",

@@ -8,7 +8,7 @@ import sys
 
 
 def symbols(*command):
-    """Returns the names that nm prints, the last word of each line, without versions and without names of members."""
+    """Returns the symbols that nm prints, as the last word of each line, without the symbols' versions."""
     lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout.splitlines()
     return {line.split()[-1].split("@")[0] for line in lines if line.strip() and not line.endswith(":")}
 

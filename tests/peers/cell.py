@@ -23,7 +23,7 @@ from table import Row, Table
 
 from dialects import definition
 
-# After this many refused cases without an accepted case, a cell counts as refusing everything.
+# The number of refused cases that suffices in a cell with the verdict "refuses".
 REFUSED_CASES = 50
 ROUNDS = 12
 SETTINGS: dict[str, Any] = {
@@ -38,7 +38,7 @@ SETTINGS: dict[str, Any] = {
 
 @dataclass
 class Tally:
-    """The counts of a cell. A case is one distinct (shape, attributes, data); an accepted case has a result in both."""
+    """The counts of a cell. A case is a distinct (shape, attributes, data). It is accepted if both sides give a result."""
 
     system: str
     version: str
@@ -46,9 +46,9 @@ class Tally:
     dtype: str
     accepted: int = 0
     equal: int = 0
-    covered: Counter[str] = field(default_factory=Counter)  # number of accepted cases, by condition; "": without a condition
-    differing: Counter[str] = field(default_factory=Counter)  # number of differing results, by verdict and condition
-    refused: Counter[str] = field(default_factory=Counter)  # number of refusals: by "both", or by one side with its rule
+    covered: Counter[str] = field(default_factory=Counter)  # accepted cases, by the condition (where) of their row
+    differing: Counter[str] = field(default_factory=Counter)  # results that are not right, by verdict and condition
+    refused: Counter[str] = field(default_factory=Counter)  # "both", "type", or the one side with its rule's condition
     withheld: int = 0
     features: Counter[str] = field(default_factory=Counter)
     message: str = ""
@@ -67,7 +67,7 @@ def ours(problem: Problem) -> Array:
 
 
 def judge(problem: Problem, row: Row, right: Array, other: Array) -> tuple[bool, str | None]:
-    """Returns whether the system's result is right, and how it contradicts the row, if it does."""
+    """Returns whether the system's result `other` equals `right`, and how it contradicts the verdict of the row, or None."""
     same = equal(problem, right, other)
     if same or row.verdict == "wrong":
         return same, None
@@ -98,11 +98,11 @@ class Cell:
         self.seen: set[bytes] = set()
 
     def theirs(self, problems: list[Problem], refused: Callable[[Problem], bool]) -> list[Answer | None]:
-        """Returns the system's answers; None for a problem that could crash it. refused() says if patchfold refuses."""
+        """Returns the system's answers; None for problems that could crash it. refused(): patchfold refuses a problem."""
         safe = [not any(rule.covers(problem) for rule in self.crashes) for problem in problems]
         asked = [problem for problem, fine in zip(problems, safe, strict=True) if fine]
         many = getattr(self.system, "run_many", None)
-        # Runs a problem alone if it is probably refused. A refusal in a group would make the system run each problem alone.
+        # Runs problems alone that the system probably refuses: after a refusal in a group it would run each problem again.
         doubtful = [p for p in asked if refused(p) or any(rule.by == "system" and rule.covers(p) for rule in self.rules)]
         sound = [p for p in asked if p not in doubtful]
         found: dict[int, Answer] = {}
@@ -122,7 +122,7 @@ class Cell:
 
     def _one(self, problem: Problem, mine: Answer, other: Answer | None, tally: Tally) -> None:
         row = self.table.row(self.system.name, problem)
-        # Checks patchfold's result in any case, since the verdict is about the system's result only.
+        # patchfold's result must be right whatever the verdict says, which is about the system's result only.
         if not isinstance(mine, Refusal):
             right = definition(problem)
             if not equal(problem, mine, right):
@@ -151,7 +151,7 @@ class Cell:
             tally.features.update(features(problem))
 
     def _right_with_other_data(self, problem: Problem, row: Row) -> bool:
-        """Runs the problem with other numbers, since data may hide a fault: all zeros are zeros in any order."""
+        """Returns whether the system is right for telling_data() too: the problem's own data may hide a fault."""
         telling = Problem(problem.op, problem.dtype, telling_data(problem.dtype, problem.data.shape), problem.attributes)
         if not row.covers(telling):
             return True
@@ -171,7 +171,8 @@ class Cell:
         tally.refused[f"{by} {rule.where}"] += 1
 
     def run(self, cases: int, seed: int) -> Tally:
-        """Runs problems in both until enough are accepted. Raises AssertionError if a problem contradicts the table."""
+        """Runs problems in patchfold and the system until there are enough cases; returns the counts. Raises AssertionError
+        if a problem contradicts the table."""
         tally, op, dtype = self.tally, self.tally.op, self.tally.dtype
         self.check(always(op, dtype))
         refuses = self.rows[-1].verdict == "refuses"

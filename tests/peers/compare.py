@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares two results: equal bits, within the bound of a rounded sum, or equal to a narrower type's result.
+"""Compares two results: for equal bits, for sums within a bound of rounding errors, or for the result in a narrower type.
 
 Movement must keep every bit, also of a NaN. A sum that is NaN must be NaN in both; the bits of this NaN may differ.
 """
@@ -15,7 +15,7 @@ from problem import DTYPES, Array, Problem
 
 from dialects import SUMS, window_of
 
-# Narrowings that are no types: a NaN that becomes another NaN, and float32 without infinities.
+# Words of Row.to beside element types: NaN may become another NaN; infinities of float32 become its largest numbers.
 ANY_NAN = "any NaN"
 CLAMPED = "float32, clamped"
 LARGEST = float(numpy.finfo(numpy.float32).max)
@@ -40,7 +40,7 @@ def equal(problem: Problem, ours: Array, theirs: Array, any_nan: bool = False) -
 
 
 def within_bounds(problem: Problem, ours: Array, theirs: Array, ulps: float = 0.5) -> str | None:
-    """Returns the fault of a float16 or bfloat16 sum, patchfold's or the other system's, or None.
+    """Returns the fault of the first float16 or bfloat16 sum, of either side, that exceeds its bound; None if there is none.
 
     S is the exact sum of n terms x, and y the result. patchfold adds in float32 and rounds once:
     |y - S| <= ulp(y)/2 + (n-1) * 2^-24 * sum|x| * (1 + n * 2^-24). The other system may round to the type at each of the
@@ -82,7 +82,7 @@ def within_bounds(problem: Problem, ours: Array, theirs: Array, ulps: float = 0.
 
 
 def narrowed(problem: Problem, to: str) -> Problem:
-    """Returns the problem with its data converted to a narrower type, in which a NaN may become another NaN."""
+    """Returns the problem with its data converted to `to`, an element type or CLAMPED; ANY_NAN leaves the data as it is."""
     data = problem.data
     with numpy.errstate(all="ignore"):
         if to == CLAMPED:

@@ -54,7 +54,7 @@ def tallies(folder: Path, names: list[str]) -> list[Tally]:
 
 
 def faults(expected: table.Table, found: list[Tally], names: list[str], cases: int) -> list[str]:
-    """Returns the required conditions that no problem of the run had."""
+    """Returns a line for each cell that is missing, unknown or too small, and for each feature that no problem had."""
     cells = {(tally["system"], tally["op"], tally["dtype"]): tally for tally in found}
     wanted = {key for key in expected.cells if key[0] in names}
     result = [f"{' '.join(key)}: not run" for key in sorted(wanted - set(cells))]
@@ -69,7 +69,7 @@ def faults(expected: table.Table, found: list[Tally], names: list[str], cases: i
             result.append(f"{' '.join(key)}: {count} cases of {least}")
         if not refused:
             groups[key[:2]].append(tally)
-    # Rare conditions are required of long runs only.
+    # A short run need not meet rare conditions and features.
     for (system, op), members in groups.items() if cases >= FULL else ():
         result += [f"{system} {op}: {text}" for text in _group_faults(expected, system, op, members)]
     return result

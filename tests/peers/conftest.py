@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of the comparison, and the cells as parameters of its test."""
+"""Adds the options of the comparison to pytest, and makes each cell a parameter of its test."""
 
 import os
 import sys

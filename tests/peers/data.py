@@ -30,7 +30,7 @@ def moods_of(dtype: str) -> tuple[str, ...]:
 
 
 def fill(dtype: str, shape: tuple[int, ...], mood: str, seed: int) -> Array:
-    """Returns an array of the type; equal arguments give equal bits."""
+    """Returns an array of the type, with values of the kind `mood` (one of moods_of). Equal arguments give equal bits."""
     random = numpy.random.default_rng([seed, *mood.encode()])
     target = DTYPES[dtype]
     count = math.prod(shape)
@@ -65,7 +65,7 @@ def _floats(random: Generator, dtype: numpy.dtype[Any], count: int, mood: str) -
         return numpy.full(count, -0.0).astype(dtype)
     if mood == "integers":
         return random.integers(-8, 9, count).astype(dtype)
-    # With exponents from -8 to 8, the last bits of a sum show the order of its terms; some terms also cancel.
+    # Exponents from -8 to 8 make the last bits of a sum depend on the order of its terms; some terms also cancel.
     values = numpy.ldexp(random.uniform(-1, 1, count), random.integers(-8, 9, count)).astype(dtype)
     if mood == "specials":
         chosen = random.random(count) < 0.25
@@ -74,11 +74,11 @@ def _floats(random: Generator, dtype: numpy.dtype[Any], count: int, mood: str) -
 
 
 def telling_data(dtype: str, shape: tuple[int, ...]) -> Array:
-    """Returns the numbers 1 to 16, with different neighbours; for booleans, True and False at random."""
+    """Returns numbers from 1 to 16 that differ from nearly all their neighbours; for booleans, True and False at random."""
     count = math.prod(shape)
     if kind_of(dtype) == "bool":
         return fill(dtype, shape, "coins", 1)
-    # Every type holds 1 to 16 exactly. Steps of 7 modulo 16 do not repeat with the period of a small extent.
+    # Every type holds 1 to 16 exactly. Steps of 7, and 1 more after each 16 elements, also change numbers from row to row.
     numbers = 1 + (numpy.arange(count) * 7 + numpy.arange(count) // 16) % 16
     return numbers.astype(DTYPES[dtype]).reshape(shape)
 

@@ -21,7 +21,9 @@ HALVES = ("float16", "bfloat16")
 
 
 def meetings(w: Window) -> Iterator[tuple[int, tuple[Array, ...], tuple[Array, ...]]]:
-    """Yields each tap with its positions inside of the image, and their pixels, as indices of (N, C, axis..) arrays.
+    """Yields each tap's number, the positions at which the tap lies inside the image, and the pixels there.
+
+    Positions and pixels are indices of (N, C, axis..) arrays.
 
     coordinate = position * stride + tap * dilation - pad_begin
     """
@@ -37,7 +39,7 @@ def meetings(w: Window) -> Iterator[tuple[int, tuple[Array, ...], tuple[Array, .
 
 
 def extract(image: Array, w: Window) -> Array:
-    """Returns (N, C, taps, positions..) of (N, C, image..): 0 outside the image."""
+    """Returns the columns (N, C, taps, positions..) of an image (N, C, image..); elements outside the image are 0."""
     columns = numpy.zeros((prod(w.batch), w.channels, prod(w.kernel), *w.positions), image.dtype)
     for number, positions, pixels in meetings(w):
         columns[:, :, number][positions] = image[pixels]
@@ -45,7 +47,7 @@ def extract(image: Array, w: Window) -> Array:
 
 
 def contributions(data: Array, w: Window) -> tuple[Array, Array]:
-    """Returns a fold's terms for every pixel, (taps, N, C, image..) by ascending tap, and a mask of existing terms."""
+    """Returns the term that each tap of a fold adds to each pixel, (taps, N, C, image..), and a mask of existing terms."""
     columns = data.reshape(prod(w.batch), w.channels, prod(w.kernel), *w.positions)
     terms = numpy.zeros((prod(w.kernel), prod(w.batch), w.channels, *w.image), data.dtype)
     there = numpy.zeros(terms.shape, bool)
@@ -68,24 +70,25 @@ def combine(data: Array, w: Window) -> Array:
 
 
 def space_to_depth(x: Array, block: Sequence[int], blocks_first: bool) -> Array:
-    """Returns (lead.., C * taps, counts..) of (lead.., C, image..): new channels count offsets first, or channels first."""
+    """Returns (lead.., C * taps, counts..) of x (lead.., C, image..). New channel: with blocks_first offset * C + channel,
+    otherwise channel * taps + offset."""
     return formulas.space_to_depth(x, block, mode="blocks_first" if blocks_first else "depth_first", layout="channels_first")
 
 
 def space_to_batch(x: Array, block: Sequence[int], pads: Pairs) -> Array:
-    """Returns (taps * N, counts.., rest..) of (N, image.., rest..): zeros around the image, the offset before the batch."""
+    """Returns (taps * N, counts.., rest..) of x (N, image.., rest..), padded with zeros. New batch index: offset * N + n."""
     return formulas.space_to_batch(x, block, pads, layout="channels_last")
 
 
 def _inverse(move: Callable[[Array], Array], x: Array, shape: Sequence[int]) -> Array:
-    """Returns the array of this shape of which `move` makes x; it moves the numbers of places, of which 0 is none."""
+    """Returns the array that `move` turns into x. move() gets the numbers 1, 2, .. of its elements; 0 is padding."""
     result = numpy.zeros(prod(shape) + 1, x.dtype)
     result[move(numpy.arange(1, prod(shape) + 1).reshape(shape))] = x
     return result[1:].reshape(shape)
 
 
 def depth_to_space(x: Array, block: Sequence[int], blocks_first: bool) -> Array:
-    """Inverts space_to_depth()."""
+    """Returns the array that space_to_depth() turns into x."""
     lead = x.ndim - len(block) - 1
     extents = [count * size for count, size in zip(x.shape[lead + 1 :], block, strict=True)]
     shape = (*x.shape[:lead], x.shape[lead] // prod(block), *extents)
@@ -93,7 +96,7 @@ def depth_to_space(x: Array, block: Sequence[int], blocks_first: bool) -> Array:
 
 
 def batch_to_space(x: Array, block: Sequence[int], crops: Pairs) -> Array:
-    """Inverts space_to_batch(): crops for pads."""
+    """Returns the array that space_to_batch() turns into x, with the crops as its pads."""
     extents = [n * size - sum(crop) for n, size, crop in zip(x.shape[1:], block, crops, strict=False)]
     shape = (len(x) // prod(block), *extents, *x.shape[1 + len(block) :])
     return _inverse(lambda image: space_to_batch(image, block, crops), x, shape)

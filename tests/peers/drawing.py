@@ -27,7 +27,7 @@ def chance(draw: Draw, percent: int) -> bool:
 
 @dataclass(frozen=True)
 class Setting:
-    """The attributes of an operator, and the shape of its data; `fault` names the invalid part, if any."""
+    """The attributes of an operator, and the shape of its data. An invalid setting has the text of its Fault in `fault`."""
 
     attributes: dict[str, Any]
     shape: tuple[int, ...]
@@ -36,9 +36,9 @@ class Setting:
 
 @dataclass(frozen=True)
 class Fault:
-    """A change that makes a setting invalid. Kinds: entry (an attribute's entry gets the value), length (a list gets one
-    entry more or less), extent (an axis of the data grows by the value), rank (the data gains or loses a leading axis),
-    replace (the attribute gets the value)."""
+    """A change that makes a setting invalid. "entry" sets one entry of the attribute `name` to `value`, "replace" the whole
+    attribute. "length" makes the attribute one entry longer (`value` > 0) or shorter. "extent" adds `value` to the extent
+    of the axis `name`. "rank" adds (`value` > 0) or removes a leading axis of the data."""
 
     kind: str
     name: str = ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Facts of an operator for the comparison: how to draw problems, and the features that the problems must have."""
+"""The facts of an operator that the comparison needs: how to draw problems, and the features that must occur in them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ from windows import Window
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts of an operator. `draw` makes a valid setting, and each of `faults` makes a setting invalid. The problems of
-    a whole run must have all features in `shows`, by features.py. `formula` computes the result of a valid problem without
-    patchfold. `window` reads the window of an operator that slides a kernel; None for other operators. `always` are
-    settings for every run, whose features random settings rarely have."""
+    """The facts of an operator. `draw` makes a valid setting, and each of `faults` makes a setting invalid. In a whole run,
+    every feature in `shows` must occur in at least one problem; features.py finds the features of a problem. `formula`
+    computes the result of a valid problem without patchfold. `window` returns the Window of a problem; None for operators
+    that slide no kernel. `always` are settings for every run, since random settings rarely have their features."""
 
     draw: Callable[[Draw, str], Setting]
     faults: list[Fault]
@@ -28,7 +28,7 @@ def axes(*ranks: int, what: str = "axes") -> set[str]:
     return {f"{rank} {what}" for rank in ranks}
 
 
-# Features that problems of operators of several dialects must cover.
+# Features that operators of several dialects have in `shows`.
 WINDOW = {
     "holes", "stride > kernel", "stride > image", "kernel = extent", "stride leaves a rest", "overlaps", "one position",
     "extent > 64",
@@ -49,7 +49,7 @@ def lengths(*names: str) -> list[Fault]:
     return [Fault("length", name, by) for name in names for by in (1, -1)]
 
 
-# Faults that make problems of several dialects invalid.
+# Lists of faults that operators of several dialects share.
 RANKS = [Fault("rank", value=1), Fault("rank", value=-1)]
 COLUMNS = [Fault("extent", "-1", 1), Fault("extent", "-1", -1), Fault("extent", "-2", 1), *RANKS]
 EVEN_CHANNELS = [Fault("extent", "-3", 1)]

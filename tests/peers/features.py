@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The features of problems. A run must cover the features that its operators require."""
+"""Finds the features of problems, and lists the features that must occur in a run."""
 
 from math import prod
 from typing import Any
@@ -111,7 +111,7 @@ COMMON = {"empty data", "NaN", "Inf", "-0.0", "extreme integers"}
 
 
 def required(op: str, dtypes: set[str]) -> set[str]:
-    """Returns the features that the problems of an operator, over all given element types, must cover."""
+    """Returns the features that must occur in the problems of an operator, if a run has problems of these element types."""
     needed = facts_of(op).shows | COMMON
     kinds = {kind_of(dtype) for dtype in dtypes}
     if "integer" not in kinds:

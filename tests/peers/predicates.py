@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conditions in the table of expected results. Each function says if a problem, valid or not, meets a condition."""
+"""The conditions (`where`) of the table of expected results. Each returns whether a problem, valid or not, meets it."""
 
 from collections.abc import Callable
 from itertools import product
@@ -47,7 +47,7 @@ def channels_first(problem: Problem) -> bool:
 
 
 def many_blocked_axes(problem: Problem) -> bool:
-    """Returns whether more than four axes are blocked; leading and trailing axes of block 1 without pads do not count."""
+    """Returns whether blocks have more than four axes. Leading and trailing axes with block 1 and no pads do not count."""
     blocks = list(problem.attributes["block_shape"])
     pads = [any(pair) for pair in problem.attributes.get("paddings", problem.attributes.get("crops", ()))]
     plain = [block == 1 and not pad for block, pad in zip(blocks, pads, strict=False)]
@@ -59,8 +59,8 @@ def many_blocked_axes(problem: Problem) -> bool:
 
 
 def _pixels(w: Window, extents: tuple[int, ...]) -> set[tuple[int, ...]]:
-    """Returns (row of the columns, position.., channel, pixel..) of every element inside of the image, if a row's number is
-    read as the index (channel, tap..) of an array with the given extents.
+    """Returns (row of the columns, position.., channel, pixel..) of every element inside of the image. Splits the number of
+    a row into the channel and the tap on each axis, by the given extents of the kernel.
     """
     found = set()
     for row in range(w.channels * prod(w.kernel)):
@@ -77,7 +77,7 @@ def _pixels(w: Window, extents: tuple[int, ...]) -> set[tuple[int, ...]]:
 
 
 def taps_decoded_with_dilation(problem: Problem) -> bool:
-    """Returns whether a fold adds columns to other pixels if a row's number is split by the extents of the dilated kernel.
+    """Returns whether a fold that splits row numbers by the extents of the dilated kernel adds columns to wrong pixels.
     Always False for two spatial axes.
     """
     w = _window(problem)
@@ -91,7 +91,7 @@ def empty_data(problem: Problem) -> bool:
 
 
 def empty_data_of_a_block(problem: Problem) -> bool:
-    """Returns whether data is empty and the block changes the shape."""
+    """Returns whether the data is empty and the block (downscale_factor) is not 1."""
     return empty_data(problem) and problem.attributes.get("downscale_factor", 1) != 1
 
 
@@ -115,7 +115,7 @@ def strides_below_one(problem: Problem) -> bool:
 
 
 def offset_beyond_data(problem: Problem) -> bool:
-    """Returns whether all elements of an offset within a block lie in the end pads (SpaceToBatch)."""
+    """Returns whether all elements at some offset within their blocks lie in the end pads (SpaceToBatch)."""
     given = problem.attributes
     if empty_data(problem):
         return False
@@ -128,7 +128,7 @@ def dilation_below_one(problem: Problem) -> bool:
 
 
 def short_lists(problem: Problem) -> bool:
-    """Returns whether a list has fewer entries than a picture has axes."""
+    """Returns whether a list has fewer than two entries, the number of axes of a picture."""
     return any(len(v) < 2 for v in problem.attributes.values() if isinstance(v, (tuple, list)))
 
 
@@ -141,7 +141,7 @@ def sizes_below_one(problem: Problem) -> bool:
 
 
 def signalling_nan_outside_four_or_five_axes(problem: Problem) -> bool:
-    """Returns whether SpaceToBatch changes data of float8_e5m2 with another number of axes than four or five."""
+    """Returns whether SpaceToBatch moves signalling NaNs of float8_e5m2, and the data has neither 4 nor 5 axes."""
     if max(problem.attributes["block_shape"], default=1) == 1 and not any(_entries(problem, "pads_begin", "pads_end")):
         return False
     bits = numpy.ascontiguousarray(problem.data).reshape(-1).view(numpy.uint8)
@@ -149,7 +149,7 @@ def signalling_nan_outside_four_or_five_axes(problem: Problem) -> bool:
 
 
 def minus_zero_or_signalling_nan_outside_four_or_five_axes(problem: Problem) -> bool:
-    """Returns whether SpaceToBatch gets float8_e5m2 minus zeros or signalling NaNs, and not four or five axes."""
+    """Returns whether float8 data with neither 4 nor 5 axes has minus zeros, or signalling NaNs of float8_e5m2."""
     bits = numpy.ascontiguousarray(problem.data).reshape(-1).view(numpy.uint8)
     lost = (bits == 0x80) | ((bits & 0x7F == 0x7D) & (problem.dtype == "float8_e5m2"))
     return problem.data.ndim not in (4, 5) and bool(lost.any())
@@ -160,7 +160,7 @@ def empty_data_of_six_axes(problem: Problem) -> bool:
 
 
 def pads_around_nothing(problem: Problem) -> bool:
-    """Returns whether SpaceToBatch gets empty data whose pads make a result."""
+    """Returns whether the data of SpaceToBatch is empty, and its pads make a result that is not empty."""
     given, shape = problem.attributes, problem.data.shape
     padded = [sum(axis) for axis in zip(shape, given["pads_begin"], given["pads_end"], strict=False)]
     return empty_data(problem) and 0 not in padded
@@ -180,7 +180,7 @@ def empty_channels(problem: Problem) -> bool:
 
 
 def lengths_differ(problem: Problem) -> bool:
-    """Returns whether lists differ in length; a list of pads counts half."""
+    """Returns whether lists differ in length. `pads`, with two entries for each axis, counts half."""
     lengths = {
         len(value) / (2 if name == "pads" else 1) for name, value in problem.attributes.items() if isinstance(value, tuple)
     }
@@ -188,7 +188,7 @@ def lengths_differ(problem: Problem) -> bool:
 
 
 def empty_and_indivisible(problem: Problem) -> bool:
-    """Returns whether data is empty, and its extents or channels are not multiples of the block."""
+    """Returns whether the data is empty, and an extent or the channels are no multiple of the block."""
     shape = problem.data.shape
     if problem.op == "onnx.Col2Im-18":
         taps = prod(problem.attributes["block_shape"])
@@ -206,14 +206,14 @@ def unknown_mode(problem: Problem) -> bool:
 
 
 def batch_entry(problem: Problem) -> bool:
-    """Returns whether the batch axis has a block, pad or crop."""
+    """Returns whether the batch axis has a block other than 1, a pad or a crop."""
     given = problem.attributes
     firsts = [given[name][0] for name in ("pads_begin", "pads_end", "crops_begin", "crops_end") if name in given]
     return any(firsts) or given["block_shape"][0] != 1
 
 
 def three_entries(problem: Problem) -> bool:
-    """Returns whether a list has more entries than a picture has axes."""
+    """Returns whether a list has more than two entries, the number of axes of a picture."""
     return any(len(v) > 2 for v in problem.attributes.values() if isinstance(v, (tuple, list)))
 
 

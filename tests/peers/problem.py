@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A problem for patchfold and another system."""
+"""The problems that patchfold and another system run, and their refusals."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -61,7 +61,7 @@ Answer: TypeAlias = "Array | Refusal"
 
 
 def answers(run: Callable[[Problem], Array], problems: Iterable[Problem]) -> list[Answer]:
-    """Returns the results of run() for each problem, with refusals as values, like a system's run_many()."""
+    """Returns what run() returns for each problem, or the Refusal that it raises, like a system's run_many()."""
     results: list[Answer] = []
     for problem in problems:
         try:

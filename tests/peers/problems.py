@@ -29,7 +29,7 @@ def draw_setting(draw: Draw, op: str) -> Setting:
 def groups(draw: Draw, op: str, dtype: str, size: int) -> list[Problem]:
     """Returns problems with equal attributes and shape, and different data."""
     setting = draw_setting(draw, op)
-    # Hypothesis often draws equal numbers. The setting is mixed into the seed, so that the data still differs.
+    # Hypothesis often draws equal numbers. The setting is mixed into the seed, so that other settings get other data.
     seed = zlib.crc32(f"{number(draw, 0, 2**32 - 1)} {setting}".encode())
     moods = moods_of(dtype)
     first = number(draw, 0, len(moods) - 1)
@@ -50,7 +50,7 @@ def always(op: str, dtype: str) -> list[Problem]:
 
 
 def batches(op: str, dtype: str, size: int, settings: int) -> Any:
-    """Returns a strategy of groups with several settings, one after the other."""
+    """Returns a strategy of lists of problems: several groups, one after the other, each with its own setting."""
     if settings == 1:
         return groups(op, dtype, size)
     lists = st.lists(groups(op, dtype, size), min_size=1, max_size=2 * settings)

@@ -6,7 +6,7 @@ usage: record.py SYSTEM...      writes tests/python/vectors/SYSTEM.jsonl
 A line is {op, dtype, vectors}. A vector is {attributes, shape, data, result_shape, result} with the bytes in base64, or
 {attributes, shape, refused} with the system's message if it refuses the problem. patchfold's results are not used. An
 answer is recorded if the table expects equal bits, or if it equals the definition. The first line names the system's
-version. Kept are a few problems of each type, and problems with a feature that no kept problem has.
+version. The file keeps a few problems of each type, and each problem with a feature that no kept problem has.
 """
 
 import base64
@@ -30,8 +30,8 @@ from dialects import definition
 
 FOLDER = Path(__file__).resolve().parent.parent / "python" / "vectors"
 MOST_BYTES = 400
-REFUSALS = 3  # refused problems of each operator
-OF_A_TYPE, LEAST_ELEMENTS = 2, 6  # for each operator and type, the number of vectors, and the least number of elements
+REFUSALS = 3  # the most refused problems that are kept of each operator
+OF_A_TYPE, LEAST_ELEMENTS = 2, 6  # of each operator and type, two vectors with at least six elements are kept
 EXAMPLES = 400  # problems that are tried for each operator
 
 

@@ -18,8 +18,8 @@ VERDICTS = ("equal", "bounded", "narrows", "refuses", "wrong")
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a cell: the verdict for all problems of the cell, or for problems that meet a condition (where). Results
-    with the verdict `wrong` are wrong for all these problems or, with by_chance, depend on old memory or the processor.
+    """A row of a cell: the verdict for all problems of the cell, or for those that meet the condition `where`. Where it is
+    "wrong", all results of the system are wrong or, with by_chance, depend on old memory or the processor.
     """
 
     verdict: str
@@ -35,7 +35,7 @@ class Row:
 
 @dataclass(frozen=True)
 class OneSided:
-    """Problems that one side alone refuses, and the reason. With `by` "nobody", the system must not get the problems."""
+    """Problems that only `by` refuses ("patchfold" or "system"), and why. "nobody": the system never gets these problems."""
 
     by: str
     where: str
@@ -65,7 +65,7 @@ class Fault(ValueError):
 
 
 def read(folder: Path = FOLDER) -> Table:
-    """Reads the folder: a file of rows for each system, and types.toml with groups of types."""
+    """Returns the table of a folder, which has a file of rows for each system, and types.toml with groups of types."""
     content: dict[str, Any] = {"cell": [], "refusal": [], "uncovered": []}
     for path in sorted(folder.glob("*.toml")):
         part = tomllib.loads(path.read_text(encoding="utf-8"))

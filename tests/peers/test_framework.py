@@ -120,7 +120,7 @@ def shape_only(problem: Problem, result: Array) -> Array:
 def test_ours_is_checked_whatever_the_verdict_on_the_other_is(
     verdict: str, change: Callable[[Problem, Array], Array]
 ) -> None:
-    """Puts a fault into patchfold's results for the problems that a row covers, and only there."""
+    """Puts a fault into patchfold's results for problems of more than 20 elements. It must be found with every verdict."""
     op, dtype = "torch.pixel_unshuffle", "int32"
     exception = {"verdict": "wrong", "where": "many_elements"}
     more = {"to": "int8"} if verdict == "narrows" else {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""jax.export of functions with patchfold.jax: programs that another process runs, with an open batch.
+"""Tests jax.export of functions with patchfold.jax: another process runs the programs, whose batch size is open.
 
 Tests the target that patchfold registers with XLA: refused calls, and the layout of the interface.
 """
@@ -32,7 +32,7 @@ def data(*shape: int) -> Any:
     return np.random.default_rng(sum(shape)).random(shape, np.float32)
 
 
-# (function of patchfold.jax, the same for NumPy, open shape, extents of one element of the batch)
+# (function of patchfold.jax, patchfold's function for NumPy, shape with an open batch b, extents behind the batch axis)
 CALLS: dict[str, tuple[Any, Any, str, tuple[int, ...]]] = {
     "unfold": (
         lambda x: pj.unfold(x, 3, padding=1),

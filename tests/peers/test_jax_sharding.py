@@ -52,7 +52,7 @@ def data(shape: tuple[int, ...]) -> Any:
 
 
 def same(got: Any, expected: Any, *spec: Any) -> None:
-    """Compares an array with a NumPy array, and its sharding with the names of mesh axes for its first axes."""
+    """Compares an array with a NumPy array, and its sharding with `spec`: the mesh axes that shard its first axes."""
     np.testing.assert_array_equal(np.asarray(got), expected, strict=True)
     assert got.sharding.is_equivalent_to(NamedSharding(got.sharding.mesh, P(*spec)), got.ndim), got.sharding
 
@@ -149,7 +149,7 @@ def check_functions_that_need_one_device_say_so() -> None:
         assert "DLPack can hand over" in str(caught.value), caught.value
         same = "the same function of patchfold.jax, or " if is_here else ""
         assert caught.value.hint == f"a sharded array: {same}numpy.asarray(x)"
-    tokens = patchfold.patchify(given, 2)  # moved by JAX itself
+    tokens = patchfold.patchify(given, 2)  # JAX's own functions move the elements
     np.testing.assert_array_equal(np.asarray(tokens), patchfold.patchify(data((8, 3, 6, 6)), 2))
 
 

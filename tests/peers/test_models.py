@@ -54,7 +54,7 @@ def test_every_model_computes_the_same(case: Case, run: Any, target: str) -> Non
 
 
 def extracting(padding: str) -> onnx.ModelProto:
-    """Returns TensorFlow's ExtractImagePatches in the form that tf2onnx exports."""
+    """Returns a model with TensorFlow's ExtractImagePatches as tf2onnx exports it."""
     settings = {"k": (1, 3, 2, 1), "s": (1, 2, 4, 1), "r": (1, 2, 1, 1)}
     constants = {name: np.array(values, np.int32) for name, values in settings.items()}
     extract = onnx.helper.make_node("ExtractImagePatches", list("xksrp"), ["y"], domain="ai.onnx.contrib")

@@ -90,7 +90,7 @@ class Written(tf.Module):
         return tf.reshape(x, [n, c * b * b, h // b, w // b])
 
 
-# Without Col2Im, which TensorFlow lacks; inspect does not report sums in gradients.
+# Cases that TensorFlow has functions for: it could compute Col2Im by a gradient only, whose sums inspect does not report.
 HAD = [case for case in CASES if case.name != "Col2Im itself"]
 
 
@@ -130,7 +130,7 @@ def test_saved_model_holds_what_the_onnx_model_holds(case: Case, tmp_path: Path)
 
 @pytest.mark.parametrize("case", HAD, ids=lambda case: case.name)
 def test_tflite_file_holds_what_the_onnx_model_holds(case: Case, tmp_path: Path) -> None:
-    # flex, since LiteRT itself lacks transpositions of more than six axes and convolutions of three.
+    # flex adds TensorFlow's kernels: LiteRT itself lacks transpositions of more than six axes and convolutions of three.
     check(lite(Written(case).run, case.shape, tmp_path / "m.tflite", flex=True), case)
 
 
@@ -256,7 +256,7 @@ def test_models_without_signatures_are_read(tmp_path: Path) -> None:
     assert found(path) == BLOCKS
 
 
-# Results for bad files.
+# Tests of bad files.
 
 
 def change(path: Path, how: Any) -> Path:

@@ -28,7 +28,7 @@ PATH = "tests/inferers/test_sliding_window_inference.py"
 
 
 def helpers() -> types.ModuleType:
-    """Returns a replacement of the module in MONAI's folder of tests, which the source package lacks."""
+    """Returns a replacement of MONAI's module of test helpers, which the source package lacks."""
     module = types.ModuleType("tests.test_utils")
     module.TEST_TORCH_AND_META_TENSORS = (torch.as_tensor, MetaTensor)
     module.skip_if_no_cuda = unittest.skipUnless(torch.cuda.is_available(), "there is no CUDA here")

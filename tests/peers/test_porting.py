@@ -30,7 +30,7 @@ from patchfold._orders.elsewhere import PUT_BACK, ROWS  # noqa: E402
 
 
 class OnnxNodes(dict[str, Any]):
-    """Functions for ONNX's operators, by name, which run ONNX's reference implementation."""
+    """A dict from the name of an ONNX operator to a function that runs ONNX's reference implementation."""
 
     def __missing__(self, kind: str) -> Any:
         if not onnx.defs.has(kind):

@@ -53,7 +53,7 @@ every_call = pytest.mark.parametrize(
 
 @pytest.fixture(params=["library", "python"], autouse=True)
 def way(request, monkeypatch):
-    """Runs each test with the library's operator, and with Python's functions, which replace a missing library."""
+    """Runs each test twice: with the library's operator, and with the Python functions that replace a missing library."""
     if request.param == "python":
         monkeypatch.setattr(_tensors, "_loaded", lambda: None)
     return request.param

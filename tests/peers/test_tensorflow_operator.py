@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of TensorFlow's tensors as inputs and outputs of the neutral functions, and of the operator that the package's
-library adds to TensorFlow: use, saved models, threads, wrong calls."""
+"""Tests of TensorFlow's tensors in the neutral functions, and of the operator that the package's library adds to TensorFlow:
+its use, saved models, threads and wrong calls."""
 
 import subprocess
 import sys

@@ -15,7 +15,7 @@ from torch._dynamo.testing import CompileCounterWithBackend  # noqa: E402
 from torch.fx.experimental import symbolic_shapes  # noqa: E402
 
 Model = Callable[[Any, Any], Any]
-"""Functions of (module with patchfold.torch's or torch's functions, input) that return a result."""
+"""A function of (patchfold.torch or torch.nn.functional, input) that returns a result."""
 
 
 def round_trip(f: Any, x: Any) -> Any:

@@ -15,7 +15,7 @@ import torch.nn.functional as theirs  # noqa: E402
 from torch.autograd import forward_ad, gradcheck, gradgradcheck  # noqa: E402
 
 Call = Callable[[Any, Any], Any]
-"""Functions of (module with patchfold.torch's or torch's functions, input) that return a result."""
+"""A function of (patchfold.torch or torch.nn.functional, input) that returns a result."""
 
 CASES: dict[str, tuple[Call, tuple[int, ...]]] = {
     "fold": (lambda f, x: f.fold(x, (4, 5), (2, 3), (1, 2), (1, 0), (2, 1)), (2, 12, 3)),
@@ -44,7 +44,7 @@ def test_numerical_derivatives(name: str, dtype: Any) -> None:
     input = leaf(sizes, dtype)
     options: dict[str, Any] = {"fast_mode": True, "check_batched_grad": True}
     assert gradcheck(lambda x: call(ours, x), input, check_forward_ad=True, check_batched_forward_grad=True, **options)
-    # The square makes second derivatives other than 0, since the operators are linear.
+    # The operators are linear: only the square has second derivatives other than 0.
     squared = lambda x: call(ours, x) * call(ours, x)  # noqa: E731
     assert gradgradcheck(squared, input, check_fwd_over_rev=True, check_rev_over_rev=True, **options)
 

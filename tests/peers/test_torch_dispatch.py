@@ -23,7 +23,7 @@ from torch.overrides import TorchFunctionMode  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 Call = Callable[[Any, Any], Any]
-"""Functions of (module with patchfold.torch's or torch's functions, input) that return a result."""
+"""A function of (patchfold.torch or torch.nn.functional, input) that returns a result."""
 
 CALLS: dict[str, tuple[Call, tuple[int, ...]]] = {
     "unfold": (lambda f, x: f.unfold(x, 3, padding=1), (1, 3, 8, 8)),

@@ -172,7 +172,7 @@ def test_operators_themselves_are_named(module):
 
 
 class Calls(torch.nn.Module):
-    """Neutral functions, which patchfold::linear runs, and patchfold's contiguous."""
+    """A module that calls neutral functions, which the operator patchfold::linear runs, and patchfold.torch.contiguous."""
 
     def forward(self, x):
         y = patchfold.space_to_depth(x, 2, layout="channels_last") + 1
@@ -240,7 +240,7 @@ def test_sizes_are_worked_out_without_running_text(text, value):
     assert evaluated(text, {"s77": 6}) == value
 
 
-# Results for bad files.
+# Tests of bad files.
 
 
 def archive(change=None, drop=()):

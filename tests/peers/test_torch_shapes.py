@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the shape rules of patchfold.torch, static and symbolic, with the library's.
+"""Compares the shape rules of patchfold.torch, static and symbolic, with the rules of the library.
 
-Tests its errors: for a mistake that patchfold's own function refuses too, they say the same about its cause.
+Compares errors too: for a wrong call of both, patchfold and patchfold.torch name the same cause.
 """
 
 import random
@@ -107,7 +107,7 @@ def test_traceable_rule_is_the_librarys(name: str) -> None:
 
 
 def symbolic(mode: FakeTensorMode, sizes: list[int]) -> Any:
-    """Returns a tensor with a symbol for each size, except 0 and 1."""
+    """Returns a fake tensor whose sizes are symbols, except for sizes of 0 and 1."""
     dynamic = StatelessSymbolicContext(dynamic_sizes=[DimDynamic.DYNAMIC] * len(sizes))
     source = ConstantSource("input")
     return mode.from_tensor(torch.empty(sizes), symbolic_context=dynamic, source=source)
@@ -215,7 +215,7 @@ IMAGE = torch.arange(2.0 * 3 * 6 * 8).reshape(2, 3, 6, 8)
 COLUMNS = patchfold.unfold(IMAGE, 2)
 FOUR = "padding has 4 entries, so 4 spatial axes; write "
 
-# (call of either module, words of both errors)
+# (call of patchfold's or patchfold.torch's module, words in the errors of both)
 MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "pads of both ends": (lambda m: m.unfold(IMAGE, 3, padding=(1, 1, 1, 1)), FOUR + "padding=1"),
     "pads and a list": (lambda m: m.unfold(IMAGE, (3, 3), padding=[1, 1, 1, 1]), FOUR + "padding=1"),

@@ -245,7 +245,7 @@ def test_a_single_number_counts_for_each_axis_of_the_lists() -> None:
     x = torch.randn(1, 2, 5, 6, 7)
     expected = patchfold.torch.unfold(x, (2, 2, 2), (1, 1, 1), (1, 1, 1), (2, 2, 2))
     assert torch.equal(patchfold.torch.unfold(x, (2, 2, 2), 1, 1, 2), expected)
-    # An output goes through the dispatcher, whose operators take lists only.
+    # A call with `out` goes through the dispatcher, whose operators take lists only, so numbers become lists.
     assert torch.equal(patchfold.torch.unfold(x, (2, 2, 2), 1, 1, 2, out=torch.empty_like(expected)), expected)
 
 

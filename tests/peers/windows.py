@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Windows of operators that slide a kernel; random windows, pads and blocks for every dialect."""
+"""The windows of operators that slide a kernel, and random windows, pads and blocks for every dialect."""
 
 import math
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from typing import Any
 from drawing import Draw, chance, number
 
 Pairs = tuple[tuple[int, int], ...]
-# Problems are small enough that thousands run in seconds, and large enough that rows are split and vectorised.
+# The most elements of a problem: thousands run in seconds, and rows are long enough to be split and vectorised.
 MOST_ELEMENTS = 6000
 
 
@@ -16,7 +16,7 @@ MOST_ELEMENTS = 6000
 class Rules:
     symmetric: bool = False
     dilations: tuple[int, int] = (1, 3)
-    same_pads: bool = False  # the pads follow from VALID or SAME
+    same_pads: bool = False  # the dialect has the rules VALID and SAME for pads
     no_positions: bool = True
     zero_extents: bool = False
     batch_axes: int = 1
@@ -108,7 +108,7 @@ def pads_of_rule(
     rule: str, image: tuple[int, ...], kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...],
     crops: bool = False,
 ) -> tuple[Pairs, bool]:
-    """Returns the pads of VALID or SAME, in any dialect's spelling, and whether it is SAME. `crops`: may be negative."""
+    """Returns the pads by the rule, VALID or SAME in any spelling, and whether it is SAME. `crops`: pads may be negative."""
     if rule.lower() == "valid":
         return ((0, 0),) * len(image), False
     effective = [(k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True)]
@@ -117,7 +117,8 @@ def pads_of_rule(
 
 
 def _same(image: int, effective: int, stride: int, lower: bool, clamp: bool) -> tuple[int, int]:
-    """Returns the pads of SAME, for ceil(image / stride) positions. An odd pad lies at the end or, with lower, in front."""
+    """Returns the pads of SAME, for ceil(image / stride) positions. An odd sum gives one more pad at the end or, with
+    `lower`, at the beginning."""
     total = (-(-image // stride) - 1) * stride + effective - image
     total = max(total, 0) if clamp else total
     begin = (total + lower) // 2 if total >= 0 else -(-total // 2)
@@ -130,7 +131,7 @@ def block_axis(draw: Draw, block: int, pads: bool, most: int) -> tuple[int, int,
     count = 0 if nothing else number(draw, 20, 40) if chance(draw, 3) else number(draw, 1, most)
     begin = max(0, number(draw, -2, block + 1)) if pads else 0
     end = max(0, number(draw, -2, block + 1)) if pads else 0
-    # Extents of 0, with or without pads, are rare.
+    # Adds blocks until the pads leave an extent of at least 1 or, in the few cases with `nothing`, of at least 0.
     while count * block < begin + end + (not nothing):
         count += 1
     return count, begin, end, count * block - begin - end

@@ -67,7 +67,7 @@ ELSEWHERE = [spec for spec in newest() if spec not in HERE]
 
 
 def value_of(argument: ArgumentSpec, text: str) -> Any:
-    """Returns the Python value of an argument's text in a problem."""
+    """Returns the Python value of an argument's text in a problem string."""
     if argument.kind == "choice":
         return text
     if argument.kind == "boolean":
@@ -95,13 +95,13 @@ def _example(spec: OperatorSpec) -> tuple[np.ndarray | None, Arguments]:
 
 
 def example(spec: OperatorSpec) -> tuple[tuple[np.ndarray, ...], Arguments]:
-    """Returns the data, as a tuple of at most one array, and the arguments of the row's example."""
+    """Returns the data (a tuple of one array or none) and the arguments of an operator's example in the table."""
     x, arguments = _example(spec)
     return () if x is None else (x.copy(),), dict(arguments)
 
 
 def _raised(value: Any) -> Iterator[Any]:
-    """Yields copies of a list in which one number n is replaced by n + 1 or by 2n + 2."""
+    """Yields copies of a list. In each copy, one number n is replaced by n + 1 or by 2n + 2."""
     for at, entry in enumerate(value):
         for other in _raised(entry) if isinstance(entry, tuple) else (entry + 1, 2 * entry + 2):
             yield type(value)([*value[:at], other, *value[at + 1 :]])
@@ -112,7 +112,7 @@ PAIRS = [[(0, 0)] * count + [(1, 2)] for count in range(4)]
 
 
 def others(argument: ArgumentSpec, given: Any) -> list[Any]:
-    """Returns values of the argument's kind that differ from `given` (None: the default). Some values may be wrong."""
+    """Returns values of the argument's kind that differ from `given` (None: the default); the operator may refuse some."""
     if given is None and argument.default:
         given = value_of(argument, argument.default)
     if argument.kind == "choice":
@@ -133,7 +133,7 @@ def others(argument: ArgumentSpec, given: Any) -> list[Any]:
 
 
 def variants(spec: OperatorSpec) -> Iterator[Arguments]:
-    """Yields the example's arguments, and copies with other values of one or two arguments. Some copies may be wrong."""
+    """Yields the example's arguments, and copies with other values of one or two arguments; some may be refused."""
     _, arguments = example(spec)
     changes = [
         {argument.name: value} for argument in spec.arguments for value in others(argument, arguments.get(argument.name))
@@ -159,5 +159,5 @@ def _right(spec: OperatorSpec) -> list[Arguments]:
 
 
 def right_calls(spec: OperatorSpec) -> list[Arguments]:
-    """Returns the arguments of the example, and of its variants that are right without `out`."""
+    """Returns the arguments of the example, and those of its variants() that the function accepts without `out`."""
     return [dict(arguments) for arguments in _right(spec)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators' formulas in plain NumPy, with a loop over taps. Functions move axes to handle layouts."""
+"""The operators' formulas in plain NumPy, with a loop over taps. For channels_last, functions move the channels first."""
 
 from itertools import product
 from math import prod
@@ -24,7 +24,7 @@ def same_pads(extents, kernel, stride, dilation, *, lower: bool) -> Pads:
 
 
 def padded(x, pads: Pads, mode: str = "constant", value=0):
-    """Pads the last axes of an array. Negative pads crop, after positive pads of the other side are added."""
+    """Returns the array with its last axes padded. Negative pads crop, after all positive pads are added."""
     grown = [(0, 0)] * (x.ndim - len(pads)) + [(max(b, 0), max(e, 0)) for b, e in pads]
     options = {"constant_values": value} if mode == "constant" else {}
     x = np.pad(x, grown, mode=mode, **options)
@@ -34,7 +34,7 @@ def padded(x, pads: Pads, mode: str = "constant", value=0):
 
 
 def taps_of(kernel, stride, dilation, counts):
-    """Yields each tap with the slices of the padded image that the tap reads at all positions."""
+    """Yields each tap, and the slices of the padded image with the elements that this tap reads at all positions."""
     for tap, q in enumerate(product(*map(range, kernel))):
         starts = [i * d for i, d in zip(q, dilation, strict=True)]
         ends = [a + (n - 1) * s + 1 for a, n, s in zip(starts, counts, stride, strict=True)]

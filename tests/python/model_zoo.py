@@ -9,7 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 @dataclass
 class Case:
-    """A model of one input x, with the function of patchfold that it equals, or None, and the function's arguments."""
+    """A model with one input x. It computes patchfold's function `operator` (None: no function) with `arguments`."""
 
     name: str
     shape: tuple
@@ -39,7 +39,7 @@ def node(kind, inputs, outputs, **attributes):
 
 
 def moved(*shape_order_shape):
-    """Returns nodes and constants of Reshape, Transpose, Reshape; None in place of a value leaves out its node."""
+    """Returns the nodes Reshape, Transpose, Reshape with their constants. A node whose value is None is left out."""
     first, order, last = shape_order_shape
     nodes, constants, at = [], {}, "x"
     for number, (kind, value) in enumerate((("Reshape", first), ("Transpose", order), ("Reshape", last))):
@@ -57,7 +57,7 @@ def moved(*shape_order_shape):
 
 
 def slices(shape, kernel, *, stride=1, dilation=1, pad=0, kernel_order=False):
-    """Returns im2col as Pad, one Slice for each tap, Concat, Reshape."""
+    """Returns im2col as the nodes Pad, a Slice for each tap, Concat and Reshape."""
     n, c, h, w = shape
     nodes = [node("Pad", "x pads", "p")]
     constants = {"pads": ints(0, 0, pad, pad, 0, 0, pad, pad), "axes": ints(2, 3), "steps": ints(stride, stride)}
@@ -98,13 +98,13 @@ def gathered(shape, kernel, stride, pad):
 
 
 def hot(channels, *kernel):
-    """Returns one filter for each element of a patch, channels first: 1 at this element and 0 elsewhere."""
+    """Returns a filter of a convolution for each element of a patch: 1 at this element, and 0 elsewhere."""
     count = channels * int(np.prod(kernel))
     return np.eye(count, dtype=np.float32).reshape(count, channels, *kernel)
 
 
 def focus(order):
-    """Returns nodes that slice the four pixels of each 2 x 2 block and join them by Concat in the order."""
+    """Returns nodes that slice the four pixels of each 2 x 2 block, and join them by Concat in the given order."""
     constants, nodes = {"axes": ints(2, 3), "steps": ints(2, 2), "end": ints(10**6, 10**6)}, []
     for i, j in order:
         constants[f"b{i}{j}"] = ints(i, j)

@@ -27,7 +27,7 @@ class NodeTest:
         return self.model.graph.node[0]
 
     def write(self, folder: Path, data_set: str = "test_data_set_0") -> Path:
-        """Writes the layout of ONNX's node tests into the folder."""
+        """Writes the test's files into the folder as ONNX's node tests have them."""
         (folder / data_set).mkdir(parents=True, exist_ok=True)
         (folder / "model.onnx").write_bytes(self.model.SerializeToString())
         for kind, tensors in (("input", self.inputs), ("output", self.outputs)):

@@ -11,13 +11,13 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Case(NamedTuple):
-    """A problem with a known answer."""
+    """An image, columns made from it, and the answer that explain_order must give."""
 
     system: str
     image: Array
     columns: Array
     name: str
-    """A part of one of the names in answer.systems."""
+    """A text that one of the names in answer.systems must contain."""
     order: str
     """The order of channels and taps: "channel" or "kernel"; "column" for MATLAB; "" if one channel makes both equal."""
     kernel: tuple[int, ...]
@@ -31,7 +31,7 @@ def image_of(rng: Any, shape: tuple[int, ...], kind: str) -> Array:
     if kind == "float":
         return rng.standard_normal(shape).astype(np.float32)  # type: ignore[no-any-return]
     if kind == "permuted":
-        return rng.permutation(size).reshape(shape)  # type: ignore[no-any-return]  # 0 is an element, and the padding
+        return rng.permutation(size).reshape(shape)  # type: ignore[no-any-return]  # one element is 0, like the padding
     return np.arange(1, size + 1, dtype=np.float64).reshape(shape)
 
 
@@ -100,7 +100,7 @@ def depth_case(rng: Any, kind: str, mode: str) -> Case:
 
 
 def matlab_case(rng: Any, kind: str) -> Case:
-    """Returns a case of MATLAB's im2col, whose blocks, and elements of a block, run down the columns of the matrix."""
+    """Returns a case of MATLAB's im2col, which orders blocks, and the elements of a block, column after column."""
     m, n = int(rng.integers(2, 4)), int(rng.integers(2, 5))
     if rng.integers(2):
         a = image_of(rng, (m + int(rng.integers(2, 6)), n + int(rng.integers(2, 6))), kind)
@@ -127,7 +127,7 @@ MAKERS: tuple[Callable[[Any, str], Case], ...] = (
 
 
 def cases(seed: int, count: int) -> Iterator[Case]:
-    """Yields `count` cases. Takes turns between the systems, and between three kinds of values."""
+    """Yields `count` cases, in which the systems, and three kinds of values, take turns."""
     rng = np.random.default_rng(seed)
     for i in range(count):
         yield MAKERS[i % len(MAKERS)](rng, ("float", "permuted", "counted")[i // len(MAKERS) % 3])
@@ -152,7 +152,7 @@ def refused(seed: int, count: int) -> Iterator[tuple[str, Array, Array]]:
             columns = columns + np.roll(columns, 1)
         elif kind == "foreign":
             columns = rng.standard_normal(columns.shape)
-        else:  # a random order along the longest axis
+        else:  # "axes": reorders the longest axis at random
             axis = int(np.argmax(columns.shape))
             moved = rng.permutation(columns.shape[axis])
             while (np.diff(moved) == np.diff(moved)[0]).all():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that tiles fit the strides of a network: with align the merge is the network's result for the whole picture."""
+"""Tests `align`, which fits tiles to a network's strides: the merge equals the result for the whole picture."""
 
 import json
 import pickle
@@ -10,7 +10,7 @@ from patchfold import InvalidType, InvalidValue, Tiling, apply_tiled
 
 
 def pooled(x, axis, size):
-    """Pools by maximum, looks at the neighbouring cells (zeros beyond the end) and upsamples again, along one axis."""
+    """Returns x after max pooling, a weighted sum with both neighbours (0 beyond the ends) and upsampling on one axis."""
     x = np.moveaxis(x, axis, -1)
     cells = x.reshape(*x.shape[:-1], -1, size).max(-1)
     padded = np.pad(cells, [(0, 0)] * (cells.ndim - 1) + [(1, 1)])
@@ -30,7 +30,7 @@ def net_of(sizes):
 
 
 def whole(net, x, sizes):
-    """Returns the result for the whole picture, filled up with zeros to whole cells."""
+    """Returns the net's result for the whole picture, which is padded with zeros to whole pools and cropped again."""
     more = [0] * (x.ndim - len(sizes)) + [-extent % size for extent, size in zip(x.shape[-len(sizes) :], sizes, strict=True)]
     return net(np.pad(x, [(0, each) for each in more]))[tuple(map(slice, x.shape))]
 

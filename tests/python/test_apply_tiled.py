@@ -71,7 +71,7 @@ def test_functions_of_every_library_in_stacks_of_every_size(library, tail, batch
 
 
 def test_scaled_results_with_other_channels():
-    """Applies a function that doubles the resolution and adds three channels to one."""
+    """Applies a function that doubles the resolution and sums three channels to one."""
     y = apply(lambda tile: tile.sum(0).repeat(2, 0).repeat(2, 1), scale=2)
     np.testing.assert_array_equal(y, X.sum(0).repeat(2, 0).repeat(2, 1), strict=True)
     y = apply(lambda tile: tile.sum(0).repeat(2, 0).repeat(2, 1)[1:-1, 1:-1], scale=2, offset=1, result=(30, 22), fill=0)

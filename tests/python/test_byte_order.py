@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers in the byte order of another machine: every operator gives what it gives for the same numbers in this one's."""
+"""Tests numbers in the other byte order: operators give the same results as for the numbers in this machine's byte order."""
 
 import copy
 import pickle

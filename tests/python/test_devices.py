@@ -8,7 +8,7 @@ from patchfold._arrays import devices
 
 
 class Stub:
-    """An array of NumPy that claims to lie on CUDA's device type, 2. ``knows``: the parameters of __dlpack__."""
+    """An array of NumPy that claims to lie on CUDA's device type, 2. Its __dlpack__ accepts the parameters `knows`."""
 
     def __init__(self, array, knows=("max_version", "dl_device", "copy")):
         self.array, self.knows, self.asked = array, knows, []
@@ -84,7 +84,7 @@ def test_results_on_a_gpu_are_taken_where_they_are(stub):
     y = patchfold.apply_tiled(network, x, (16, 16), overlap=4, progress=False)
     assert np.array_equal(y, np.sqrt(x))
     if stub is Stub:
-        assert all(len(result.asked) == 1 for result in network.results)  # one copy of each result
+        assert all(len(result.asked) == 1 for result in network.results)  # each result was copied once
 
 
 def test_stacks_on_a_gpu_are_copied_tile_by_tile():

@@ -26,8 +26,8 @@ OPERATORS = ROOT / "docs" / "operators.md"
 PAGES = {str(path.relative_to(ROOT)): path for path in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]}
 # Pages whose Python another test runs, since it needs more than a package, and the file of tests/ that reads the page.
 ELSEWHERE = {
-    "docs/runtimes.md": "python/runtime_models.py",  # a file model.onnx
-    "docs/scale.md": "scale/test_dask_operators.py",  # a cluster, which the test makes of threads
+    "docs/runtimes.md": "python/runtime_models.py",  # needs a file model.onnx
+    "docs/scale.md": "scale/test_dask_operators.py",  # needs a cluster, which the test makes of threads
 }
 # Modules and packages that need another package, and the name of that package.
 NEEDS = {
@@ -115,7 +115,7 @@ def test_functions_work_without_docstrings():
 
 @pytest.mark.parametrize("row", [row for row in ROWS if "reshape" not in row.theirs], ids=lambda row: row.theirs[:40])
 def test_docstrings_name_the_calls_of_other_systems(row):
-    """Checks that a docstring names each call of docs/porting.md that is one call of another system."""
+    """Checks that the docstring of patchfold's function names the other system's call in the same row of docs/porting.md."""
     ours = row.ours[row.ours.index("patchfold.") :].partition("(")[0].removeprefix("patchfold.")
     assert row.theirs.partition("(")[0].rpartition(".")[2] in sections_of(getattr(patchfold, ours))["Elsewhere"]
 
@@ -157,7 +157,7 @@ def blocks(page: Path) -> list[tuple[int, str, str]]:
     text = page.read_text(encoding="utf-8")
     found = re.finditer(r"(?ms)^```python([^\n]*)\n(.*?)^```$", text)
     made = [(text[: m.start(2)].count("\n") + 1, m.group(1).strip(), m.group(2)) for m in found]
-    return [block for block in made if not block[1].startswith("no-test")]  # tests/docs/snippets.py wants a reason behind it
+    return [block for block in made if not block[1].startswith("no-test")]  # tests/docs/snippets.py checks the reason
 
 
 CASES = [
@@ -170,9 +170,10 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "package"), CASES)
 def test_the_python_of_every_page_runs(name, package, tmp_path, monkeypatch, capsys):
-    """Runs the blocks of a page in one namespace, in order: those without a word, and those with the name of a package.
+    """Runs a page's Python blocks in order, in one namespace: those without a word behind `python`, and those with the
+    package's name.
 
-    A block of output behind the last of them is what they print.
+    Text blocks that follow blocks with this word must hold what is printed.
     """
     if package:
         pytest.importorskip(package)

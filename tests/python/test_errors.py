@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of wrong calls: the exact message and class of the error, for every function, argument and mistake.
+"""Tests of wrong calls: the exact message and class of the error, for every function, argument and kind of mistake.
 
-A message is "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED". This file makes half of the wrong calls: each kind
-of argument has wrong values, each array has wrong arrays. Calls that depend on shapes are in the folder `wrong_calls`.
+A message is "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED". This file makes the calls that do not depend on
+shapes: wrong values for each kind of argument, and wrong arrays. All other calls are in the folder `wrong_calls`.
 """
 
 import inspect
@@ -200,7 +200,7 @@ def takes(spec, name: str) -> bool:
 
 
 def wrong_types(spec, argument) -> Iterator[Row]:
-    """Yields calls with values of another type than the type of the argument's kind."""
+    """Yields calls with values that do not have the type of the argument's kind."""
     place = f"{spec.name}: {argument.name}: "
     if argument.kind == "choice":
         words = "must be one of " + ", ".join(f"'{word}'" for word in argument.choices)
@@ -223,7 +223,7 @@ def wrong_types(spec, argument) -> Iterator[Row]:
 
 
 def wrong_values(spec, argument) -> Iterator[Row]:
-    """Yields calls with numbers beyond 64 bits and, for lists of spatial axes of neutral operators, out of range."""
+    """Yields calls with integers beyond 64 bits and, for neutral operators' lists of spatial axes, below the least value."""
     place = f"{spec.name}: {argument.name}: "
     nested = {"integers": [1, HUGE], "pairs": [[0, HUGE], [0, 0]]}
     if argument.kind in ("integer", "axes", "padding", "integers", "pairs"):
@@ -295,9 +295,9 @@ def test_wrong_calls(call, message):
     check(getattr(patchfold, kind), text, lambda: eval(call, NAMES))
 
 
-# A right call of each function whose name is in no table of operators. The first argument is the array.
 WINDOW = {"strides": [1, 2, 2, 1], "rates": [1, 1, 1, 1], "padding": "SAME"}
 SPATIAL = {"strides": (2, 2), "rates": (1, 1), "auto_pad": "same_upper"}
+# A right call of each function that is no operator of the table: its array, and its other arguments.
 CALLS = {
     patchfold.gather_patches: (IMAGE, {"corners": [(0, 0)], "size": 2}),
     patchfold.patchify: (IMAGE, {"patch_size": 2}),
@@ -401,7 +401,7 @@ def test_every_argument_has_wrong_values():
 
 @pytest.mark.parametrize("module", [patchfold, *DIALECTS.values()], ids=lambda module: module.__name__)
 def test_a_module_with_wrong_calls_has_some_for_each_of_its_functions(module):
-    """Checks that wrong calls cover every function outside of the dialects, whose wrong calls this file makes."""
+    """Checks that files of wrong_calls call all functions of patchfold, and of each dialect all or none."""
     met = {found for call, _ in SHAPED for found in re.findall(r"(\w+\.\w+)\(", call)}
     name = module.__name__.rpartition(".")[2]
     functions = {

@@ -23,14 +23,14 @@ PROGRAMS = sorted(path.stem for path in GALLERY.glob("*.py") if path.stem not in
 
 
 def run(name: str, folder: Path) -> dict[str, Any]:
-    """Returns the names of a program that has written its picture to the folder."""
+    """Runs a program, which writes its picture to the folder. Returns the program's variables by name."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", [name, str(folder)])
         return runpy.run_path(str(GALLERY / f"{name}.py"))
 
 
 def panels(svg: Path) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """Returns the calls above a picture's panels, and the pixels of all."""
+    """Returns the calls that stand above a picture's panels, and the pixels of all panels."""
     text = svg.read_text(encoding="utf-8")
     calls = re.findall(r'<text class="call">(.*?)</text>', text)
     (data,) = re.findall(r'href="data:image/png;base64,([^"]*)"', text)
@@ -41,7 +41,7 @@ def panels(svg: Path) -> tuple[list[str], npt.NDArray[np.int64]]:
 def test_a_program_of_the_gallery_writes_its_picture_and_panels_name_their_calls(name, tmp_path):
     names = run(name, tmp_path)
     (calls, made), (shown_calls, shown) = (panels(folder / f"gallery-{name}.svg") for folder in (tmp_path, ROOT / "docs"))
-    # Matrix products are not the same bits on every machine, and a threshold makes more of it in single pixels.
+    # The last bits of matrix products differ between machines, and a threshold may turn this into another colour of a pixel.
     assert made.shape == shown.shape and (np.abs(made - shown) > 4).mean() < 0.01
     assert np.unique(shown).size > 50
     assert shown_calls == calls and any("patchfold." in call for call in calls)
@@ -77,5 +77,5 @@ def test_the_calls_of_the_picture_run_as_they_stand():
 def test_a_picture_is_read_as_it_was_written():
     picture = np.random.default_rng(0).integers(0, 64, (3, 7, 5)) * 4
     assert np.array_equal(pictures.read(pictures.png(picture)), picture)
-    photo = pictures.read()  # its rows are stored in all five ways
+    photo = pictures.read()  # a PNG whose rows use all five filters
     assert photo.shape == (3, 400, 600) and photo.std() > 40

@@ -18,15 +18,15 @@ from test_tiling_errors import TABLE
 
 LITERAL = r"""(?:\([^()=]*\)|\[(?:[^\[\]=])*\]|"[^"]*"|'[^']*'|-?\d+/\d+|-?\d+(?:\.\d+)?|True|False|None)"""
 SETTING = re.compile(rf"(?<![\w.(])(\w+)=({LITERAL})")
-# Changes of the array that messages propose, and new names of arguments.
+# What messages propose: changes of the array, calls of NumPy, and other names of arguments.
 ARRAYS = re.compile(r"(\w+)(\.reshape\([\d, ]+\)|\.swapaxes\(\d+, \d+\)|\[None\]|\[\.\.\., None\])")
 CALLS = re.compile(r"numpy\.\w+\((?:[^()]|\([^()]*\))*\)")
-KEPT = re.compile(rf"{CALLS.pattern}|{LITERAL}")  # commas within these texts separate no proposals
+KEPT = re.compile(rf"{CALLS.pattern}|{LITERAL}")  # commas within these texts do not separate proposals
 OTHER_NAME = re.compile(r"did you mean (\w+)\?")
 AND = re.compile(r",? and (?:merge with )?")
 OR = re.compile(r", (?!and )(?:or )?| or ")
 OTHER_FUNCTION = re.compile(r"the neutral (\w+)")
-# What the array must be, and what a name should have been: other arguments may be wrong, too.
+# Proposals that repair the array's type or an argument's name only: another argument may still be wrong.
 PARTIAL = re.compile(r"numpy\.asarray|^rename$")
 
 TILES = {
@@ -44,7 +44,7 @@ TILES = {
     "patchfold": patchfold,
     "np": np,
 }
-# Calls whose results or arrays have other sizes, and the proposals of their messages; "": none.
+# Calls whose results or arrays have unexpected sizes, and the proposals in their messages ("": none).
 SIZES = {
     "patchfold.apply_tiled(crop, CHW, (512, 512), overlap=8)": "offset=4 and result=504, and merge with fill=0",
     "patchfold.apply_tiled(crop, HW, (20, 20), overlap=8)": "offset=4 and result=12, and merge with fill=0",
@@ -62,7 +62,7 @@ SIZES = {
     "patchfold.apply_tiled(same, MANY, (64, 250), overlap=8)": 'tail="shift_or_pad", tail="pad" or tail="partial"',
     "patchfold.apply_tiled(same, CHW.transpose(1, 2, 0), (64, 64), overlap=8)": "axes=(0, 1)",
 }
-# Calls with wrong shapes, and the proposals of their messages; "": none.
+# Calls with wrong shapes, and the proposals in their messages ("": none).
 SHAPES = {
     "patchfold.unfold(np.zeros((5, 5)), 7)": "",
     "patchfold.unfold(np.zeros((5, 5)), 3)": "x.reshape(1, 5, 5) and kernel_size=(3, 3)",

@@ -116,7 +116,7 @@ def test_a_kind_that_has_no_way_back_is_refused():
 
 
 def test_chunks_of_arrays_without_itemsize_or_reshape(monkeypatch):
-    """Uses tensors like TensorFlow's: sliced, but reshaped by a function of their module."""
+    """Uses tensors like TensorFlow's, which can be sliced, but are reshaped by a function of their module."""
 
     class Tensor:
         def __init__(self, array: Any) -> None:
@@ -357,7 +357,7 @@ def test_an_infinite_scale_in_json_is_refused():
 
 
 def test_signals_arrive_between_calls():
-    # A process that was started in the background ignores the signal.
+    # Sets the handler, since a process that was started in the background ignores SIGINT.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     thread = threading.Thread(target=signal.raise_signal, args=(signal.SIGINT,))
     with pytest.raises(KeyboardInterrupt):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that cut and merged arrays have equal bits for every type, layout, order, window, memory, thread count and set."""
+"""Checks that arrays keep their bits when they are cut and merged: every type, memory layout, order of tiles, window,
+number of threads and instruction set."""
 
 from functools import partial
 
@@ -187,7 +188,7 @@ def test_a_large_merge_in_threads():
 
 
 def test_sklearn_patches_as_large_as_the_image_along_one_axis():
-    """scikit-learn's reconstruct_from_patches_2d divides by 128 along an axis with one patch, whose count is 1."""
+    """Tests a case where scikit-learn divides by 128 along an axis with one patch, although the count is 1."""
     image = np.random.default_rng(0).random((128, 256))
     tiling = patchfold.Tiling(image.shape, (128, 128), stride=1)
     assert tiling.grid == (1, 129)
@@ -209,7 +210,7 @@ def box(part):
 
 @pytest.mark.parametrize("tile", [(12, 12), (16, 13), (40, 9)])
 def test_stardist_tiles_that_overlap_by_the_receptive_field_are_the_whole(tile):
-    """Checks that `center` takes only exact elements, far from tile borders, if tiles overlap by the receptive field."""
+    """Checks that `center` takes no element near a tile's border, where results differ, if the overlap is large enough."""
     x = np.random.default_rng(0).integers(-99, 99, (60, 51))
     for tail in ("shift", "partial"):
         y = patchfold.apply_tiled(box, x, tile, overlap=4, reduce="center", tail=tail, progress=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares merges of random tiles with exact arithmetic: bounds for means, and exact results for the other reductions."""
+"""Compares merges of random tiles with exact arithmetic: means and sums within bounds, other reductions exactly."""
 
 import math
 from fractions import Fraction
@@ -114,7 +114,7 @@ def masked(data, tiling):
 
 
 def faults(y, model, reduce, dtype, fill):
-    """Returns the elements outside of their bounds."""
+    """Returns the places of the elements that are outside of their bounds."""
     wrong = []
     for at in product(*map(range, y.shape)):
         terms = model.terms(at)
@@ -247,7 +247,7 @@ def test_samples_of_windows(window, n):
 
 
 def test_a_gaussian_has_the_width_that_is_asked_for():
-    """Checks that a sample two deviations from the middle is exp(-2)."""
+    """Checks that a sample two standard deviations (2 * sigma) from the middle is exp(-2)."""
     for deviation in (1, 3, 10):
         n = 101
         found = samples(("gaussian", deviation / n), n)

@@ -43,12 +43,12 @@ def test_operator_is_found_whatever_it_is_made_of(case):
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.name != "Col2Im itself"], ids=lambda case: case.name)
 def test_explain_order_names_what_inspect_finds(case):
-    """Checks that explain_order finds the operator of each model. Sums are left out: they are no elements of the image."""
+    """Checks that explain_order finds the operator of each model. Sums are left out, since they are not in the image."""
     x = np.arange(1, 1 + np.prod(case.shape), dtype=np.float32).reshape(case.shape)
     (y,) = ReferenceEvaluator(case.model()).run(None, {"x": x})
     answer = patchfold.explain_order(x, y)
     if case.operator is None:
-        assert not answer or answer.operator in ("rearrange", "unfold"), answer  # It also names moves without blocks.
+        assert not answer or answer.operator in ("rearrange", "unfold"), answer  # explain_order names other moves too
         return
     assert answer.operator in (case.operator, "rearrange" if case.operator == "blocks" else "", "patchify"), answer
     if ", its axes rearranged to " not in answer.call:
@@ -56,7 +56,7 @@ def test_explain_order_names_what_inspect_finds(case):
 
 
 def cut(axes, order):
-    """Returns a shape, and the array 0, 1, 2, .. of this shape with axes split into parts, in the order of `order`."""
+    """Returns a shape, and its elements' numbers after its axes are split into the parts `axes` and permuted by `order`."""
     source = tuple(int(np.prod(parts)) for parts in axes)
     return source, whole(source).reshape([part for parts in axes for part in parts]).transpose(order)
 
@@ -147,7 +147,7 @@ def test_named_map_is_the_operator_it_came_from(seed):
 
 @pytest.mark.parametrize("seed", range(150))
 def test_inspect_and_explain_order_agree_on_blocks(seed):
-    """Splits axes, permutes the parts and joins some. inspect and explain_order must name the map, or neither."""
+    """Splits axes, permutes the parts and joins some. explain_order must name each map, and agree with inspect's name."""
     draw = random.Random(seed)
     axes = [[draw.randint(2, 3)] for _ in range(draw.randint(0, 2))]
     axes += [[draw.randint(2, 3), draw.randint(2, 3)] for _ in range(draw.randint(2, 3))]
@@ -167,7 +167,7 @@ def test_inspect_and_explain_order_agree_on_blocks(seed):
     if name is not None:
         assert answer.operator in (name.operator, "rearrange"), (name, answer)
         assert name.operator != "blocks" or answer.operator == "rearrange"
-    else:  # No axis joins parts of two axes, or fewer than two axes are split: heads of attention, transpositions.
+    else:  # Maps without blocks: no axis joins parts of two axes, or fewer than two axes are split.
         digits = next(maps(indices, source)).digits
         parts = [digit.axis for axis in digits for digit in axis]
         merges = any(len({digit.axis for digit in axis}) > 1 for axis in digits)
@@ -230,7 +230,7 @@ def test_open_sizes_are_taken_or_given_and_said():
 
 
 def test_shapes_are_known_behind_gathers_with_computed_indices():
-    """torch's exporter writes im2col as such gathers, behind which ONNX's inference knows no shapes."""
+    """Tests im2col as torch's exporter writes it: ONNX's inference knows no shapes behind gathers with computed indices."""
     nodes = [
         node("Shape", "x", "s"), node("Gather", "s three", "w"), node("Range", "zero w one", "r"),
         node("Gather", "x r", "g", axis=3), node("Reshape", "g shape", "c"), node("Mul", "c factor", "m"),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the operators that patchfold's libraries add to other systems, which inspect names; of models with many axes:
-transpositions, as portable writes them for targets that have fewer, and heads of attention."""
+"""Tests that inspect names the operators that patchfold's libraries add to other systems. Tests models with many axes, which
+portable() writes with fewer, and models with heads of attention."""
 
 import itertools
 import random
@@ -37,7 +37,7 @@ def test_operators_of_the_domain_are_named(case):
 
 
 def test_own_operators_between_others_are_named():
-    """Their shapes follow from their rules, since ONNX's inference does not know them."""
+    """Checks shapes behind patchfold's own operators, which ONNX's inference does not know."""
     nodes = [
         helper.make_node("Im2Col", ["x"], ["c"], domain="patchfold", block_shape=[2, 2], strides=[2, 2]),
         helper.make_node("Relu", ["c"], ["r"]),
@@ -89,7 +89,7 @@ def test_operators_of_the_extension_are_named(tmp_path, kind, shape, settings, d
 
 
 def calls():
-    """Yields the call of each operator's example, of its shape and of an open one."""
+    """Yields (call, shape) for the example of each operator: a call for this shape, and a call for an open shape."""
     for spec in patchfold.operators():
         native = _core.Operator(spec.name)
         _, extents, *given = spec.example.split(" ")
@@ -156,7 +156,7 @@ def test_a_step_leaves_as_few_runs_as_any_transposition(seed):
 
 
 def rows(shape, kernel, stride, pad):
-    """unfold(x, kernel, stride=.., padding=..).transpose(1, 2), where torch's exporter gathers along each axis."""
+    """Returns the nodes of torch's exporter for unfold(x, kernel, stride=.., padding=..).transpose(1, 2)."""
     made = gathered((2, *shape[1:]), kernel, stride, pad)
     made["nodes"][-1].output[0] = "c"
     made["constants"]["flat"][0] = -1
@@ -170,7 +170,7 @@ def rows(shape, kernel, stride, pad):
      (1, (16, 16), 3, 1, 0), (1, (16, 16), 4, 2, 1), (1, (20, 40), 4, 3, 0)],
 )  # fmt: skip
 def test_patches_as_rows_are_found(channels, extents, kernel, stride, pad):
-    """Positions and taps exchanged give the same elements; patches are small and lie on many positions."""
+    """Checks that inspect finds small patches at many positions. Large patches at few positions have the same elements."""
     case = rows((2, channels, *extents), kernel, stride, pad)
     (finding,) = inspect(case.model(), timed=False).findings
     expected = {"kernel_size": (kernel, kernel), "stride": (stride, stride), "padding": (pad, pad)}
@@ -192,7 +192,7 @@ def test_patches_as_rows_are_written_with_few_axes(batch, channels, stride):
 
 
 def test_windows_of_a_shifted_image_are_found():
-    """torch.roll joins two slices. No operator does that, but the windows that follow are blocks of the shifted image."""
+    """Tests windows behind torch.roll. Its two joined slices are no operator, but the windows are blocks of its result."""
     (finding,) = inspect(swin(2).model(), timed=False).findings
     assert (finding.operator, finding.kinds, finding.source) == ("blocks", ("Reshape", "Transpose", "Reshape"), "r")
     assert finding.pattern == "b c (h1 h2) (w1 w2) -> (b h1 w1) c h2 w2"
@@ -200,7 +200,7 @@ def test_windows_of_a_shifted_image_are_found():
 
 @pytest.mark.parametrize("part", range(3))
 def test_heads_in_a_part_of_an_axis_are_no_patches(part):
-    """qkv.reshape(N, L, 3, heads, size).permute(2, 0, 3, 1, 4).unbind(0), as in transformers."""
+    """Tests qkv.reshape(N, L, 3, heads, size).permute(2, 0, 3, 1, 4).unbind(0), as transformers write it."""
     nodes = [
         node("Reshape", "x five", "h"), node("Transpose", "h", "t", perm=[2, 0, 3, 1, 4]),
         node("Slice", "t first after zero", "s"), node("Squeeze", "s zero", "y"),
@@ -211,7 +211,7 @@ def test_heads_in_a_part_of_an_axis_are_no_patches(part):
 
 
 def test_names_of_new_nodes_are_new():
-    """Blocks and patches are written one after the other, and a model may be written twice."""
+    """Writes a model with blocks and patches, and writes the result again: no two nodes may get the same name."""
     first = moved([1, 3, 6, 2, 8, 2], [0, 1, 3, 5, 2, 4], [1, 12, 6, 8])
     first["nodes"][-1].output[0] = "z"
     then = gathered((1, 12, 6, 8), 3, 1, 1)
@@ -230,7 +230,7 @@ def test_names_of_new_nodes_are_new():
 
 
 def test_many_axes_take_no_time():
-    """A target of 8 axes has 13 million ways to move 12 axes once."""
+    """Checks the time for moving 12 axes by steps of at most 8 axes; there are 13 million first steps."""
     case = Case("12 axes", (4096,), operator=None, **moved([2] * 12, list(range(11, -1, -1)), [4096]))
     begin = time.perf_counter()
     model = portable(case.model(), "tensorrt")

@@ -31,7 +31,7 @@ def run(model, x):
 
 
 def bits(x):
-    """Returns the bits, with one pattern for all NaN, since a sum's choice among several NaN is undefined."""
+    """Returns the bits, with one pattern for all NaN, since it is undefined which NaN a sum of several NaN gives."""
     return np.where(np.isnan(x), np.nan, x).astype(np.float32).view(np.uint32)
 
 
@@ -415,7 +415,7 @@ def test_other_files_are_refused(write, tmp_path):
 
 
 def test_constants_that_nothing_uses_are_dropped():
-    """The settings of operators that are written with other nodes, whether initializers or nodes, in branches too."""
+    """Checks that constants of replaced operators are dropped: initializers and Constant nodes, also in branches."""
     values = [helper.make_node("Constant", [], [name], value_ints=list(v)) for name, v in (("i", (4, 5)), ("k", (2, 2)))]
     case = Case("constants", (1, 4, 12), [*values, node("Col2Im", "x i k", "y")], None, constants={"spare": ints(1)})
     model = portable(case.model(), "tensorrt")

@@ -22,7 +22,7 @@ def is_empty(value, nodata):
 
 
 class Valid(Merge):
-    """The expected merge of the elements that hold data."""
+    """The expected merge, in which only elements that hold data count."""
 
     nodata = None
 
@@ -31,13 +31,13 @@ class Valid(Merge):
 
 
 def wrong_elements(y, model, reduce, fill):
-    """Returns the elements of a merge that differ from the model."""
+    """Returns the places of the elements of a merge that differ from the model."""
     if reduce in ("mean", "sum"):
         wrong = faults(y, model, reduce, y.dtype, fill)
         return [at for at in wrong if not (fill != fill and y[at] != y[at] and not model.terms(at))]
     wrong = []
     for at in np.ndindex(y.shape):
-        if reduce in SELECTIONS:  # of all terms, those without data among them
+        if reduce in SELECTIONS:  # selections take one of all terms, with data or without
             value = Merge.selected(model.all, at, reduce) if model.all.terms(at) else fill
             value = fill if is_empty(value, model.nodata) else value
         else:
@@ -144,7 +144,7 @@ def test_gaps_and_missing_tiles_hold_no_data():
 
 
 def blur(tile, size=9):
-    """Returns the mean of the elements around each element that hold data; elements without data stay so."""
+    """Returns the mean of the elements with data around each element. Elements without data stay without."""
     valid = tile != -9
     sums = [np.pad(each, size // 2) for each in (np.where(valid, tile, 0), valid.astype(float))]
     sums = [np.lib.stride_tricks.sliding_window_view(each, (size, size)).sum((-2, -1)) for each in sums]
@@ -153,7 +153,7 @@ def blur(tile, size=9):
 
 @pytest.mark.parametrize("rules", [{"reduce": "center"}, {"window": "hann"}, {"reduce": "max"}])
 def test_a_blur_keeps_the_elements_without_data(rules):
-    """Blends of overlaps gave values to 2.4 % of the elements without data."""
+    """Checks that blending overlaps gives no value to elements without data."""
     rng = np.random.default_rng(0)
     x = rng.random((90, 110))
     x[rng.random(x.shape) < 0.3] = -9

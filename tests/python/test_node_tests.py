@@ -225,7 +225,7 @@ def test_data_sets_come_in_the_order_of_their_numbers(run: Run) -> None:
 
 @pytest.mark.parametrize("listed", [True, False])
 def test_constants_of_the_model_have_no_file(run: Run, listed: bool) -> None:
-    """Checks that input files skip constants, even if the model, like old models, lists constants among its inputs."""
+    """Checks that constants have no input file, even if the model, like old models, lists them among its inputs."""
     test = col2im()
     constant = numpy_helper.from_array(np.array([5, 5]), "image_shape")
     test.model.graph.initializer.append(constant)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of ONNX Runtime with patchfold's operators: every operator and element type, open shapes, threads, and errors.
 
-Tests its library with a stand-in for the runtime that loads it, too.
+Other tests load the library into a stand-in for the runtime.
 """
 
 import ctypes
@@ -54,7 +54,7 @@ def test_every_operator_computes_its_formula(case: Case) -> None:
 @pytest.mark.parametrize("dtype", TYPES)
 def test_every_element_type(dtype: str) -> None:
     for case in cases(dtype):
-        if case.operator == "Col2Im" and dtype == "float16":  # added in float32 and rounded once
+        if case.operator == "Col2Im" and dtype == "float16":  # the library adds in float32 and rounds once
             summed = next(c for c in cases("float32") if c.operator == "Col2Im" and c.inputs == case.inputs)
             wide = run(summed.model(), case.x.astype(np.float32))
             assert same_bits(run(case.model(), case.x), wide.astype(np.float16))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares every function with the operator of its name in the table, and with the operator's formula.
 
-Checks that a kept plan serves no other call.
+Checks that a plan that is kept for later calls never serves a different call.
 """
 
 import ast
@@ -29,7 +29,7 @@ def test_every_operator_has_a_function_with_the_arguments_of_the_table(spec):
     extra = {"dtype"} if spec.name == "coverage" else set()
     extra |= {argument.old_name for argument in spec.arguments}
     either = {"sizes"} & {*parameters} if spec.name == "tensorflow.ExtractImagePatches" else set()
-    extra |= either  # another name of ksizes: either is required, so that Python requires neither
+    extra |= either  # another name of ksizes: a call needs one of the two, so Python's signature requires neither
     assert list(parameters)[-1] == "out" and parameters["out"].default is None
     assert parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY
     arguments = [name for name in parameters if name not in {*data, "out", *extra}]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the sources of scripts/wheels: fixed versions, permissive licences, and equal sources here and on a forge."""
+"""Checks what scripts/wheels builds from: pinned versions and permissive licences; and that a forge builds equal wheels."""
 
 import ast
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that joined chunks equal unfold's columns, that chunks are not too large, and that gathered patches are slices."""
+"""Checks that iter_unfold's chunks join to unfold's columns and are not too large, and that gather_patches gives slices."""
 
 import ml_dtypes
 import numpy as np

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the fields of GeoTIFF files that apply_tiled makes from data sets of rasterio: each field with each change."""
+"""Tests which fields of a rasterio data set the GeoTIFF file of apply_tiled keeps, for each change of the results."""
 
 import warnings
 
@@ -22,7 +22,7 @@ CHANGES = {
     "size": (lambda tile: tile.repeat(2, 1).repeat(2, 2), 2),
 }
 
-# The fields, with the changes that they survive.
+# For each field, the changes of results after which the output keeps the field.
 FIELDS = {
     "nodata": {"none", "size"},
     "descriptions": {"none", "size"},
@@ -37,7 +37,7 @@ FIELDS = {
 
 
 def fields_of(y):
-    """Returns the fields of FIELDS that a data set has, by their values."""
+    """Returns {field: value} of the FIELDS that a data set has."""
     found = {"nodata": y.nodata, "RPCs": y.rpcs, "TIFFTAG_IMAGEDESCRIPTION": y.tags().get("TIFFTAG_IMAGEDESCRIPTION")}
     found |= {name: getattr(y, name) for name in ("descriptions", "scales", "offsets", "units")}
     found["tags"] = y.tags(1) or None
@@ -101,7 +101,7 @@ def test_a_field_is_kept_where_it_holds_and_otherwise_missed_aloud(field, change
         if field != "RPCs":
             assert y.crs == "EPSG:32633" and y.transform[:6] == (10 / scale, 0, 500_000, 0, -20 / scale, 5_000_000)
     if change in FIELDS[field]:
-        given.get("tags", {}).pop("STATISTICS_MAXIMUM", None)  # of other numbers
+        given.get("tags", {}).pop("STATISTICS_MAXIMUM", None)  # describes other numbers: the output lacks it
         assert {name: plain(each) for name, each in found.items()} == {name: plain(each) for name, each in given.items()}
         assert not lost
     else:
@@ -167,11 +167,11 @@ def test_a_colour_map_stays_with_its_numbers(tmp_path):
     ],
 )
 def test_the_nodata_of_a_result_is_that_of_its_file(change, arguments, expected, sources, tmp_path):
-    """Tiles of a data set with nodata hold values or nodata, and never means of both."""
+    """Checks that every element of the output is a value or nodata, and never a mean of both."""
     empty = arguments.get("nodata", 0)
     empty = 0 if empty == "none" else empty
 
-    def fn(tile):  # holds no data in its first rows, where the tile above it may hold some
+    def fn(tile):  # gives no data in the tile's first rows, where the tile above may give some
         tile = CHANGES[change][0](tile).copy()
         tile[:, :2] = empty
         return tile

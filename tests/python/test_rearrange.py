@@ -17,7 +17,7 @@ class Case(NamedTuple):
     right: list[list[str]]
     extents: dict[str, int]
     rest: tuple[int, ...]
-    """The extents of the axes that the ellipsis represents."""
+    """The extents of the axes that the ellipsis stands for."""
     sizes: dict[str, int]
 
     def pattern(self) -> str:
@@ -78,7 +78,7 @@ def shape_of(case: Case, groups: list[list[str]]) -> tuple[int, ...]:
 
 
 def place_of(case: Case, groups: list[list[str]], index: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
-    """Returns the index, in the groups of a side, of the element with the given index of each name."""
+    """Returns where an element lies in an array with the axes of one side, from its index along each name."""
     place: list[int] = []
     for group in groups:
         if group == [REST]:

@@ -92,7 +92,7 @@ def test_fill_and_out():
     ((2, 3, 9, 8), {"kernel_size": (4, 4), "stride": 4, "padding": [(0, 0), (2, 2)]}, 8, 0),
 ])  # fmt: skip
 def test_elements_that_no_patch_covers_are_refused_without_a_fill(shape, window, element, axis):
-    """A border that the stride leaves out came back as 0."""
+    """Tests elements that no patch covers, which must not silently become 0."""
     image = np.arange(1, 1 + int(np.prod(shape)), dtype=np.int32).reshape(shape)
     columns = patchfold.unfold(image, **window)
     with pytest.raises(patchfold.InvalidValue) as raised:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of shared keyword arguments: types, signatures and errors are equal to written-out keyword arguments."""
+"""Tests keyword arguments that several functions share: types, signatures and errors are as if they were written out."""
 
 import inspect
 import typing

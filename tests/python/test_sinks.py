@@ -98,7 +98,7 @@ def test_masks_gaps_and_memory_limits_of_merges_in_chunks():
 
     expected = run(None)
     store = Store((100, 40), "f8", axis=0, chunks=(33, 40))
-    del store.dtype  # a store need not tell it
+    del store.dtype  # a store need not have a dtype
     need = t.bytes("f8", sink=store, spec=spec).most
     run(store, memory_limit=need)
     assert store.written[-1][1] == 100 and all(start % 33 == 0 for start, _ in store.written)

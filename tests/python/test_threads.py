@@ -259,7 +259,7 @@ if __name__ == "__main__":
     )
 
 
-# Endless work for daemon threads, which calls `began` in each round.
+# Endless functions for daemon threads. They call `began` in each round.
 DAEMONS = {
     "calls": """
 def work(began):
@@ -296,7 +296,7 @@ def work(began):
 
 @pytest.mark.parametrize("what", DAEMONS)
 def test_the_interpreter_ends_while_daemon_threads_call(run_alone, what):
-    """Ends the interpreter while daemon threads call the library, which must not abort the process (before CPython 3.14)."""
+    """Ends the interpreter while daemon threads call the library; before CPython 3.14 this can abort a process."""
     for _ in range(3):
         run_alone(
             COMPUTE

@@ -21,7 +21,7 @@ X = np.zeros((3, 20, 30), np.float32)
 
 
 def merger(tiles=(), tiling=(3, 20, 30), tile=(8, 8), overlap=2, **arguments):
-    """Returns a merger that has some tiles already."""
+    """Returns a merger that already has the tiles with the indices `tiles`."""
     t = patchfold.Tiling(tiling, tile, overlap=overlap)
     m = patchfold.Merger(t, **arguments)
     for index in tiles:

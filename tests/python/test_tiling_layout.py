@@ -22,7 +22,7 @@ TYPES = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "c8", "c16", "S3", "U2",
 
 
 def words_of(kind):
-    """Returns the words of a type in Python, with the library's own word in place of another system's word."""
+    """Returns the words that a Literal type of Python lists. The library's own words replace those of other systems."""
     inner = [get_args(each) or (each,) for each in get_args(kind)]
     return tuple(dict.fromkeys(_core.word_here(word) for words in inner for word in words))
 
@@ -33,7 +33,7 @@ def test_types_list_the_words_of_the_library():
 
 @st.composite
 def problems(draw, most=12, scaled=True):
-    """Draws (shape, tile, arguments, axes of the model), valid or not."""
+    """Draws (shape, tile, arguments of Tiling, axes of the model), which may be valid or not."""
     rank = draw(st.integers(1, 3))
     tiled = draw(st.integers(1, rank))
     axes = sorted(draw(st.permutations(range(rank)))[:tiled])
@@ -137,7 +137,7 @@ def test_split_is_numpy_pad_and_slices(problem, kind, mode):
         return
     t = patchfold.Tiling(shape, tile, **arguments, padding_mode=mode)
     if mode == "reflect" and arguments["tail"] == "pad" and 1 in [shape[axis] for axis in t.axes]:
-        return  # NumPy repeats the element, as for edge: see the rulings of unfold
+        return  # on an axis of one element, NumPy repeats it, as for edge: see the rulings of unfold
     x = random_bits(shape, kind)
     whole = [(0, 0)] * len(shape)
     for axis, one in zip(t.axes, model, strict=True):

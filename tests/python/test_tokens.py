@@ -170,7 +170,7 @@ def test_torch_tensors_as_they_are() -> None:
     out = torch.empty(2, 8, 27)
     assert patchfold.patchify(x, 3, out=out) is out and np.array_equal(out.numpy(), expected_of(x.numpy(), 3, 3, "vit"))
     assert patchfold.patchify(x[..., :3], (3, 3)).data_ptr() != x.data_ptr()
-    with torch.device("meta"):  # where new tensors lie by default
+    with torch.device("meta"):  # the default device of new tensors
         assert torch.equal(patchfold.patchify(x, 3), out)
     whole = patchfold.patchify(x.permute(0, 2, 3, 1), (4, 6), layout="channels_last")
     assert whole.shape == (2, 3, 72)

@@ -211,7 +211,7 @@ def test_the_program_reads_and_writes_compressed_tiff(tmp_path: Path, unpacked: 
     picture = tmp_path / "x.tif"
     values = np.arange(64 * 48, dtype=np.uint16).reshape(64, 48, 1)
     np.save(tmp_path / "x.npy", values)
-    if compression == "lzma":  # lzma is only read
+    if compression == "lzma":  # patchfold reads lzma, and does not write it
         pytest.importorskip("tifffile").imwrite(picture, values[..., 0], compression=compression)
     else:
         run(own, "split", tmp_path / "x.npy", tmp_path / "tiles", "--tile", "32", "--axes", "0,1")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of words and names of other systems: padding modes, written-out orders, operators, and inverse operators."""
+"""Tests of words and names of other systems: padding modes, orders such as "c kh kw", operators and their inverses."""
 
 import itertools
 

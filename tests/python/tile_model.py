@@ -12,7 +12,7 @@ WINDOWS = ("ones", "linear", "hann", "cosine", "gaussian")
 TAILS = ("shift", "pad", "partial", "drop", "error")
 
 
-FINITE = (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2fnuz)  # no infinity
+FINITE = (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2fnuz)  # types without infinity
 
 
 class Refused(Exception):
@@ -20,7 +20,7 @@ class Refused(Exception):
 
 
 def spans(extent, tile, stride, tail, align):
-    """Returns (start, end, extent) of each tile along an axis; `end` is the end of the elements that the tile reads."""
+    """Returns (start, end, extent) of each tile along an axis. The tile reads the elements from start to end."""
     if stride % align:
         raise Refused
     found = []
@@ -29,7 +29,7 @@ def spans(extent, tile, stride, tail, align):
         found.append((start, start + tile, tile))
         start += stride
     reached = found[-1][1] if found else 0
-    if reached < extent and start < extent:  # otherwise no element is left, or the elements left lie in a gap
+    if reached < extent and start < extent:  # otherwise no element is left, or the rest lies in a gap between tiles
         if tail == "error" or (tail == "shift" and tile > extent):
             raise Refused
         if tail == "shift":
@@ -135,17 +135,17 @@ def format_of(dtype):
 
 
 class Merge:
-    """The expected merge. Results of tiles have no axes beside the tiled axes."""
+    """The expected merge, for results that have tiled axes only."""
 
     def __init__(self, axes, tiles, *, weights=None, mask=None):
-        """Takes the tiles' results in row-major order. `weights` maps a place in a whole result to its weight."""
+        """Takes the tiles' results in row-major order. `weights` maps a place in a tile's result to its weight."""
         self.axes, self.tiles = axes, tiles
         self.weights = weights or (lambda at: Fraction(1))
         self.mask = mask
         self.grid = [len(axis.tiles) for axis in axes]
 
     def terms(self, at):
-        """Returns (index, place in the grid, value, weight) of each contribution to an element of the output, ascending."""
+        """Returns (index, place in the grid, value, weight) of each tile with a weight at an element, by ascending index."""
         found = []
         for place in product(*(axis.covering(y) for axis, y in zip(self.axes, at, strict=True))):
             index = 0
@@ -173,7 +173,7 @@ def exact(value):
 
 
 def mean_bounds(terms, *, is_sum=False):
-    """Returns the lower and the upper bound of the number that is rounded to the result."""
+    """Returns the lower and the upper bound of a mean or sum before it is rounded to the type of the result."""
     total = Fraction(1) if is_sum else sum(weight for *_, weight in terms)
     value = sum(exact(x) * weight for *_, x, weight in terms) / total
     size = sum(abs(exact(x)) * weight for *_, x, weight in terms) / total

@@ -9,8 +9,8 @@ from torch.nn import functional as F
 
 
 class SoftSplit(nn.Module):
-    """Attention between overlapping patches, as in networks for video inpainting: a soft split cuts features into
-    overlapping patches, and a soft composition adds the patches up again."""
+    """Attention between overlapping patches, as in networks for video inpainting: unfold cuts features into patches (soft
+    split), and fold adds them up again (soft composition)."""
 
     def __init__(self, channels: int = 32, width: int = 64, size: tuple[int, int] = (60, 108)):
         super().__init__()

@@ -25,7 +25,7 @@ OURS = ("Col2Im", "DepthToSpace", "SpaceToDepth")
 
 
 def session(model: onnx.ModelProto, ours: bool, threads: int = 2) -> Any:
-    """Returns a session of ONNX Runtime for the model itself, or for the model that patchfold.onnxruntime.convert makes."""
+    """Returns a session of ONNX Runtime for the model or, with `ours`, for patchfold.onnxruntime.convert(model)."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = threads
@@ -36,7 +36,7 @@ def session(model: onnx.ModelProto, ours: bool, threads: int = 2) -> Any:
         model = onnx.ModelProto.FromString(model.SerializeToString())
     model.ir_version = min(model.ir_version, 10)
     if all(node.domain == "patchfold" for node in model.graph.node):
-        # Lowers the model's opset, which this ONNX Runtime does not know; all nodes are patchfold's.
+        # Lowers opsets that this ONNX Runtime does not know, which changes nothing: all nodes are patchfold's.
         for entry in model.opset_import:
             entry.version = min(entry.version, 21)
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
@@ -56,7 +56,7 @@ def core(ours: bool) -> Any:
 
 
 def compiled(model: Any, ours: bool, threads: int = 2) -> Any:
-    """Compiles an ONNX model, a file or a model of OpenVINO in OpenVINO, with sums in float32."""
+    """Returns an ONNX model, a file or a model of OpenVINO, compiled by OpenVINO with sums in float32."""
     runtime = core(ours)
     if isinstance(model, onnx.ModelProto):
         model = runtime.read_model(model.SerializeToString())
@@ -78,7 +78,7 @@ def runs_here(made: Any) -> bool:
 
 
 def left_over(model: onnx.ModelProto) -> int:
-    """Returns the number of nodes that patchfold could run, but that the converted model leaves to ONNX Runtime."""
+    """Returns how many nodes that patchfold has operators for are still ONNX's own in the converted model."""
     return sum(node.op_type in OURS and not node.domain for node in patchfold.onnxruntime.convert(model).graph.node)
 
 

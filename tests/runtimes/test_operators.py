@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the bits of models of one operator with patchfold's library and without it. The models have every element type,
-and static and open shapes. onnx, OpenVINO, torch's two exporters and TensorFlow write them. ONNX's own node tests and two
-networks run, too."""
+"""Compares the bits of the results of models of one operator, run with patchfold's library and without it. onnx, OpenVINO,
+torch's two exporters and TensorFlow write the models, of every element type, with static and open shapes. ONNX's own node
+tests and two networks run, too."""
 
 import io
 import re
@@ -27,7 +27,7 @@ ONNX_TYPES = [
 ]
 OPENVINO_TYPES = ["float32", "float16", "int8", "int16", "int32", "uint8", "uint16", "uint32", "bool"]
 STANDARD = ("Col2Im", "DepthToSpace", "SpaceToDepth")
-# The messages of ONNX Runtime and OpenVINO if they have no kernel for a node or a type.
+# Words in the messages of ONNX Runtime and OpenVINO if they have no kernel for a node or a type.
 LACKING = "NOT_IMPLEMENTED|find an implementation|not supported|Unsupported|doesn't support|not implemented|INVALID_GRAPH"
 
 
@@ -51,7 +51,7 @@ def shapes(x: Array) -> list[Any]:
 
 
 def rounds(case: Case) -> bool:
-    """Returns whether the runtimes may round sums differently from the library: sums of float16."""
+    """Returns whether the case has sums of float16, which the runtimes may round differently from the library."""
     return case.operator == "Col2Im" and case.x.dtype == np.float16
 
 
@@ -182,7 +182,7 @@ def test_models_of_torch_in_openvino(module: torch.nn.Module, shape: tuple[int, 
     model = openvino.convert_model(source, example_input=(tensor,), extension=library, **options)
     made = compiled(model, True)
     assert same_bits(np.array(made([x])[0]), expected)
-    # torch.export splits unfold into other operators before OpenVINO gets it.
+    # torch.export writes unfold as other operators, so OpenVINO finds no unfold for the library.
     assert runs_here(made) != (exported and isinstance(module, Unfold))
 
 
@@ -224,7 +224,7 @@ def test_there_are_node_tests_of_all_operators() -> None:
 @pytest.mark.parametrize("case", TESTS, ids=lambda case: case.name)
 def test_onnxruntime_passes(case: Any) -> None:
     for inputs, expected in case.data_sets:
-        # Inputs with shapes, such as image_shape, are inputs in both models.
+        # Both the model and the converted model take shapes, such as image_shape, as inputs.
         assert same_bits(in_onnxruntime(case.model, arrays(inputs), True)[0], arrays(expected)[0])
 
 
@@ -246,7 +246,7 @@ def test_networks_compute_the_same(name: str, run: Any) -> None:
     model = onnx.load_model_from_string(file.getvalue())
     assert left_over(model) == 0
     theirs, ours = (run(model, [x.numpy()], with_library)[0] for with_library in (False, True))
-    # In the changed graph, the runtime's own convolutions and products may sum in another order.
+    # In the converted model, the runtime's own convolutions and products may sum in another order.
     np.testing.assert_allclose(ours, theirs, rtol=2e-4, atol=2e-4 * float(np.abs(theirs).max()))
     with torch.no_grad():
         expected = module(x).numpy()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of tiles, in a module that workers can import, and helpers of the tests."""
+"""Functions of tiles, in a module that workers of dask can import, and helpers of the tests."""
 
 import os
 import time
@@ -35,7 +35,7 @@ def deadly(tile):
 
 
 def load(folder):
-    """Returns a model, and makes a file in the folder, so that tests can count calls."""
+    """Returns a model. Each call makes a file in the folder, so that tests can count the calls."""
     (Path(folder) / f"loaded-{os.getpid()}-{time.monotonic_ns()}").touch()
     return blur
 

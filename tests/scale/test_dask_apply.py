@@ -83,7 +83,7 @@ def test_random_problems_with_elements_without_data():
             "tail": str(rng.choice(["shift", "partial"])),
         }
 
-        def fn(tile):  # other elements hold no data in each tile, and in some all or none
+        def fn(tile):  # drops the data of random elements of each tile: of none, of some or of all
             own = np.random.default_rng(int(tile.sum()))
             return np.where(own.random(tile.shape) < own.choice([0, 0.4, 1]), 0, tile).astype(tile.dtype)
 
@@ -121,7 +121,7 @@ def test_a_task_for_each_tile_and_one_for_each_chunk():
 
 
 def test_pieces_travel_and_not_tiles():
-    """Checks that a chunk's task receives only the needed pieces of tiles, as copies that keep no whole tile in memory."""
+    """Checks that a chunk's task gets only the pieces of tiles in this chunk. As copies, they keep no tile in memory."""
     source = dask.array.from_array(X, chunks=-1)
     y = apply_tiled(blur, source, TILE, overlap=OVERLAP, chunks=(64, 64))
     graph = {key: task for layer in y.dask.layers.values() for key, task in layer.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of workers of dask.distributed, some of which are killed, and of the command line."""
+"""Tests with workers of dask.distributed, some of which are killed, and tests of the command line."""
 
 import os
 import re
@@ -23,7 +23,7 @@ X = photo((1, 700, 600))
 TILE, OVERLAP = (64, 64), 16
 WANT = patchfold.apply_tiled(blur, X, TILE, overlap=OVERLAP, progress=False)
 HERE = Path(__file__).parent
-# Schedulers and workers import the functions of the tests.
+# Schedulers and workers need the path of this process, to import the functions of the tests.
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 
@@ -61,7 +61,7 @@ def test_a_killed_worker_costs_only_the_tiles_that_it_held(tmp_path, cluster, cl
     assert held, "no worker was killed"
     assert target[:].tobytes() == WANT.tobytes()
     assert report.written == report.chunks == 30
-    # The worker may have begun a few more tiles between the question and the signal.
+    # The killed worker may have begun a few more tiles after it was asked for the tiles that it held.
     assert report.recomputed <= len(held) * 1.1 + 3
     assert apply_tiled(slow_blur, source, TILE, overlap=OVERLAP, out=target, progress=False).written == 0
 
@@ -85,7 +85,7 @@ def test_tiles_run_where_the_resources_are(tmp_path, written):
         return blur(tile)
 
     options = {"dashboard_address": None, "processes": True, "threads_per_worker": 1}
-    patience = dask.config.set({"distributed.scheduler.no-workers-timeout": "60s"})  # if the worker with the GPU ends
+    patience = dask.config.set({"distributed.scheduler.no-workers-timeout": "60s"})  # the longest wait for a worker
     with patience, distributed.LocalCluster(n_workers=1, **options) as cluster, distributed.Client(cluster) as client:
         with pytest.raises(InvalidValue, match="resources: must be what a worker offers; given {'GPU': 1}"):
             apply_tiled(where, X, TILE, overlap=OVERLAP, resources={"GPU": 1}, out=tmp_path / "y.zarr", version="where")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that a run goes on with the same function only: which changes of a function are seen, and which do not matter."""
+"""Tests that a run is continued with the same function only: which changes of a function count, and which do not."""
 
 import importlib
 import os
@@ -271,7 +271,7 @@ def test_a_part_that_cannot_be_read_needs_a_version(tmp_path, source, says):
     assert f"fn: must consist of parts that a later run can compare, or have a version; given {says}" in message
     assert "expected version='name and version of the model', or patchfold.dask.once(load, path)" in message
     assert not list(tmp_path.iterdir())
-    assert run(once(lambda: fn), None).shape == run(fn, None).shape == X.shape  # lazy results need no identity
+    assert run(once(lambda: fn), None).shape == run(fn, None).shape == X.shape  # lazy results need no version
     if "file" not in source:
         assert run(fn, tmp_path / "y.zarr", version="1").written == 1
 

@@ -47,7 +47,7 @@ def test_a_run_that_was_ended_computes_only_what_is_missing(tmp_path, given):
         out = zarr.create_array(out, shape=X.shape, dtype="float32", chunks=(3, 20, 20), shards=(3, 40, 40))
     with dask.config.set(scheduler="sync"), pytest.raises(Ended):
         run(out=out, progress=ended_after(6))
-    assert (tmp_path / "y.zarr").exists() is given  # a new store has its name when it is complete
+    assert (tmp_path / "y.zarr").exists() is given  # a new store gets its name only when it is complete
     begun = zarr.open_array(tmp_path / ("y.zarr" if given else "y.zarr.partial"))
     assert "patchfold_unfinished" in begun.attrs
     before = {path: path.stat().st_mtime_ns for path in Path(begun.store.root).rglob("c/*/*/*")}

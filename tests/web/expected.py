@@ -116,7 +116,7 @@ def padded(numbers: Table, pads: list[tuple[int, int]], mode: str) -> Table:
 
 
 def last(table: Table, layout: str) -> Table:
-    """Returns the table, with channels as the last axis if the layout is channels_last."""
+    """Returns the table, with the channels moved to the last axis if the layout is channels_last."""
     return np.moveaxis(table, 1, -1) if layout == "channels_last" else table
 
 
@@ -173,7 +173,7 @@ def summed(state: State, table: Table, values: Values, image: Table) -> Values:
     sums, counts = np.zeros(image.size + 1, wide), np.zeros(image.size + 1, np.int64)
     np.add.at(sums, table.ravel(), values.ravel().astype(wide))
     np.add.at(counts, table.ravel(), 1)
-    sums, counts = sums[:-1], counts[:-1]  # contributions to the pads stand at -1
+    sums, counts = sums[:-1], counts[:-1]  # number -1, which is the last entry, collects what falls into the pads
     if not mean:
         return sums.astype(dtype)
     quotients = sums / np.maximum(counts, 1)
@@ -189,7 +189,7 @@ def tables(state: State) -> tuple[Table, Table]:
 
 
 def traced(state: State) -> Table:
-    """Returns the place in the image's memory that each element of the columns, or blocks, copies; -1: none."""
+    """Returns, for each element of the columns or blocks, which element of the image's memory it copies; -1: none."""
     image, table = tables(state)
     places = np.full(image.size + 1, -1)
     places[last(image, layout_of(state)).ravel()] = np.arange(image.size)
@@ -208,7 +208,7 @@ def expected(state: State) -> Problem:
 
     if state["operator"] not in BACKWARDS:
         source = numbers(laid.shape)
-        by_number = np.zeros(image.size + 1, dtype)  # the last entry is the sum of the pads
+        by_number = np.zeros(image.size + 1, dtype)  # the last entry, number -1, stands for the pads
         by_number[laid.ravel()] = source.ravel()
         return Problem(source, by_number[table])
     source = numbers(table.shape)
@@ -217,7 +217,7 @@ def expected(state: State) -> Problem:
 
 
 def draw(random_: random.Random, operator: str, dialect: str) -> State:
-    """Returns a random state of the kind that links carry. The operator may refuse the state."""
+    """Returns a random state with the fields that links carry. The operator may refuse the state."""
     two = {"torch": 2, "keras": 2}.get(dialect, 0) if random_.random() < 0.8 else 0
     axes = two or random_.choice((1, 2, 2, 2, 3, 3))
     blocks = operator not in PATCHES

@@ -11,7 +11,7 @@ from pathlib import Path
 from conftest import BROWSERS, link
 from playwright.sync_api import sync_playwright
 
-# name: width, height, state
+# For each picture, by name: the width and height of the window, and the state of the page.
 PICTURES = {
     "light": (1000, 680, {"theme": "light", "shape": [1, 1, 5, 6], "chosen": {"side": "image", "index": 7}}),
     "dark": (1000, 680, {"theme": "dark", "operator": "fold", "shape": [1, 1, 5, 6], "step": 5}),

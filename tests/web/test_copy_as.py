@@ -38,9 +38,9 @@ SYSTEMS = {
 }
 OURS = ["patchfold in Python", "patchfold in C++", "patchfold in C", "patchfold on the command line"]
 Entry = dict[str, str]
-# States whose programs were wrong once, or are easy to get wrong.
 LAID_LAST = {"layout": "channels_last", "order": "kernel", "positions": "grid"}
 SAME = {"operator": "extract_patches", "padding_rule": "same_upper"}
+# States for which it is easy to write a wrong program.
 PECULIAR: list[State] = [
     # pads of one axis only
     {"shape": [1, 2, 6, 2], "kernel": [1, 3], "padding": [[0, 0], [0, 1]], "padding_mode": "reflect"},
@@ -51,7 +51,7 @@ PECULIAR: list[State] = [
     {"operator": "fold", "shape": [1, 2, 4, 5, 3], "kernel": [2, 3, 2], "dilation": [2, 1, 1], "padding": [[1, 0]] * 3},
     # the first patch begins inside of the volume
     {**SAME, "dialect": "tensorflow", "shape": [1, 1, 4, 7, 9], "kernel": [1, 2, 1], "stride": [3, 4, 5]},
-    # of an odd number of pads, one more at the beginning
+    # same_lower puts the odd pad at the beginning
     {**SAME, "dialect": "openvino", "shape": [1, 3, 6, 7], "kernel": [4, 2], "padding_rule": "same_lower", "stride": [1, 2]},
     {
         "operator": "space_to_batch",
@@ -72,7 +72,7 @@ MADE = """given.map((each) => {
 
 
 def copied(given: list[State]) -> list[dict[str, Entry]]:
-    """Returns the entries of states, by the names of the systems."""
+    """Returns the entries of "copy as" for each state, by the names of the systems."""
     made = node(MADE, given)
     for state, each in zip(given, made, strict=True):
         assert each["faults"] == [], (state, each["faults"])
@@ -141,7 +141,7 @@ def printed(output: str, wanted: Values) -> Values:
 
 
 def compiled(system: str, taken: Any, folder: Path) -> None:
-    """Compiles and runs all programs of a language as one program, in which each `main` becomes a function."""
+    """Compiles and runs all programs of a language as a single program, in which each main() becomes a function."""
     c = system.endswith("in C")
     chosen = [
         (index, state, problem, entries[system])
@@ -158,7 +158,7 @@ def compiled(system: str, taken: Any, folder: Path) -> None:
         body = "\n".join(line for line in lines if not line.startswith("#include"))
         body, mains = re.subn(r"int main\((void)?\) \{", rf"static int main_{index}(\1) {{", body)
         assert mains == 1
-        functions.append(body if c else body.rstrip()[:-1] + "  return 0;\n}")  # only main may end without a return
+        functions.append(body if c else body.rstrip()[:-1] + "  return 0;\n}")  # only main() may end without a return
     calls = "".join(f'  if (main_{index}() != 0) return 1;\n  printf("end\\n");\n' for index, *_ in chosen)
     source = folder / ("all.c" if c else "all.cpp")
     source.write_text(
@@ -309,14 +309,14 @@ def test_an_input_of_another_shape_has_no_program() -> None:
     ],
 )
 def test_what_stands_there(system: str, state: State, part: str) -> None:
-    """Checks that a program has the system's own name of the operation, or that the page gives a reason for no program."""
+    """Checks that a program has `part`, the system's own name of the operation, or that a reason for no program has it."""
     (entries,) = copied([state])
     assert part in entries[system]["text"] + entries[system]["why"]
 
 
 ROWS = runpy.run_path(str(ROOT / "python/patchfold/_orders/elsewhere.py"))["ROWS"]
 NAMES = {{"PyTorch": "torch"}.get(name, name): name for name in SYSTEMS}
-# What stands around a system's own call, and the convolution and the gradient that stand for what a system lacks.
+# Functions around a system's own call, and the convolution and the gradient that replace operators that a system lacks.
 AROUND = set("conv constant gradienttape maximum oneslike pad parameter reshape slice transpose zeros".split())
 
 
@@ -368,7 +368,7 @@ def state_of(row: Any) -> State:
 def test_programs_make_the_calls_of_the_table(row: Any) -> None:
     (entries,) = copied([state_of(row)])
     names = called(entries[NAMES[row.system]]["text"])
-    if row.op == "onnx.SpaceToDepth-28":  # programs are of opset 19
+    if row.op == "onnx.SpaceToDepth-28":  # the page writes programs of opset 19, which lacks it
         assert names == {"reshape", "transpose"}
     elif row.system == "JAX" and "reshape" in row.theirs:
         assert names == set()

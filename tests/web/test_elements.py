@@ -243,7 +243,7 @@ def test_another_number_of_axes(visit):
     assert visit.page.locator(".tensor.image tbody tr").count() == 2
     visit.fill("shape", "1, 1, 3, 4, 5")
     assert visit.state()["kernel"] == [3, 3, 3]
-    assert visit.page.locator(".tensor.image table").count() == 3  # slices
+    assert visit.page.locator(".tensor.image table").count() == 3  # a table for each slice of the volume
     visit.cell("columns", 0).hover()
     assert "tap (0, 0, 0)" in visit.told()
 
@@ -362,7 +362,7 @@ def test_many_planes_are_abbreviated(visit):
     visit.open({"shape": [1, 40, 4, 4]})
     assert "planes 0 to 11 of 40" in visit.page.locator(".tensor.image .note").inner_text()
     visit.open({"operator": "space_to_batch", "shape": [2, 1, 4, 4], "kernel": [2, 2], "padding": [[0, 0], [0, 0]]})
-    assert visit.page.locator(".tensor.columns table").count() == 8  # all batches of blocks
+    assert visit.page.locator(".tensor.columns table").count() == 8  # a table for each of the 8 batches of the result
 
 
 def test_batches_of_blocks(visit):

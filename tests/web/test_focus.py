@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of fields that lose the focus, and of messages about unusual shapes and figures."""
+"""Tests of form fields that lose the focus, and of messages about unusual shapes and numbers."""
 
 import pytest
 

@@ -44,7 +44,7 @@ def test_types_keep_their_limits(visit):
 
 
 def test_numbers_of_text_are_read_as_everywhere(visit):
-    # WebAssembly parses numbers with another library than the native program.
+    # The engine in WebAssembly parses numbers with another library than the native program does.
     visit.open()
     for text, value in (("1.5", 1.5), ("-2e-3", -0.002), ("+4", 4), ("inf", math.inf), ("nan", math.nan), ("7", 7)):
         values = visit.run(f"unfold float64 1x1x1 kernel_size=3, padding=1 value={text}", [5])["values"]

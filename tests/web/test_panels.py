@@ -58,7 +58,7 @@ def test_orders_are_those_of_the_systems_own_operators(visit):
         made = visit.run(problem, list(values))["values"]
         assert [named[value] for value in made] == entries(visit, row), problem
     for mode, row in (("DCR", 2), ("CRD", 3)):
-        # Channel i of the depth goes to the place that entry i of the block names.
+        # Entry i on the page must name the place in the block to which channel i of the depth goes.
         made = visit.run(f"onnx.DepthToSpace int32 1x8x1x1 blocksize=2 mode={mode}", list(range(8)))["values"]
         assert [named[made.index(value)] for value in range(8)] == entries(visit, row), mode
 

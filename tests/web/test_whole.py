@@ -58,7 +58,7 @@ def contrast(one, other):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_marks_do_not_need_colours(visit, theme):
-    """Checks that marks differ in lightness from other elements; linked elements have a frame and bold numbers."""
+    """Checks that marked elements differ from others in lightness, and linked ones by a frame and bold numbers."""
     visit.open({"theme": theme, "chosen": {"side": "columns", "index": 4}})
     styles = {
         name: visit.page.evaluate(
@@ -84,7 +84,7 @@ def test_everything_is_reached_with_the_keyboard(visit):
         visit.page.keyboard.press("Tab")
         seen.add(visit.page.evaluate("document.activeElement.id || document.activeElement.dataset.index"))
     assert wanted <= seen
-    assert {"0"} <= seen  # an element
+    assert {"0"} <= seen  # the element with the number 0
 
 
 def test_skipping_to_the_panel_keeps_the_state(visit):
@@ -167,14 +167,14 @@ DIFFERENCE = """async files => {
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_pictures_of_the_readme_are_those_of_the_page(visit, name):
-    """Compares a picture with docs/. On average a few grey levels of 255 may differ, since fonts differ between systems."""
+    """Compares a picture with that in docs/. Fonts differ between systems: up to 8 of 255 grey levels may, on average."""
     shown = ROOT / "docs" / f"page-{name}.png"
     taken = take(visit.page, name)
     files = [base64.b64encode(each).decode() for each in (shown.read_bytes(), taken)]
     assert size_of(shown) == struct.unpack(">II", taken[16:24])
     assert visit.page.evaluate(DIFFERENCE, files) < 8
     blank = visit.page.evaluate(DIFFERENCE, [files[0], other(files[0], visit)])
-    assert blank > 8  # the measure notices a different picture
+    assert blank > 8  # the measure notices the negative
 
 
 def other(file, visit):

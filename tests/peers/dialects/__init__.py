@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The dialects of other systems. Each module draws random problems of a dialect's operators.
+"""The dialects of other systems. Each module of this folder describes how to draw problems of one dialect's operators.
 
-A module has OPERATORS, {pattern: Facts}. An operator has the facts of the first pattern that matches its name without the
-dialect. A dialect without a module is compared with no system.
+A module has OPERATORS, {pattern: Facts}. The first pattern that matches an operator's name, without the dialect's prefix,
+has its facts. A dialect without a module is compared with no system.
 """
 
 import functools
@@ -20,7 +20,7 @@ SUMS = frozenset(spec.name for spec in patchfold.operators() if spec.sums)
 
 @functools.cache
 def patterns_of(dialect: str) -> dict[str, Facts]:
-    """Returns the dialect's OPERATORS; nothing for a dialect without a module."""
+    """Returns the dialect's OPERATORS; an empty dict for a dialect without a module."""
     name = f"{__name__}.{dialect}"
     if not dialect or importlib.util.find_spec(name) is None:
         return {}
@@ -34,7 +34,7 @@ def operators_of(dialect: str) -> list[str]:
 
 
 def data_name(op: str) -> str:
-    """Returns the name of the data in the operator's definition."""
+    """Returns the name that the operator's definition gives to its data input."""
     return next(spec.data_input for spec in patchfold.operators() if spec.name == op)
 
 

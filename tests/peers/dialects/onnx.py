@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX's operators: their random settings, and the conditions that problems of a run must cover."""
+"""ONNX's operators: how their settings are drawn, and the features that must occur in a run."""
 
 from math import prod
 from typing import Any
@@ -70,7 +70,7 @@ OPERATORS = {
         WINDOW | DILATED | PADDED | {"asymmetric pads", "no positions"} | axes(1, 2, 3, 4),
         summed,
         window,
-        # Settings for which a system and patchfold differ, and which are rarely drawn.
+        # Settings for which another system and patchfold differ, and which random draws rarely give.
         [
             Setting({"image_shape": (4, 4), "block_shape": (2, 2), "pads": (-1, 0, 0, 0)}, (1, 4, 6)),
             Setting({"image_shape": (1, 4), "block_shape": (2, 2)}, (1, 5, 0)),

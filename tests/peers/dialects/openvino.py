@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenVINO's operators: their random settings, and the conditions that problems of a run must cover."""
+"""OpenVINO's operators: how their settings are drawn, and the features that must occur in a run."""
 
 from math import prod
 from typing import Any
@@ -68,7 +68,7 @@ def extracted(problem: Problem) -> Array:
 
 
 def batch(draw: Draw, op: str) -> Setting:
-    # Data of two to six axes; the first is the batch.
+    # The number of axes behind the batch axis.
     rank = (3, 3, 4, 2, 1, 5)[number(draw, 0, 5)]
     blocks = tuple(number(draw, 1, 3 if rank < 4 else 2) for _ in range(rank))
     all_axes = [block_axis(draw, block, True, 3 if rank < 4 else 2) for block in blocks]

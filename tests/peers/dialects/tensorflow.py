@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow's operators: their random settings, and the conditions that problems of a run must cover."""
+"""TensorFlow's operators: how their settings are drawn, and the features that must occur in a run."""
 
 import math
 from typing import Any
@@ -66,7 +66,7 @@ def window(problem: Problem) -> Window:
     given, shape = problem.attributes, problem.data.shape
     image, kernel, stride = shape[1:-1], tuple(given["ksizes"][1:-1]), tuple(given["strides"][1:-1])
     dilation = tuple(given["rates"][1:-1]) if "rates" in given else (1,) * len(image)
-    # If the stride exceeds the kernel, the first patch of a volume begins inside of the volume.
+    # SAME gives volumes negative pads if the stride exceeds the kernel: the first patch begins inside of the volume.
     pads, same = pads_of_rule(given["padding"], image, kernel, stride, dilation, crops=_is_volume(problem.op))
     return Window(image, kernel, stride, dilation, pads, same, shape[:1], shape[-1])
 

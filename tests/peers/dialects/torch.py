@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch's operators: their random settings, and the conditions that problems of a run must cover."""
+"""torch's operators: how their settings are drawn, and the features that must occur in a run."""
 
 from math import prod
 from typing import Any

@@ -7,8 +7,8 @@ A module has a class System with
     operators         {operator of the table: names of the element types to try}
     run(problem)      the result as a NumPy array; raises Refusal if the system refuses the problem
     run_many(problems)  optional: the results of several problems; refusals are returned, not raised
-    group, settings   optional: the number of problems with one setting (attributes and shape), and about the number of
-                      settings, in a call of run_many (default 2 and 1)
+    group, settings   optional: run_many gets `group` problems of each setting (attributes and shape), and about
+                      `settings` settings in a call (default 2 and 1)
 
 tests/peers must be on the path: modules import `problem`, not `tests.peers.problem`. One process runs one system, since
 systems in one process would share threads and memory, and could disturb each other.
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 class Kept(Generic[T]):
-    """A cache of the last objects by key. The cache also keeps failures to make an object."""
+    """A cache of the objects that make() returned for the last problems, and of the refusals where make() raised."""
 
     def __init__(self, make: Callable[[Problem], T], limit: int = 64) -> None:
         self._make = make
@@ -47,7 +47,7 @@ class Kept(Generic[T]):
         self._things: OrderedDict[str, T | Refusal] = OrderedDict()
 
     def __call__(self, problem: Problem) -> T:
-        """Returns the object for a problem. Raises Refusal if make() raised anything."""
+        """Returns make()'s object for a problem. Raises Refusal if make() raised anything."""
         key = f"{problem.op} {problem.dtype} {problem.data.ndim} {sorted(problem.attributes.items())}"
         if key not in self._things:
             if len(self._things) >= self._limit:

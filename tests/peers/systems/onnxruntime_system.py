@@ -47,7 +47,7 @@ class System:
 
 
 def _array(value: onnxruntime.OrtValue, dtype: numpy.dtype[Any]) -> Array:
-    """Returns a copy of a tensor's bytes, since OrtValue.numpy() does not know every type."""
+    """Returns a copy of a tensor as an array, made from its bytes, since OrtValue.numpy() does not know every type."""
     shape = tuple(value.shape())
     count = dtype.itemsize * int(numpy.prod(shape, dtype=numpy.int64))
     data = ctypes.string_at(value.data_ptr(), count) if count else b""

@@ -42,7 +42,7 @@ _OPERATORS_OF_A_MODEL = 100
 class System:
     name = "openvino"
     version = openvino.__version__.split("-")[0]
-    group = 8  # problems of one shape and attributes; eight cost little more than one
+    group = 8  # problems with equal shape and attributes in a call; eight cost little more than one
     settings = 5
     operators = {
         "openvino.Col2Im-15": _SUMMED,

@@ -10,7 +10,8 @@ from dialects import operators_of
 torch.set_num_threads(1)
 
 EVERY = tuple(DTYPES)
-# Integers that replace types of ml_dtypes, which torch cannot read from NumPy.
+# torch cannot read these types from NumPy: their arrays cross as unsigned integers of the same size (CARRIER) and are viewed
+# as the torch type given here.
 AS_BITS = {
     "bfloat16": torch.bfloat16,
     "float8_e4m3fn": torch.float8_e4m3fn,
@@ -18,6 +19,7 @@ AS_BITS = {
     "float8_e5m2": torch.float8_e5m2,
     "float8_e5m2fnuz": torch.float8_e5m2fnuz,
 }
+# The unsigned integers of each element size, in NumPy and in torch.
 CARRIER = {1: (numpy.uint8, torch.uint8), 2: (numpy.uint16, torch.uint16)}
 
 
