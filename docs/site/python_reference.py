@@ -15,8 +15,8 @@ SPECIAL = ("__call__", "__len__", "__iter__", "__getitem__", "__enter__")
 
 
 def signature_of(function, name, bound):
-    """Returns the parameters with their defaults, and `*` before parameters that need their names; types are in the
-    docstring."""
+    """Returns the parameters with their defaults, without types (the docstring has these). `*` stands before keyword-only
+    parameters."""
     shown, bare = [], False
     parameters = [each for each in with_taken(function) if not (bound and each.name in ("self", "cls"))]
     for each in parameters:
@@ -35,8 +35,8 @@ def signature_of(function, name, bound):
 
 
 def with_taken(function):
-    """Returns the parameters of a function, with the parameters from @takes, in the order of @takes, in place of the ** at
-    the end."""
+    """Returns the parameters of a function. If it has the decorator @takes, the parameters that @takes names replace the
+    `**` at its end, and its own keyword-only parameters with defaults come last."""
     for decorator in function.decorators:
         if found := re.fullmatch(r"takes\((\w+), (.+)\)", str(decorator.value)):
             names = function.module[found[1]].all_members
@@ -49,7 +49,7 @@ def with_taken(function):
 
 
 def described(text):
-    """A docstring as Markdown."""
+    """Returns a docstring as Markdown."""
     parts = SECTION.split(inspect.cleandoc(text))
     made = [body(parts[0])]
     for title, part in zip(parts[1::2], parts[2::2], strict=True):
@@ -77,7 +77,7 @@ def described(text):
 
 
 def examples(text):
-    """Text with sessions of the interpreter in it."""
+    """Returns text that contains sessions of the interpreter (`>>>`) as Markdown."""
     made = []
     for block in re.split(r"\n\s*\n", text):
         code = block.lstrip().startswith(">>>")
@@ -90,7 +90,7 @@ def body(text):
 
 
 def indented(text, directive, name):
-    """Returns a directive of MyST around text, with more back quotes than the text has in a row."""
+    """Returns a directive of MyST that holds text. Its fence has more back quotes than any fence in the text."""
     fence = "`" * (max((len(run) for run in re.findall("`{3,}", text)), default=3) + 1)
     return f"{fence}{{{directive}}} {name}\n\n{text.strip()}\n{fence}\n"
 
@@ -100,7 +100,7 @@ def doc_of(item):
 
 
 def from_table(item):
-    """What the decorator `described` adds to a docstring from the operator table, as a link to the table's page."""
+    """Returns a link to what the decorator `described` adds to a docstring from the operator table, or an empty text."""
     for decorator in item.decorators if item.is_function else []:
         if found := re.match(r"_?(?:inverses\.)?described\('([^']+)'", str(decorator.value)):
             return f"\n\nArguments: those of {found[1]} in docs/operators.md."
@@ -159,13 +159,13 @@ def page(package, name):
 
 
 def pages(sources):
-    """{name of the module: page}"""
+    """Returns {name of the module: page}."""
     package = griffe.load("patchfold", search_paths=[str(sources)], allow_inspection=False, resolve_aliases=True)
     return {name: page(package, name) for name in ["patchfold", *public_modules(package, "patchfold")]}
 
 
 def public_modules(module, name):
-    """Yields the names of the modules below a module whose names have no underscore in front, each before the modules below
+    """Yields the names of the public modules (without an underscore in front) below a module, each before the modules below
     it."""
     for each, item in sorted(module.modules.items()):
         if not each.startswith("_") and item.docstring:
