@@ -3,9 +3,9 @@
 
 usage: assemble.py ROOT FOLDER PROGRAM
 
-The pages are written for a forge, so their links change. In the site, a link to another page leads to that page. A link to a
-public header leads to its page of the reference, and a link to the catalogue of errors to the page that PROGRAM
-(`patchfold`) writes. A link to any other file leads to the project's repository. Comments are taken out.
+The pages of docs/ are written for a forge such as GitHub. In the site, a link to another page leads to that page, and a link
+to a public header leads to the header's page of the reference. A link to the catalogue of errors leads to the page that
+PROGRAM (`patchfold`) writes, and a link to any other file leads to the project's repository. Comments are taken out.
 """
 
 import os
@@ -44,7 +44,7 @@ def without_comments(text):
 
 
 def with_links(text, change):
-    """Returns the text with change() applied to every link outside fenced blocks. The words of a link may be code."""
+    """Returns the text with `change` applied to every link outside fenced blocks. The words of a link may contain code."""
     made, at = [], 0
     for match in FENCE.finditer(text):
         made += [LINK.sub(change, text[at : match.start()]), match[0]]

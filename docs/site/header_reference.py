@@ -34,7 +34,7 @@ def comment_of(lines):
 
 
 def pieces(text):
-    """Yields (lines of comment, lines of code) for each piece of a header. Empty lines outside of braces separate pieces."""
+    """Yields (lines of comment, lines of code) for each piece of a header. Empty lines outside of brackets end a piece."""
     comment, code, depth, block = [], [], 0, False
     text = re.sub(r"(?ms)^namespace (\w+::)?(detail|engine) \{$.*?^\}  // namespace (\w+::)?(detail|engine)$", "", text)
     for line in [*text.split("\n"), ""]:

@@ -15,8 +15,8 @@ SPECIAL = ("__call__", "__len__", "__iter__", "__getitem__", "__enter__")
 
 
 def signature_of(function, name, bound):
-    """Returns a function's parameters as text: with defaults, `*` before keyword-only ones, and without types, which the
-    docstring has."""
+    """Returns the parameters with their defaults, without types (the docstring has these). `*` stands before keyword-only
+    parameters."""
     shown, bare = [], False
     parameters = [each for each in with_taken(function) if not (bound and each.name in ("self", "cls"))]
     for each in parameters:
@@ -35,8 +35,8 @@ def signature_of(function, name, bound):
 
 
 def with_taken(function):
-    """Returns the parameters of a function. Those that its decorator @takes names replace the ** at the end, in the order of
-    @takes."""
+    """Returns the parameters of a function. If it has the decorator @takes, the parameters that @takes names replace the
+    `**` at its end, and its own keyword-only parameters with defaults come last."""
     for decorator in function.decorators:
         if found := re.fullmatch(r"takes\((\w+), (.+)\)", str(decorator.value)):
             names = function.module[found[1]].all_members
@@ -77,7 +77,7 @@ def described(text):
 
 
 def examples(text):
-    """Returns text as Markdown in which sessions of the interpreter (>>>) are code."""
+    """Returns text that contains sessions of the interpreter (`>>>`) as Markdown."""
     made = []
     for block in re.split(r"\n\s*\n", text):
         code = block.lstrip().startswith(">>>")
@@ -90,7 +90,7 @@ def body(text):
 
 
 def indented(text, directive, name):
-    """Returns a directive of MyST around the text. Its fence has more back quotes than the text has in a row."""
+    """Returns a directive of MyST that holds text. Its fence has more back quotes than any fence in the text."""
     fence = "`" * (max((len(run) for run in re.findall("`{3,}", text)), default=3) + 1)
     return f"{fence}{{{directive}}} {name}\n\n{text.strip()}\n{fence}\n"
 
@@ -100,7 +100,7 @@ def doc_of(item):
 
 
 def from_table(item):
-    """Returns a link to the page of the operator table in place of what the decorator `described` adds to a docstring."""
+    """Returns a link to what the decorator `described` adds to a docstring from the operator table, or an empty text."""
     for decorator in item.decorators if item.is_function else []:
         if found := re.match(r"_?(?:inverses\.)?described\('([^']+)'", str(decorator.value)):
             return f"\n\nArguments: those of {found[1]} in docs/operators.md."
@@ -165,7 +165,8 @@ def pages(sources):
 
 
 def public_modules(module, name):
-    """Yields the names of the public modules below a module, each before the modules below itself."""
+    """Yields the names of the public modules (without an underscore in front) below a module, each before the modules below
+    it."""
     for each, item in sorted(module.modules.items()):
         if not each.startswith("_") and item.docstring:
             yield f"{name}.{each}"
