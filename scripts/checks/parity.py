@@ -57,7 +57,8 @@ def public_names(folder, taken):
             path = init.parent.joinpath(*node.module.split("."))
             path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
             path = path if path.is_file() else path.with_suffix(".pyi")
-            files[path] = {each.name for each in node.names if not (each.asname or "").startswith("_")}
+            wanted = {each.name for each in node.names if not (each.asname or "").startswith("_")}
+            files[path] = files.get(path, set()) | wanted
         elif isinstance(node, ast.ImportFrom) and node.level == 1:
             files |= {(init.parent / each.name / "__init__.py"): set() for each in node.names}
     found = set()
