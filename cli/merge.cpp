@@ -181,7 +181,7 @@ class Merge {
       return static_cast<double>(ratio.num) / static_cast<double>(ratio.den);
     };
     formats::Metadata scaled = formats::metadata_of_scaled(plan_.metadata, factor(0), factor(1));
-    const bool has_numbers = formats::type_text(type_) == plan_.type && tiles_.channels() == plan_.tiling.channels();
+    const bool has_numbers = formats::type_text(type_) == plan_.type && tiles_->channels() == plan_.tiling.channels();
     const bool has_size = factor(0) == 1 && factor(1) == 1;
     losses = formats::take_what_does_not_hold(scaled, has_numbers, has_numbers && has_size && !plan_.page);
     return scaled;
