@@ -430,3 +430,48 @@ def test_constants_that_nothing_uses_are_dropped():
                   constants={"c": np.array(True)})  # fmt: skip
     body = portable(branch.model(), "tensorrt").graph.node[0].attribute[0].g
     assert [tensor.name for tensor in body.initializer] == ["w"]
+
+
+def chain(shape):
+    """Returns a model of an image of open height that moves blocks of 4 rows and columns through a tensor of 6 axes."""
+    constants = {"first": ints(1, 2, -1, 4, 2, 4), "last": ints(1, -1, 32)}
+    nodes = [
+        node("Reshape", "x first", "a"), node("Transpose", "a", "b", perm=[0, 2, 4, 1, 3, 5]), node("Reshape", "b last", "y")
+    ]  # fmt: skip
+    return Case("open height", shape, nodes, None, constants=constants)
+
+
+def test_open_sizes_that_do_not_fit_are_named():
+    case = chain((1, 2, "h", 8))
+    case.constants |= {"first": ints(1, 2, -1, 5, 2, 4), "last": ints(1, -1, 40)}
+    text = r"node Reshape #0 \(Reshape\): open size h taken as 64, which does not fit: .*"
+    with pytest.raises(ModelError, match=text + "; give open extents by sizes"):
+        portable(case.model(), "coreml")
+    assert any(
+        note.startswith("node Reshape #0 (Reshape): open size h") for note in inspect(case.model(), timed=False).notes
+    )
+    model = portable(case.model(), "coreml", sizes={"h": 10})
+    x = np.random.default_rng(0).random((1, 2, 10, 8), np.float32)
+    np.testing.assert_array_equal(run(model, x), run(case.model(), x))
+
+
+def test_given_sizes_are_the_extents_of_the_written_model():
+    case = chain((1, 2, "h", 8))
+    model = portable(case.model(), "coreml", sizes={"h": 12})
+    assert [dim.dim_value for dim in model.graph.input[0].type.tensor_type.shape.dim] == [1, 2, 12, 8]
+    assert [dim.dim_param for dim in case.model().graph.input[0].type.tensor_type.shape.dim] == ["", "", "h", ""]
+
+
+def test_image_shape_that_follows_from_the_sizes_is_known():
+    nodes = [
+        node("Shape", "x", "s"), node("Gather", "s two", "l"), node("Add", "l one", "h"), node("Concat", "h h", "i", axis=0),
+        node("Col2Im", "x i k", "y"),
+    ]  # fmt: skip
+    constants = {"one": ints(1), "two": ints(2), "k": ints(4, 4)}
+    case = Case("computed", (1, 16, "l"), nodes, None, constants=constants)
+    with pytest.raises(ModelError, match="one of them is computed; if open extents are why, give these by sizes"):
+        portable(case.model(), "tensorrt")
+    model = portable(case.model(), "tensorrt", sizes={"l": 4})
+    assert "Col2Im" not in kinds(model)
+    x = np.random.default_rng(0).random((1, 16, 4), np.float32)
+    np.testing.assert_array_equal(run(model, x), run(case.model(), x))

@@ -173,7 +173,7 @@ def inspect(
     wanted = None if target is None else target_of(target)
     path, graphs = _read(model, dict(sizes or {}))
     found = [entry for graph in graphs for entry in find_all(graph)]
-    notes = tuple(note for graph in graphs for note in graph.notes)
+    notes = tuple(note for graph in graphs for note in (*graph.notes, *graph.misfits))
     stays = () if wanted is None else (*types_of(found, wanted), *stays_of(graphs, wanted))
     return Inspection(path or "model", tuple(_finding(entry, timed) for entry in found), notes, target or "", stays)
 

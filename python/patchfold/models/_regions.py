@@ -61,6 +61,10 @@ class Graph:
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     dtypes: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    open_sizes: str = ""
+    """The sizes that were taken for open dimensions, in words."""
+    misfits: list[str] = field(default_factory=list)
+    """A sentence for each node that does not take the sizes of open dimensions."""
 
     @functools.cached_property
     def zeros(self) -> set[str]:
@@ -89,7 +93,9 @@ class Graph:
             return False
         try:
             results = step.move([np.zeros(shape, np.int64) for shape in shapes])
-        except Exception:  # the runtime will refuse the node with its own error
+        except Exception as error:  # the runtime will refuse the node with its own error
+            if self.open_sizes:
+                self.misfits.append(f"node {step.node} ({step.kind}): {self.open_sizes}, which does not fit: {error}")
             return True
         for tensor, values in zip(step.outputs, results, strict=False):
             self.shapes.setdefault(tensor, values.shape)

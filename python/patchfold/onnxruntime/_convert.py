@@ -54,7 +54,6 @@ def convert(model: Any) -> onnx.ModelProto:
     # Convolutions are left out: even with filters of one 1 each, they give NaN beside Inf and NaN, and 0 for -0.
     rewrite(
         result,
-        {},
         lambda graph: [f for f in find_all(graph) if len(f.nodes) > 1 and f.dtype in MOVED and "Conv" not in f.kinds],
         _ways,
         (Im2Col, SpaceToDepth, DepthToSpace),
