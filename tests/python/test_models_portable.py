@@ -402,6 +402,25 @@ def test_commands_say_what_stays(tmp_path):
     assert code == 3 and text.endswith("patchfold's library has no DepthToSpace\n")
 
 
+def test_chains_of_unknown_extents_are_named(tmp_path):
+    path, code = tmp_path / "m.onnx", {}
+    for height in (6, "h"):
+        constants = {"first": ints(0, 2, -1, 2, 4, 2), "last": ints(0, 8, -1, 4)}
+        nodes = [
+            node("Reshape", "x first", "a"), node("Transpose", "a", "b", perm=[0, 1, 3, 5, 2, 4]),
+            node("Reshape", "b last", "y"),
+        ]  # fmt: skip
+        onnx.save(Case("unshuffle", ("n", 2, height, 8), nodes, None, constants=constants).model(), path)
+        program = [sys.executable, "-m", "patchfold.onnxruntime", path, tmp_path / f"{height}.onnx"]
+        code[height] = subprocess.run(program, capture_output=True, text=True)
+    assert code[6].returncode == 0 and code["h"].returncode == 3
+    assert (
+        code["h"]
+        .stdout.splitlines()[-1]
+        .startswith("  node Reshape #0 .. Reshape #2 (space_to_depth): its extents are unknown; write them")
+    )
+
+
 @pytest.mark.parametrize("write", [lambda model: portable(model, "basic"), patchfold.onnxruntime.convert])
 def test_other_files_are_refused(write, tmp_path):
     kinds = {"m.xml": "OpenVINO's IR", "m.pt2": "a program of torch.export", "m.tflite": "a LiteRT model", "": "a folder"}
