@@ -10,14 +10,15 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 import patchfold
 
-from .._orders.index_map import OUTSIDE, Indices, whole
+from .._orders.calls import call_of_tokens
+from .._orders.index_map import OUTSIDE, Indices, maps, whole
 from .._orders.names import Name, name_of
 from ._errors import ModelError
 
@@ -159,6 +160,7 @@ def find_all(graph: Graph) -> list[Found]:
         sources |= joins
         for tensor, (name, origin) in fresh.items():
             numbers = sorted(origin.steps)
+            name = _tokens(graph, name, origin)
             found[tensor] = (numbers[-1], found_of(graph, name, numbers, origin.source, tensor))
             sources.add(tensor)
     return [entry for _, entry in sorted(found.values(), key=lambda pair: pair[0])]
@@ -253,6 +255,16 @@ def _plainer(graph: Graph, origins: dict[str, _Origin], tensor: str, name: Name)
                     if other is not None and other.operator != "blocks" and (other.found is None or other.found.is_plain()):
                         return earlier, other
     return tensor, name
+
+
+def _tokens(graph: Graph, name: Name, origin: _Origin) -> Name:
+    """Returns the name with patchify or unpatchify for blocks that are tokens in merge blocks; any other name as it is."""
+    map = next(maps(origin.indices, graph.shapes[origin.source]), None) if name.operator == "blocks" else None
+    call = None if map is None else call_of_tokens(map)
+    if call is None:
+        return name
+    operator, arguments, *_ = call
+    return replace(name, operator=operator, arguments=arguments)
 
 
 def _name(graph: Graph, origin: _Origin) -> Name | None:
