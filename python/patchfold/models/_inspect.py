@@ -48,9 +48,8 @@ class Finding:
     """An operator of patchfold's family in a model.
 
     nodes and kinds: names and operators of the nodes that it is made of, in the model's order.
-    operator and arguments: the function of patchfold that computes it (patchify for tokens in merge blocks, up to a reshape),
-        or "blocks" for blocks in an order that no function
-        makes.
+    operator and arguments: the function of patchfold that computes it (patchify for tokens in merge blocks, up to a
+        reshape), or "blocks" for blocks in an order that no function makes.
     pattern: the move of the axes in einops' notation; k marks taps, so (h kh) is an axis cut into blocks. Empty for sums.
     exact: False if the result's axes lie in another order than those of the function's result; the pattern shows the order.
     source, result: names of the tensors. source_shape, shape: their shapes, None where they are not known.
