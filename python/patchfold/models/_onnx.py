@@ -267,7 +267,7 @@ def fix_sizes(graph: onnx.GraphProto, sizes: Mapping[str, int]) -> None:
     for value in (*graph.input, *graph.output):
         for axis, dim in enumerate(value.type.tensor_type.shape.dim):
             if not dim.HasField("dim_value") and dim_name(value, axis) in sizes:
-                dim.dim_value = sizes[dim_name(value, axis)]
+                dim.dim_value = int(sizes[dim_name(value, axis)])
 
 
 def _sized(

@@ -84,7 +84,7 @@ def _known(model: onnx.ModelProto) -> tuple[dict[str, tuple[int, ...]], dict[str
     graphs, spare = (_onnx.read(model, {}, others) for others in ((1, 64), (3, 320)))
     one, other = ({n: s for graph in read for n, s in graph.shapes.items()} for read in (graphs, spare))
     values, others = graphs[0].constants, spare[0].constants
-    constants = {name: value for name, value in values.items() if np.array_equal(value, others.get(name))}
+    constants = {name: value for name, value in values.items() if name in others and np.array_equal(value, others[name])}
     return _alike(one, other), constants
 
 
