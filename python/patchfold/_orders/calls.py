@@ -51,19 +51,28 @@ def _typed(operator: str, map: IndexMap, takes: Shape, gives: Shape, given: dict
 
 
 def _call_of_blocks(name: Name, map: IndexMap) -> tuple[str, str]:
-    back = map.inverse()
-    if tokens := _patchify(map):
-        given, shape, _ = tokens
-        return "patchify", _typed("patchify", map, map.source, shape, given)
-    if back and (tokens := _patchify(back)):
-        given, shape, extents = tokens
-        return "unpatchify", _typed("unpatchify", map, shape, map.shape, {"size": extents, **given})
+    if tokens := call_of_tokens(map):
+        operator, given, takes, gives = tokens
+        return operator, _typed(operator, map, takes, gives, given)
     left, _, right = name.pattern.partition(" -> ")
     extents_of = (digit.extent for digits in map.digits for digit in digits)
     sizes = dict(zip(re.findall(r"[a-z]\w*", right), extents_of, strict=True))
     merged = [each for group in re.findall(r"\(([^)]*)\)", left) for each in group.split()[1:]]
     rest = "".join(f", {each}={sizes[each]}" for each in merged)
     return "rearrange", f"patchfold.rearrange(image, {name.pattern!r}{rest})"
+
+
+def call_of_tokens(map: IndexMap) -> tuple[str, dict[str, Any], Shape, Shape] | None:
+    """Returns patchify or unpatchify for a map to or from tokens in merge blocks, with its arguments, and the shapes that it
+    takes and gives. Returns None for another map."""
+    back = map.inverse()
+    if tokens := _patchify(map):
+        given, shape, _ = tokens
+        return "patchify", given, map.source, shape
+    if back and (tokens := _patchify(back)):
+        given, shape, extents = tokens
+        return "unpatchify", {"size": extents, **given}, shape, map.shape
+    return None
 
 
 def _patchify(map: IndexMap) -> tuple[dict[str, Any], Shape, Shape] | None:

@@ -48,8 +48,8 @@ class Finding:
     """An operator of patchfold's family in a model.
 
     nodes and kinds: names and operators of the nodes that it is made of, in the model's order.
-    operator and arguments: the function of patchfold that computes it, or "blocks" for blocks in an order that no function
-        makes.
+    operator and arguments: the function of patchfold that computes it (patchify for tokens in merge blocks, up to a
+        reshape), or "blocks" for blocks in an order that no function makes.
     pattern: the move of the axes in einops' notation; k marks taps, so (h kh) is an axis cut into blocks. Empty for sums.
     exact: False if the result's axes lie in another order than those of the function's result; the pattern shows the order.
     source, result: names of the tensors. source_shape, shape: their shapes, None where they are not known.
@@ -173,7 +173,7 @@ def inspect(
     wanted = None if target is None else target_of(target)
     path, graphs = _read(model, dict(sizes or {}))
     found = [entry for graph in graphs for entry in find_all(graph)]
-    notes = tuple(note for graph in graphs for note in graph.notes)
+    notes = tuple(note for graph in graphs for note in (*graph.notes, *graph.misfits))
     stays = () if wanted is None else (*types_of(found, wanted), *stays_of(graphs, wanted))
     return Inspection(path or "model", tuple(_finding(entry, timed) for entry in found), notes, target or "", stays)
 

@@ -83,6 +83,7 @@ class _Reader:
     ) -> None:
         result = Graph({value.name for value in graph.output}, dict(outer))
         result.notes += self.assumed if not where else []
+        result.open_sizes = ", ".join(self.assumed)
         visible = visible | {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer} | {""}
         visible |= {tensor.values.name for tensor in graph.sparse_initializer}
         for value in (*graph.input, *graph.value_info, *graph.output):
@@ -253,6 +254,22 @@ def dtype_of(number: int) -> str:
     return {"float": "float32", "double": "float64"}.get(name, name)
 
 
+def dim_name(value: onnx.ValueInfoProto, axis: int) -> str:
+    """Returns the name of an open dimension of an input: its own, or else input.axis."""
+    return value.type.tensor_type.shape.dim[axis].dim_param or f"{value.name}.{axis}"
+
+
+def fix_sizes(graph: onnx.GraphProto, sizes: Mapping[str, int]) -> None:
+    """Writes extents for open dimensions of a graph's inputs and results; shapes that were inferred are left out."""
+    if not sizes:
+        return
+    del graph.value_info[:]
+    for value in (*graph.input, *graph.output):
+        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+            if not dim.HasField("dim_value") and dim_name(value, axis) in sizes:
+                dim.dim_value = int(sizes[dim_name(value, axis)])
+
+
 def _sized(
     model: onnx.ModelProto, sizes: Mapping[str, int], others: tuple[int, int]
 ) -> tuple[onnx.ModelProto, list[str], dict[str, tuple[int, ...]]]:
@@ -269,7 +286,7 @@ def _sized(
                 if dim.dim_value < 0:
                     raise ModelError(f"input {value.name!r}: axis {axis} has {dim.dim_value} elements")
                 continue
-            name = dim.dim_param or f"{value.name}.{axis}"
+            name = dim_name(value, axis)
             open_dims[name] = int(sizes.get(name, others[axis > 0]))
             dim.dim_value = open_dims[name]
     check_sizes(sizes, open_dims)

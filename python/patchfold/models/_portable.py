@@ -37,18 +37,25 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
         target: "tensorrt" (no Col2Im), "openvino" (Col2Im of two axes only), "coreml" and "nnapi" (DepthToSpace in mode DCR
             only), "litert" (DepthToSpace in mode DCR and SpaceToDepth only), "onnx:N" for version N of ONNX's operators, or
             "basic": no operator of the family at all, for converters that have none.
-        sizes: as for inspect; needed where DepthToSpace or SpaceToDepth have open extents other than the batch.
+        sizes: as for inspect; needed where blocks are moved and extents other than the batch are open. The inputs of the
+            written model have these extents.
 
     Returns: an onnx.ModelProto; with the same nodes if the target has all operators of the model.
 
     Raises: NotPortable if nodes are left that the target does not accept; its `stays` lists them, its `model` is what was
-        written. ModelError for what inspect refuses, an unknown target, and operators whose shape or kernel is computed.
+        written. ModelError for what inspect refuses, an unknown target, operators whose shape or kernel is computed, and
+        for open sizes that a node does not take.
     """
     wanted = target_of(target)
     sizes = dict(sizes or {})
-    shapes = _known_shapes(model, sizes)
+    graphs = _onnx.read(model, sizes)
+    misfits = [misfit for graph in graphs for misfit in graph.misfits]
+    if misfits and wanted.most_axes is not None:
+        raise ModelError(f"{misfits[0]}; give open extents by sizes")
+    types = [stay for graph in graphs for stay in types_of(find_all(graph), wanted)]
     result = copy_of(model)
-    types = [stay for graph in _onnx.read(result, sizes) for stay in types_of(find_all(graph), wanted)]
+    _onnx.fix_sizes(result.graph, sizes)
+    shapes, constants = _known(result)
     opset = next((entry.version for entry in result.opset_import if entry.domain in _onnx.STANDARD), OLDEST)
     if opset < OLDEST:
         try:
@@ -56,8 +63,8 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
         except Exception as error:
             raise ModelError(f"the model cannot be written for version {OLDEST} of ONNX's operators: {error}") from None
     if wanted.most_axes is not None:
-        rewrite_with_few_axes(result, sizes, wanted.most_axes)
-    rewrite_nodes(result.graph, {}, free_prefix(result.graph), _Writer(wanted, shapes).written)
+        rewrite_with_few_axes(result, wanted.most_axes)
+    rewrite_nodes(result.graph, constants, free_prefix(result.graph), _Writer(wanted, shapes).written)
     drop_domain(result, CONTRIB)
     if wanted.opset is not None and wanted.opset < opset:
         _check_nodes(result.graph, wanted.opset)
@@ -65,18 +72,24 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
             if entry.domain in _onnx.STANDARD:
                 entry.version = wanted.opset
     drop_unused(result.graph)
-    stays = types + stays_of(_onnx.read(result, sizes), wanted)
+    stays = types + stays_of(_onnx.read(result, {}), wanted)
     if stays:
         raise NotPortable(wanted.name, result, stays)
     return result
 
 
-def _known_shapes(model: Any, sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
-    """Returns the shapes of tensors, with -1 for an extent that depends on open sizes, as a comparison of two trial sizes
-    shows."""
-    one, other = (
-        {n: s for graph in _onnx.read(model, sizes, spare) for n, s in graph.shapes.items()} for spare in ((1, 64), (3, 320))
-    )
+def _known(model: onnx.ModelProto) -> tuple[dict[str, tuple[int, ...]], dict[str, Any]]:
+    """Returns the shapes of tensors, with -1 for an extent that depends on open sizes, and the values of the main graph's
+    tensors that do not depend on them, as a comparison of two trial sizes shows."""
+    graphs, spare = (_onnx.read(model, {}, others) for others in ((1, 64), (3, 320)))
+    one, other = ({n: s for graph in read for n, s in graph.shapes.items()} for read in (graphs, spare))
+    values, others = graphs[0].constants, spare[0].constants
+    constants = {name: value for name, value in values.items() if name in others and np.array_equal(value, others[name])}
+    return _alike(one, other), constants
+
+
+def _alike(one: Mapping[str, tuple[int, ...]], other: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Returns the shapes that are in both, with -1 for extents that differ."""
     return {
         name: tuple(a if a == b else -1 for a, b in zip(shape, other[name], strict=True))
         for name, shape in one.items()
@@ -186,7 +199,7 @@ def _no_constants(label: str, node: onnx.NodeProto, names: Sequence[str]) -> str
     given = {attribute.name for attribute in node.attribute}
     attributes = [name for name in names if name in given]
     missing = names[max(len(node.input) - 1, 0) :]
-    why = "one of them is computed"
+    why = "one of them is computed; if open extents are why, give these by sizes"
     if attributes:
         why = f"here {_and(attributes)} {'is an attribute' if len(attributes) == 1 else 'are attributes'}, not inputs"
     elif missing:

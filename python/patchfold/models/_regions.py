@@ -10,14 +10,15 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 import patchfold
 
-from .._orders.index_map import OUTSIDE, Indices, whole
+from .._orders.calls import call_of_tokens
+from .._orders.index_map import OUTSIDE, Indices, maps, whole
 from .._orders.names import Name, name_of
 from ._errors import ModelError
 
@@ -61,6 +62,10 @@ class Graph:
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     dtypes: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    open_sizes: str = ""
+    """The sizes that were taken for open dimensions, in words."""
+    misfits: list[str] = field(default_factory=list)
+    """A sentence for each node that does not take the sizes of open dimensions."""
 
     @functools.cached_property
     def zeros(self) -> set[str]:
@@ -89,7 +94,9 @@ class Graph:
             return False
         try:
             results = step.move([np.zeros(shape, np.int64) for shape in shapes])
-        except Exception:  # the runtime will refuse the node with its own error
+        except Exception as error:  # the runtime will refuse the node with its own error
+            if self.open_sizes:
+                self.misfits.append(f"node {step.node} ({step.kind}): {self.open_sizes}, which does not fit: {error}")
             return True
         for tensor, values in zip(step.outputs, results, strict=False):
             self.shapes.setdefault(tensor, values.shape)
@@ -153,6 +160,7 @@ def find_all(graph: Graph) -> list[Found]:
         sources |= joins
         for tensor, (name, origin) in fresh.items():
             numbers = sorted(origin.steps)
+            name = _tokens(graph, name, origin)
             found[tensor] = (numbers[-1], found_of(graph, name, numbers, origin.source, tensor))
             sources.add(tensor)
     return [entry for _, entry in sorted(found.values(), key=lambda pair: pair[0])]
@@ -247,6 +255,16 @@ def _plainer(graph: Graph, origins: dict[str, _Origin], tensor: str, name: Name)
                     if other is not None and other.operator != "blocks" and (other.found is None or other.found.is_plain()):
                         return earlier, other
     return tensor, name
+
+
+def _tokens(graph: Graph, name: Name, origin: _Origin) -> Name:
+    """Returns the name with patchify or unpatchify for blocks that are tokens in merge blocks; any other name as it is."""
+    map = next(maps(origin.indices, graph.shapes[origin.source]), None) if name.operator == "blocks" else None
+    call = None if map is None else call_of_tokens(map)
+    if call is None:
+        return name
+    operator, arguments, *_ = call
+    return replace(name, operator=operator, arguments=arguments)
 
 
 def _name(graph: Graph, origin: _Origin) -> Name | None:

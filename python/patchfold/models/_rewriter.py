@@ -22,7 +22,7 @@ from onnx.reference.op_run import OpRun
 from .._orders.index_map import OUTSIDE, Indices, maps, whole
 from .._orders.names import Name
 from . import _onnx
-from ._errors import naming
+from ._errors import ModelError, naming
 from ._expand import Nodes, Window, im2col
 from ._onnx_nodes import bodies_of, constant_of, free_prefix, inputs_of, is_patches
 from ._regions import Found, Graph, find_all, found_of
@@ -108,7 +108,6 @@ def rewrite_nodes(graph: onnx.GraphProto, outer: Mapping[str, Any], prefix: str,
 
 def rewrite(
     model: onnx.ModelProto,
-    sizes: Mapping[str, int],
     find: Find,
     ways: Ways,
     operators: Sequence[type[OpRun]] = (),
@@ -118,7 +117,7 @@ def rewrite(
     Of the ways to write a chain, the first with the same result is taken. operators: the operators that ways use beside
     ONNX's.
     """
-    graph, spare = (_onnx.read(model, sizes, others)[0] for others in SIZES)
+    graph, spare = (_onnx.read(model, {}, others)[0] for others in SIZES)
     entries = find(graph)
     if not entries:
         return
@@ -155,7 +154,12 @@ def _map_of(graph: Graph, found: Found) -> Indices | None:
                 values[tensor] = np.full(graph.shapes[tensor], OUTSIDE, np.int64)
         if any(tensor not in values for tensor in step.inputs):
             return None
-        values.update(zip(step.outputs, step.move([values[tensor] for tensor in step.inputs]), strict=False))
+        try:
+            results = step.move([values[tensor] for tensor in step.inputs])
+        except ValueError as error:
+            why = f"{graph.open_sizes or 'its input'}, which does not fit: {error}"
+            raise ModelError(f"node {step.node} ({step.kind}): {why}; give open extents by sizes") from None
+        values.update(zip(step.outputs, results, strict=False))
     return values.get(found.result)
 
 
@@ -209,7 +213,7 @@ def _replace(graph: onnx.GraphProto, nodes: Nodes, last: str, found: Found) -> N
     graph.initializer.extend(nodes.constants)
 
 
-def rewrite_with_few_axes(model: onnx.ModelProto, sizes: Mapping[str, int], most_axes: int) -> None:
+def rewrite_with_few_axes(model: onnx.ModelProto, most_axes: int) -> None:
     """Rewrites chains of nodes that have tensors of more than `most_axes` axes, if it is possible."""
 
     def is_wide(graph: Graph, tensor: str) -> bool:
@@ -254,8 +258,8 @@ def rewrite_with_few_axes(model: onnx.ModelProto, sizes: Mapping[str, int], most
         if last is not None:
             yield nodes, last
 
-    rewrite(model, sizes, windows, _patches)
-    rewrite(model, sizes, blocks, moved)
+    rewrite(model, windows, _patches)
+    rewrite(model, blocks, moved)
 
 
 def _rearranged(nodes: Nodes, sizes: tuple[Found, Found], moves: tuple[Indices, Indices]) -> str | None:

@@ -10,11 +10,12 @@ from ..models import ModelError, _onnx
 from ..models.__main__ import STAYS, save
 from ..models._inspect import stays_of, taken
 from ..models._targets import ONNXRUNTIME
-from ._convert import convert
+from ._convert import convert, left
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Writes the model of a file. Exits as `python -m patchfold.models` does; 3 if ONNX Runtime's own operators remain."""
+    """Writes the model of a file. Exits as `python -m patchfold.models` does; 3 if ONNX Runtime's own operators
+    remain."""
     parser = argparse.ArgumentParser(prog="python -m patchfold.onnxruntime", description=__doc__)
     parser.add_argument("model", metavar="MODEL", help="an .onnx file")
     parser.add_argument("out", metavar="OUT", help="the .onnx file to write; must not be there")
@@ -25,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     except ModelError as error:
         print(f"patchfold.onnxruntime: {error}", file=sys.stderr)
         return 1
-    stays = stays_of(_onnx.read(model, {}), ONNXRUNTIME)
+    stays = stays_of(_onnx.read(model, {}), ONNXRUNTIME) + left(model)
     if stays:
         print("\n".join(taken(ONNXRUNTIME.name, stays)))
     return STAYS if stays else 0

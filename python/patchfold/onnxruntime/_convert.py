@@ -18,8 +18,18 @@ from .._orders.index_map import Indices
 from ..models import _onnx
 from ..models._expand import Nodes
 from ..models._onnx_nodes import DOMAIN, attributes_of, free_prefix, settings_of
-from ..models._regions import Found, find_all
-from ..models._rewriter import CONTRIB, Written, copy_of, drop_domain, drop_unused, open_shapes, rewrite, rewrite_nodes
+from ..models._regions import Found, Graph, find_all
+from ..models._rewriter import (
+    CONTRIB,
+    SIZES,
+    Written,
+    copy_of,
+    drop_domain,
+    drop_unused,
+    open_shapes,
+    rewrite,
+    rewrite_nodes,
+)
 from ..models._targets import FAMILY
 
 # ONNX's names of the element types that ONNX Runtime's tensors hold. ONNX Runtime's own operators keep all other types.
@@ -51,14 +61,7 @@ def convert(model: Any) -> onnx.ModelProto:
     for graph in _onnx.read(model, {}):
         dtypes.update(graph.dtypes)
     result = copy_of(model)
-    # Convolutions are left out: even with filters of one 1 each, they give NaN beside Inf and NaN, and 0 for -0.
-    rewrite(
-        result,
-        {},
-        lambda graph: [f for f in find_all(graph) if len(f.nodes) > 1 and f.dtype in MOVED and "Conv" not in f.kinds],
-        _ways,
-        (Im2Col, SpaceToDepth, DepthToSpace),
-    )
+    rewrite(result, _chains, _ways, (Im2Col, SpaceToDepth, DepthToSpace))
     rewrite_nodes(result.graph, {}, free_prefix(result.graph), partial(_written, dtypes))
     if all(entry.domain != DOMAIN for entry in result.opset_import):
         result.opset_import.append(helper.make_opsetid(DOMAIN, 1))
@@ -66,6 +69,33 @@ def convert(model: Any) -> onnx.ModelProto:
     drop_domain(result, CONTRIB)
     drop_unused(result.graph)
     return result
+
+
+def _chains(graph: Graph) -> list[Found]:
+    """Returns the chains of nodes that are an operator. Convolutions are left out: even with filters of one 1 each, they
+    give NaN beside Inf and NaN, and 0 for -0."""
+    return [f for f in find_all(graph) if len(f.nodes) > 1 and f.dtype in MOVED and "Conv" not in f.kinds]
+
+
+def left(model: onnx.ModelProto) -> list[str]:
+    """Returns a sentence for each chain of a converted model that ONNX Runtime's own nodes still run although `convert`
+    takes its operator, with the reason."""
+    graph, spare = (_onnx.read(model, {}, others)[0] for others in SIZES)
+    texts = []
+    for found in _chains(graph):
+        arguments = found.name.arguments
+        if found.name.operator not in ("unfold", "space_to_depth", "depth_to_space"):
+            continue
+        if found.name.operator == "unfold" and arguments.get("stride") == arguments["kernel_size"]:
+            continue  # one transposition of blocks side by side is faster than an operator
+        shapes = [
+            (each.shapes.get(tensor) or (0,))[1:] for each in (graph, spare) for tensor in (found.source, found.result)
+        ]
+        why = "the library has no operator of this order and shape"
+        if shapes[:2] != shapes[2:]:
+            why = "its extents are unknown; write them into the model's inputs, all but the batch's"
+        texts.append(f"node {found.nodes[0]} .. {found.nodes[-1]} ({found.name.operator}): {why}")
+    return texts
 
 
 def _written(dtypes: Mapping[str, str], node: onnx.NodeProto, constants: Mapping[str, Any], prefix: str) -> Nodes | None:
