@@ -8,6 +8,7 @@
 
 #include "base/fail.hpp"
 #include "engine/sharing.hpp"
+#include "engine/thread_sanitizer.hpp"
 #include "patchfold/plan.hpp"
 #include "tensor/lasting.hpp"
 
@@ -17,14 +18,6 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include "system/processors.hpp"
-#endif
-
-#if defined(PATCHFOLD_WITH_TBB) && defined(__ELF__)
-// Functions of ThreadSanitizer; null in programs that are not compiled with it.
-extern "C" {
-[[gnu::weak, gnu::visibility("default")]] void __tsan_acquire(void* object);
-[[gnu::weak, gnu::visibility("default")]] void __tsan_release(void* object);
-}
 #endif
 
 namespace patchfold {
@@ -49,19 +42,6 @@ constinit Lasting<SerialExecutor> serial;
 constinit thread_local int limit_of_thread = 0;
 
 #ifdef PATCHFOLD_WITH_TBB
-
-/// Tells ThreadSanitizer how oneTBB orders the actions of threads, since oneTBB is not compiled with it. All that a thread does
-/// before note_release() happens before all that another thread does after note_acquire() of the same object.
-void note_release([[maybe_unused]] void* object) noexcept {
-#ifdef __ELF__
-  if (__tsan_release != nullptr) __tsan_release(object);
-#endif
-}
-void note_acquire([[maybe_unused]] void* object) noexcept {
-#ifdef __ELF__
-  if (__tsan_acquire != nullptr) __tsan_acquire(object);
-#endif
-}
 
 /// Runs pieces as lanes. Each lane takes its own share of the pieces, and then pieces of other lanes. So at most as many pieces as
 /// lanes run at the same time, whatever the number of threads. If a run is repeated, each lane gets the same share again, and finds
@@ -150,17 +130,17 @@ class TbbExecutor final : public Executor {
     try {
       const std::shared_ptr<tbb::task_arena> arena = get_arena();
       Lanes lanes(count, pieces, body, context);
-      note_release(&lanes);
+      engine::note_release(&lanes);
       arena->execute([&] {
         const auto run_lane = [&](std::int64_t lane) {
           has_begun.store(true, std::memory_order_relaxed);
-          note_acquire(&lanes);
+          engine::note_acquire(&lanes);
           lanes.run(lane);
-          note_release(&has_begun);
+          engine::note_release(&has_begun);
         };
         tbb::parallel_for(std::int64_t{0}, count, run_lane, tbb::static_partitioner());
       });
-      note_acquire(&has_begun);
+      engine::note_acquire(&has_begun);
       has_worked_ = true;
       return true;
     } catch (...) {

@@ -11,6 +11,7 @@
 #include <new>
 #include <thread>
 
+#include "engine/thread_sanitizer.hpp"
 #include "tensor/of_this_thread.hpp"
 
 namespace patchfold::engine {
@@ -88,12 +89,15 @@ class ScratchParts {
         const AtomicWord free(free_[static_cast<std::size_t>(word)]);
         std::uint64_t now = free.load(std::memory_order_relaxed);
         while (now != 0)
-          if (free.compare_exchange_weak(now, now & (now - 1), std::memory_order_acquire, std::memory_order_relaxed))
+          if (free.compare_exchange_weak(now, now & (now - 1), std::memory_order_acquire, std::memory_order_relaxed)) {
+            note_acquire(this);
             return word * bits + std::countr_zero(now);
+          }
       }
   }
   void give_back(std::int64_t part) noexcept {
     if (parts_ == 0) return;
+    note_release(this);
     const AtomicWord free(free_[static_cast<std::size_t>(part / bits)]);
     free.fetch_or(std::uint64_t{1} << part % bits, std::memory_order_release);
   }
