@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -222,6 +222,7 @@ class _Merged(_Output):
         self._weighted = has_own or weights is not None
         # A weighted mean is computed in float32 at least, also for a 16-bit output.
         self._wide = torch.promote_types(dtype, torch.float32) if self._weighted else dtype
+        self._copy: bool | Literal["sum"] = True if has_own else "sum"  # running sums take no weights of single windows
         self._window: Any = "ones" if has_own or weights is None else weights[0, 0].numpy()
         self._array: Any = None
         if _is_function(out):
@@ -259,7 +260,7 @@ class _Merged(_Output):
         out = self._array[image] if self._in_place else take
         # An element whose weights are all 0 has no mean.
         fill = math.nan if self._weighted else None
-        return Merger(self._tiling, window=self._window, reduce="mean", copy="sum", out=out, fill=fill)
+        return Merger(self._tiling, window=self._window, reduce="mean", copy=self._copy, out=out, fill=fill)
 
 
 class _Summed(_Output):
