@@ -21,7 +21,7 @@ class ZlibBlocks {
  public:
   static constexpr std::size_t window = 1 << 15;
   static constexpr std::size_t part = 1 << 18;
-  /// The bytes of free memory before and after the bytes that a sink gets.
+  /// A sink may overwrite this many bytes before and after the bytes that it gets, for example with the frame of a PNG chunk.
   static constexpr std::size_t room_before = 8;
   static constexpr std::size_t room_after = 4;
 

@@ -102,7 +102,8 @@ def calls_of(name: str) -> set[str]:
     with torch.device("meta"), torch.no_grad():
         model = timm.create_model(name, pretrained=False).eval()
     picture = torch.empty(1, *model.pretrained_cfg["input_size"], device="meta")
-    # Some models make tensors, and need meta as torch's default device. It slows all calls, so it is only the second try.
+    # Some models create tensors on torch's default device, which must then be meta. A default device slows all calls, so it is
+    # set only for a second try.
     for device in (contextlib.nullcontext(), torch.device("meta")):
         try:
             with device, torch.no_grad(), Recorder() as recorder:

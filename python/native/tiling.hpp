@@ -48,7 +48,8 @@ E choice(std::string_view op, std::string_view name, nb::handle object, bool (*a
   return *patchfold::value_of<E>(std::get<std::string>(value(op, name, ArgumentKind::choice, object, words_of(allows))));
 }
 
-/// Returns a MergeSpec without type and channels, which are unknown until the first tile.
+/// Returns a MergeSpec without the tiles' element type and channels, which are unknown until the first tile. `dtype` is the
+/// output's element type, and is empty if the output has the tiles' type.
 MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dtype, nb::handle mask, nb::handle fill,
                      bool copy, nb::handle memory_limit, std::int64_t sink_rows, bool running_sums = false);
 

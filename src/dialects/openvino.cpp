@@ -56,8 +56,8 @@ Neutral neutral(const ExtractImagePatches& op, const Dims& data, const Names& na
                            .allow_empty = true};
 }
 
-/// Checks lists with one entry for each axis of the data. The first entry of each list belongs to the batch, and must equal the
-/// list's lower bound.
+/// Checks lists with one entry for each axis of the data. The first entry of each list belongs to the batch, which is neither
+/// cut nor padded, so this entry must be the list's lower bound: 1 for blocks, 0 for pads and crops.
 void check_batch_lists(std::initializer_list<BoundedList> lists, const Dims& data, const Names& names) {
   if (data.size() < 2) fail_rank(names.op, names.data, "must be [batch, D_1, ..]", data, "rank 2 or more");
   check_lists(names.op, lists);

@@ -43,7 +43,8 @@ inline std::int64_t phase_length(const Window& w) noexcept {
   return (w.extent + w.stride - 1) / w.stride;
 }
 
-/// Returns the indices of the windows, the outermost first. The positions of the last window are neighbours in memory.
+/// Returns the indices of the windows: first the window whose positions lie farthest apart in memory, last the window whose
+/// positions lie closest together.
 std::vector<int> walk_order(const std::vector<Window>& windows, std::int64_t element_size);
 
 /// The walk through one map: rows of lanes, the taps that tie each row, and the masks of the tied lanes. Writers of programs turn

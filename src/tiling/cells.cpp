@@ -164,8 +164,8 @@ Dims Cells::extents(const Dims& segments) const {
   return extents;
 }
 
-/// Returns the tile that center, first or last selects if no tile is masked; -1 if this tile is masked, or if no tile covers the
-/// cell.
+/// Returns the tile that center, first or last selects for a cell without regard to the mask; -1 if the mask leaves this tile
+/// out, or if no tile covers the cell.
 std::int64_t Cells::preferred(const Dims& segments) const noexcept {
   std::int64_t tile = 0;
   for (int axis = 0; axis < segments.size(); ++axis) {

@@ -20,7 +20,6 @@ Dims draw_dims(Random& random, int length, std::int64_t lowest, std::int64_t hig
 
 /// Returns one number for all axes, or a list. With one axis it returns a number, since C cannot tell it from a list of one
 /// entry.
-/// from it.
 Axes draw_axes(Random& random, int tiled, std::int64_t lowest, std::int64_t highest) {
   if (tiled == 1 || random.chance(50)) return random.between(lowest, highest);
   return draw_dims(random, tiled, lowest, highest);

@@ -49,7 +49,7 @@ std::string tiff_file(const std::vector<TiffEntry>& entries, const std::string& 
 std::vector<TiffEntry> grey_entries(std::uint32_t width, std::uint32_t height);
 /// Returns the entries with one entry replaced or added.
 std::vector<TiffEntry> with_entry(std::vector<TiffEntry> entries, const TiffEntry& entry);
-/// Returns a little-endian classic file whose first directory has another value for `tag`.
+/// Returns `file`, a little-endian classic TIFF file, with `value` as the value of `tag` in its first directory.
 std::string with_field(std::string file, int tag, std::uint32_t value);
 
 }  // namespace patchfold::formats::test

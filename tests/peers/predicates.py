@@ -141,7 +141,8 @@ def sizes_below_one(problem: Problem) -> bool:
 
 
 def signalling_nan_outside_four_or_five_axes(problem: Problem) -> bool:
-    """Returns whether SpaceToBatch moves signalling NaNs of float8_e5m2, and the data has neither 4 nor 5 axes."""
+    """Returns whether a SpaceToBatch that is more than a copy (a block above 1, or pads) gets signalling NaNs of
+    float8_e5m2, in data that has neither 4 nor 5 axes."""
     if max(problem.attributes["block_shape"], default=1) == 1 and not any(_entries(problem, "pads_begin", "pads_end")):
         return False
     bits = numpy.ascontiguousarray(problem.data).reshape(-1).view(numpy.uint8)

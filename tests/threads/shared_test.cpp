@@ -71,7 +71,7 @@ std::string_view strategy_of(const ProblemText& text) {
   return op.plan(view_of(text.shape), view_of(op.output_shape(text.shape))).strategy();
 }
 
-/// Returns the problem with the smallest batch that keeps its strategy.
+/// Returns the problem with its batch halved as long as the batch is even and the strategy stays the same.
 ProblemText small_batch(ProblemText text) {
   const std::string_view strategy = strategy_of(text);
   for (ProblemText smaller = text; !text.shape.empty() && text.shape[0] % 2 == 0; text = smaller) {

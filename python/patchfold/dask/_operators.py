@@ -65,7 +65,8 @@ def unfold(x: Any, kernel_size: IntOrInts, **settings: Unpack[UnfoldCall]) -> An
         max((padded.shape[axis] - (k - 1) * d - 1) // s + 1, 0) if padded.shape[axis] else 0
         for axis, k, s, d in zip(axes, kernel, step, between, strict=True)
     ]
-    # The result is cut before the first patch that begins in the next chunk of x. Axes inside a flat axis are not cut.
+    # The result is cut before the first patch that begins in the next chunk of x. Flat positions are cut
+    # along the first spatial axis only, since the others lie inside the same axis of the result.
     cuts = []
     for i, (axis, _, pad, _) in enumerate(pads):
         inside = starts(x.chunks[axis])[1:-1] if positions == "grid" or not i else []

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "sum bands": sums of columns in any layout. The image is cut into bands. The columns that point at a band are copied
-// to scratch memory, with positions side by side in the order of the image. The sum of the copied columns is a problem of its own.
+// The strategy "sum bands": sums of columns in any layout. The image is cut into bands. The columns of a band are copied to scratch
+// memory. There the positions lie side by side, in the order of the image. The sum of the copied columns is a problem of its own.
 // Other strategies make the copy and the sum, so columns are read in whole lines, each line once or twice.
 #include <algorithm>
 #include <map>
