@@ -29,8 +29,8 @@ struct LinearCall {
   int batch_axes() const;
   /// Sets the extents of the batch axes to the first extents of `shape`.
   void set_batch(const Dims& shape);
-  /// Returns a plan for row-major tensors. Both begin with any number of additional axes, whose extents are `samples`; the plan
-  /// makes the call for each sample.
+  /// Returns a plan for row-major tensors. Input and output begin with additional axes, whose extents are `samples`; the
+  /// plan makes the call for each sample.
   Plan plan(const Dims& samples) const;
   /// Returns a plan for tensors of any strides. `input` is ignored if the operator has no data input.
   Plan plan(const Dims& samples, const ConstTensorView& input, const TensorView& output) const;

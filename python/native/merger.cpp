@@ -27,7 +27,7 @@ std::vector<double> doubles(nb::handle object) {
   return {values, values + PyArray_SIZE(array)};
 }
 
-/// Reads a window: None, (name, sigma), a list of arrays, or an array.
+/// Reads a window: None, (name, sigma), a list with one array for each tiled axis, or one array for all.
 WeightWindow window_of(nb::handle object) {
   WeightWindow window;
   if (object.is_none()) return window;

@@ -21,7 +21,7 @@ class Rearrangement {
   Dims parts_{};   ///< extents of the parts, in the order of x
   Dims counts_{};  ///< the number of parts of each axis of x
   Dims order_{};
-  Dims shape_{};        ///< of x
+  Dims shape_{};        ///< the shape of x
   Dims moved_parts_{};  ///< extents of the parts, in the order of the result
   Dims moved_counts_{};
   Dims moved_shape_{};

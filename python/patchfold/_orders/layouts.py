@@ -96,7 +96,7 @@ class ColumnLayout:
     (like channel, with taps down the columns first)."""
 
     def of(self, image: ImageLayout) -> Axes:
-        """Returns the indices of each axis, without channels if the image has none."""
+        """Returns the indices of each axis, without the channel's if no axis of the image holds channels."""
         axes: list[tuple[Kind, ...]] = []
         for merged, alone in re.findall(r"\(([^)]*)\)|(\w)", self.axes):
             if alone:

@@ -174,7 +174,7 @@ class MergeSpec:
         return checked_results(results).dtype if self._dtype is None else self._dtype
 
     def reduction(self, results: ResultType) -> str:
-        """Returns the reduction for results of a type: the given one, or "mean" or "center".
+        """Returns the reduction for results of a type: the given one, or the default for the type, "mean" or "center".
 
         Example:
             >>> import patchfold

@@ -29,8 +29,8 @@ _TIFF_TYPES = SHARED_WITH_NUMPY - {"bool"}
 
 class Output:
     """The destination of a merger. ``array`` is written in place; if ``array`` is None, ``write`` receives rows in order.
-    The merger sets ``nodata`` before ``begin``: the value that elements without data get; "none" if every number is data; None
-    if nobody named a value."""
+    The merger sets ``nodata`` before ``begin``: the value that elements without data get; "none" if every number is data;
+    None if nobody named a value."""
 
     array: Any = None
     nodata: Any = None

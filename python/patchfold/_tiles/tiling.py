@@ -375,7 +375,7 @@ class Tiling(TilingBase):
             channels: extents of the results' axes that are not tiled. Default: the array's.
             window, reduce, dtype, copy, mask, fill: as for Merger.
             sink: whether the output is a function or a store, so that rows wait until they are finished; or the store
-                itself, whose chunks or shards they then have to fill, too.
+                itself: rows then wait until they fill its chunks or shards, too.
             spec: a MergeSpec, instead of window, reduce, dtype, mask and fill. Weights of tiles with nodata are not counted.
 
         Example:

@@ -32,7 +32,8 @@ from ..models._rewriter import (
 )
 from ..models._targets import FAMILY
 
-# ONNX's names of the element types that ONNX Runtime's tensors hold. ONNX Runtime's own operators keep all other types.
+# ONNX's names of the element types that ONNX Runtime's tensors hold. Nodes of all other types stay with ONNX Runtime's own
+# operators.
 _HELD = {code: name for code, name in BY_ONNX_CODE.items() if not name.startswith("complex")}
 MOVED = {_onnx.dtype_of(code) for code in _HELD}
 SUMMED = {_onnx.dtype_of(code) for code, name in _HELD.items() if name in SUMMABLE}

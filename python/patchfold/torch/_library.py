@@ -41,7 +41,7 @@ _OTHER_DEVICES = ("CUDA", "XPU", "MPS", "HPU", "MTIA", "PrivateUse1")
 @dataclass
 class Row:
     """One operator, with its rules for shapes and derivatives. Values are the arguments after the input, in torch's order.
-    Those from the dispatcher have an entry for each axis in each list; those from a caller (`given`) may have single
+    Values from the dispatcher have an entry for each axis in each list; values from a caller (`given`) may be single
     numbers."""
 
     name: str
@@ -278,7 +278,8 @@ class _Linear(_SingleLevelFunction):
 
 
 class _NeedsDispatch(Exception):
-    """Raised for a call that breaks a rule; the dispatcher's kernels then raise the error for the caller."""
+    """Raised for a call that call_torch does not take, such as one that breaks a rule; torch's dispatcher then runs the
+    call, or raises the error."""
 
 
 _apply: Any = _Linear.apply  # type: ignore[attr-defined]
