@@ -71,7 +71,7 @@ class Output {
  public:
   Output(nb::handle like, const Operand& operand, const Dims& shape);
   void* data() const { return data_; }
-  /// Returns the array in the caller's library. Call result() after the data is written, since some libraries copy it.
+  /// Returns the array in the caller's library. Call result() after the data is written, since some libraries copy the data.
   nb::object result() const;
 
  private:

@@ -18,8 +18,8 @@ _LIMIT = 1 << 60
 MOST_CHANNELS = 4
 
 Seams = tuple[Shape, ...] | None
-"""Axes to join, as (axis, next axis, extent of the next axis). Both can be joined without a copy if the stride of the first
-axis is the extent times the stride of the next. None for an array without elements, of which no view is made."""
+"""Axes to join, as (axis, next axis, extent of the next axis). The two axes can be joined without a copy if the stride of
+the first is the extent times the stride of the next. None for an array without elements, of which no view is made."""
 
 
 class Order(NamedTuple):

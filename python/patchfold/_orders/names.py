@@ -68,8 +68,8 @@ def named(map: IndexMap, *, only_blocks: bool) -> Name | None:
     """
     back = map.inverse()
     for naming in (_plain, _blocks):
-        # A map that puts blocks back is the inverse of a map that cuts. A map of one spatial axis may be both, and has two
-        # names.
+        # A map that puts blocks back is the inverse of a map that cuts. A map of one spatial axis may be of both kinds, and
+        # has two names.
         ways = [way for way in (naming(map, only_blocks), back and _inverted(naming(back, only_blocks))) if way]
         if ways:
             return min(ways, key=lambda way: str(way.arguments.get("layout", "")))

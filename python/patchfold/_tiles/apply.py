@@ -50,8 +50,8 @@ def apply_tiled(
     """Applies a function to overlapping tiles of an array and merges the results.
 
     Shapes: with t = Tiling(x.shape, tile, ..), fn receives a tile of shape t[i].shape and returns a result of shape
-        t[i].result_shape, in which untiled axes may have other extents. With batch=n, both have a new first axis of up to n
-        tiles. The output has t.output_shape.
+        t[i].result_shape, in which untiled axes may have other extents. With batch=n, what fn receives and what it returns
+        have a new first axis of up to n tiles. The output has t.output_shape.
 
     Arguments:
         fn: a function, called with one tile after the other, in order. Each tile is a new array of the same kind as x, which

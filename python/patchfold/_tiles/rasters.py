@@ -152,7 +152,8 @@ class GeoTiff(RasterWriter):
         return {"crs": self._source.crs, "transform": new}
 
     def _copy_fields(self, shape: tuple[int, ...], dtype: Any) -> list[str]:
-        """Copies the source's fields that hold for the results. Returns the names of those that the file lacks."""
+        """Copies the source's fields that hold for the results. Returns the names of the source's fields that the new file
+        lacks."""
         source, dataset = self._source, self._dataset
         holds = holds_for(source, shape, dtype)
         lost = ["nodata"] if self.nodata is None and source.nodata is not None else []

@@ -104,9 +104,9 @@ def apply_tiled(
         not change. With out a Report, whose ``array`` is the store's.
 
     Errors: InvalidValue and InvalidType before any work for chunks that are not whole shards, an out that cannot hold the
-        result or belongs to another run, and all that Tiling and Merger refuse. A result of another shape or element type
-        than the first names its tile. An exception of fn or of the store is passed on, with notes that name the tile and
-        say how much is written. ConnectionError if the scheduler is lost.
+        result or belongs to another run, and all that Tiling and Merger refuse. The error for a result of another shape or
+        element type than the first names the tile. An exception of fn or of the store is passed on, with notes that name the
+        tile and say how much is written. ConnectionError if the scheduler is lost.
 
     Elsewhere: dask map_overlap, which does not blend; MATLAB blockproc; torch, TensorFlow, ONNX, OpenVINO none.
 

@@ -76,9 +76,9 @@ def _flatten(found: dict[str, str], path: str, parts: Parts) -> None:
 
 
 class _Walk:
-    """A walk through all parts of a function. It holds, by id, the paths of the values that lead to the current one, and of
-    all functions and classes so far. A value that comes again is named by its path, so that recursive functions and cycles
-    end.
+    """A walk through all parts of a function. The walk holds, by id, the paths of the values that lead to the current value,
+    and of all functions and classes so far. A value that comes again is named by its path, so that recursive functions and
+    cycles end.
     """
 
     def __init__(self) -> None:

@@ -133,8 +133,8 @@ def _lower_for_cpu(ctx: Any, *operands: Any, call: str, dtype: Any) -> Any:
 
 
 def _ways_to_cut(shared: int, source: tuple[int, ...], target: tuple[int, ...]) -> dict[str, Any]:
-    """Returns the attributes that let XLA cut a call for several devices along the first axes: for its old partitioner, and
-    for Shardy."""
+    """Returns the attributes that let XLA cut a call for several devices along the first axes: for XLA's old partitioner,
+    and for Shardy."""
     count = ir.StringAttr.get(str(shared))
     attributes: dict[str, Any] = {"mhlo.frontend_attributes": ir.DictAttr.get({"num_batch_dims": count})}
     if jax.config.jax_use_shardy_partitioner:  # type: ignore[attr-defined]

@@ -53,7 +53,8 @@ def convert(model: Any) -> onnx.ModelProto:
     Arguments:
         model: path of an .onnx file, or an onnx.ModelProto, which is not changed.
 
-    Returns: an onnx.ModelProto. Sessions of it need `options.register_custom_ops_library(patchfold.onnxruntime.library())`.
+    Returns: an onnx.ModelProto. Sessions of this model need
+        `options.register_custom_ops_library(patchfold.onnxruntime.library())`.
 
     Raises: patchfold.models.ModelError for what `patchfold.models.inspect` refuses: files that are no models, cycles, data
         outside the model's folder.

@@ -222,7 +222,7 @@ def extension() -> str:
     (environment variable CXX, or else c++, g++, clang++). The compiled library is kept in the folder PATCHFOLD_CACHE, or
     else in ~/.cache/patchfold, and used again as long as OpenVINO and patchfold stay the same.
 
-    Returns: the path, as C++ takes it too: `core.add_extension(path)`.
+    Returns: the path, which OpenVINO's C++ interface takes, too: `core.add_extension(path)`.
 
     Errors: ImportError without OpenVINO; RuntimeError where there is no compiler, no headers, or the compiler fails;
         PermissionError where the folder cannot be written, or others may write there.

@@ -151,7 +151,8 @@ class Row:
         return self.shape(sizes, *values)
 
     def output_format(self, input: Tensor) -> torch.memory_format:
-        """Returns the memory format of the result: row-major, or channels last if torch's own operator keeps it."""
+        """Returns the memory format of the result: row-major, or channels last if the input has this format and torch's own
+        operator keeps the input's format."""
         if self.keeps_memory_format and input.dim() == 4 and _shapes.is_channels_last(input.shape, input.stride()):
             return torch.channels_last
         return torch.contiguous_format

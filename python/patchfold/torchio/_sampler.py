@@ -45,7 +45,7 @@ class GridSampler(torchio.GridSampler):
 
     ``locations`` has a row (i, j, k, i + w, j + h, k + d) for each patch, in coordinates of the padded volume. A sampler is
     a data set of torch, for SubjectsLoader or DataLoader: sampler[n] is a Subject with the cut images and its row as
-    "location". sampler() yields the same patches, sampler(subject) those of another subject.
+    "location". sampler() yields the same patches, and sampler(subject) yields the patches of another subject.
 
     Errors: InvalidValue (a ValueError) and InvalidType (a TypeError).
 
