@@ -159,7 +159,7 @@ def fold(x: Any, output_size: Ints, kernel_size: IntOrInts, **settings: Unpack[F
 
 
 def space_to_depth(x: Any, block: IntOrInts, *, mode: DepthMode = "blocks_first", layout: Layout = "channels_first") -> Any:
-    """``patchfold.space_to_depth`` of a dask array: lazy, chunk by chunk, the same bits.
+    """``patchfold.space_to_depth`` for a dask array: lazy, chunk by chunk, with the same bits.
 
     Shapes, Arguments, Formula, Types, Errors: as for patchfold.space_to_depth; x is a dask array. Where a chunk of x ends
         inside a block, the block belongs to the chunk before.
@@ -174,7 +174,7 @@ def space_to_depth(x: Any, block: IntOrInts, *, mode: DepthMode = "blocks_first"
 
 
 def depth_to_space(x: Any, block: IntOrInts, *, mode: DepthMode = "blocks_first", layout: Layout = "channels_first") -> Any:
-    """``patchfold.depth_to_space`` of a dask array: lazy, chunk by chunk, the same bits.
+    """``patchfold.depth_to_space`` for a dask array: lazy, chunk by chunk, with the same bits.
 
     Shapes, Arguments, Formula, Types, Errors: as for patchfold.depth_to_space; x is a dask array.
 

@@ -86,7 +86,7 @@ class Row:
         if is_dynamo_compiling():
             return self._dispatched(input, out, given)
         if out is None:
-            # A plain call needs no dispatcher of torch's: a small call then takes a fraction of the time.
+            # A plain call goes past torch's dispatcher, so that a small call takes a fraction of the time.
             result = self.native.call_torch(input, False, self.keeps_memory_format, *given)
             if result is NotImplemented:
                 try:
