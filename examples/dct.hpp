@@ -12,7 +12,7 @@ namespace example {
 
 inline constexpr int side = 8;
 inline constexpr int taps = side * side;
-inline constexpr int group = 64;  // patches that are transformed together
+inline constexpr int group = 64;  // the number of patches that are transformed together
 
 using Matrix = std::array<std::array<float, side>, side>;
 using Group = std::array<std::array<float, group>, taps>;

@@ -37,7 +37,7 @@ void divide(Picture& picture, const patchfold::Coverage& coverage);
 /// Turns RGB into brightness and two colour differences by an orthonormal matrix, or back. A picture without three channels stays
 /// as it is.
 void rotate_colours(Picture& picture, bool back);
-/// Returns the picture with Gaussian noise, the same in every run. Numbers may leave 0 to 255.
+/// Returns the picture with Gaussian noise, the same in every run. Numbers may lie outside of 0 to 255.
 Picture with_noise(Picture picture, float deviation);
 std::int64_t different_pixels(const Picture& a, const Picture& b);
 /// Returns the peak signal-to-noise ratio in dB; infinite for equal pictures.

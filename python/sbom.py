@@ -5,9 +5,9 @@ usage: sbom.py METADATA_FOLDER VERSION [--prefix FOLDER] [--compiled-in NAME=VER
 
 METADATA_FOLDER is the wheel's .dist-info. The script writes the list there, as sboms/patchfold.spdx.json (SPDX 2.3), and the
 licences of the parts under licenses/. The parts are nanobind, as the Python that runs this script has it, and all libraries
-of FOLDER, which scripts/dependencies filled. NAME=VERSION is a library of the system: the wheel loads it, or has it compiled
-in if it is only headers. SOURCE_DATE_EPOCH gives the time of the document, so that two builds of one tree write the same
-bytes.
+of FOLDER, which scripts/dependencies filled. NAME=VERSION is a library of the system, which the wheel loads or, after
+--compiled-in, contains as compiled headers. SOURCE_DATE_EPOCH gives the time of the document, so that two builds of one tree
+write the same bytes.
 """
 
 import argparse

@@ -28,7 +28,7 @@ ORDERS = {
 
 
 def elsewhere() -> dict[str, str]:
-    """Returns, for each order, the calls of other systems that make it, as one text."""
+    """Returns, for each order, the calls of other systems that make this order, as one text."""
     made = [row.made for row in runpy.run_path(str(TABLE))["ROWS"] if row.made]
     return {
         word: "; ".join(each.name for each in made if each.order == slow and fact in each.when.split())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of the examples beside this file: SVG whose panels are PNG, so that they need nothing but NumPy.
+"""Writes the pictures of the examples beside this file, with NumPy alone: SVG whose panels are PNG.
 
 A picture is an array of 3 x height x width, with numbers from 0 to 255.
 """
@@ -54,7 +54,7 @@ def _predicted(way: int, left: int, above: int, corner: int) -> int:
 
 
 def png(picture: Picture) -> bytes:
-    """Returns a PNG file of a picture, with 64 shades of each colour: half as many bytes, and nobody sees it."""
+    """Returns a PNG file of a picture, with 64 shades of each colour, which nobody sees, but which halve the bytes."""
     shades = np.moveaxis(np.clip(np.rint(picture / 4) * 4, 0, 255), 0, -1).astype(np.uint8)
     height, width, _ = shades.shape
     rows = np.diff(shades, axis=0, prepend=np.zeros((1, width, 3), np.uint8)).reshape(height, -1)

@@ -14,7 +14,7 @@ TILE = (160, 160)
 
 
 def model(tile: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Gives every tile the same mean and contrast, like a network's normalisation layers, so that neighbours disagree."""
+    """Gives every tile the same mean and contrast, like a network's normalisation layers, so neighbouring tiles disagree."""
     mean, spread = tile.mean((1, 2), keepdims=True), tile.std((1, 2), keepdims=True)
     normal: npt.NDArray[np.float32] = (tile - mean) / (spread + 20)
     return 128 + 50 * normal

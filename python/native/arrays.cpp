@@ -38,8 +38,8 @@ Operand from_memory(nb::object memory, const ArrayRole& role) {
   return {array.view, array.writable, nb::str(array.dtype.c_str()), memory};
 }
 
-/// Returns the capsule that __dlpack__ makes, for reading only. A read-only array may refuse; then DLPack 1.0 is asked for, which
-/// has a flag for such arrays.
+/// Returns the capsule that the object's __dlpack__ makes, or an invalid object with Python's exception set. A read-only
+/// array may refuse to make a capsule; then a capsule of DLPack 1.0 is asked for, which has a flag for read-only arrays.
 nb::object dlpack_capsule(nb::handle object) {
   const nb::object method = object.attr("__dlpack__");
   nb::object capsule = nb::steal(PyObject_CallNoArgs(method.ptr()));

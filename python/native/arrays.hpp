@@ -15,7 +15,7 @@ namespace patchfold::python {
 struct RawArray {
   TensorView view{};
   bool writable = false;
-  std::string dtype{};           ///< the name that its library gives the element type
+  std::string dtype{};           ///< patchfold's name of the element type
   nb::object owner{};            ///< keeps the memory alive
   std::shared_ptr<void> hold{};  ///< keeps the memory alive if it came through DLPack
 
@@ -23,8 +23,8 @@ struct RawArray {
   /// patchfold.
   static RawArray make(std::uintptr_t address, nb::handle shape, nb::handle strides, const std::string& dtype, bool writable,
                        nb::object owner);
-  /// Returns the tensor of an object with __dlpack__, whose memory the processor must be able to read. Throws Error(type) for other
-  /// memory, Error(dtype) for element types that the library lacks.
+  /// Returns the tensor of an object with __dlpack__. Throws Error(type) for memory that is not the processor's (device type
+  /// 1 of DLPack), Error(dtype) for element types that the library lacks.
   static RawArray from_dlpack(nb::handle object, const std::string& op, const std::string& argument);
 };
 
@@ -34,7 +34,7 @@ struct Operand {
   bool writable = false;
   nb::object dtype{};  ///< the element type: NumPy's descriptor, or a name for other arrays
   nb::object owner{};
-  bool is_torch = false;  ///< a tensor that torch_memory() found
+  bool is_torch = false;  ///< whether torch_memory() made the view
 };
 
 /// Returns the type of a DLPack tensor's elements; null if the library lacks the type.
@@ -48,7 +48,7 @@ std::optional<Operand> torch_operand(nb::handle object);
 Operand operand_of(nb::handle object, const ArrayRole& role, bool to_write);
 
 /// Returns the addresses of the first byte of a view and of the byte after its last byte; two equal addresses for a view without
-/// elements. Throws Error(overflow) for strides beyond any memory.
+/// elements. Throws Error(overflow) for a view that reaches over 2^60 bytes or more.
 std::pair<std::uintptr_t, std::uintptr_t> bytes_of(const TensorView& view, const ArrayRole& role);
 
 /// Returns the element type of a NumPy array of numbers in the other byte order; nothing for other arrays.
@@ -56,12 +56,13 @@ std::optional<DType> swapped_type(const Operand& operand);
 /// Returns an array in the other byte order as a row-major copy in this machine's order; with `form_only` only the layout of the
 /// copy.
 Operand in_own_order(const Operand& swapped, bool form_only);
-/// Returns whether the array is in the other byte order, but its view has a number's type and not `opaque`.
+/// Returns whether the NumPy array has the other byte order, while its view has a number's type, as if in this machine's
+/// order.
 bool is_in_own_order(const Operand& operand);
 /// Exchanges the bytes of each element of a NumPy array in place.
 void swap_bytes(nb::handle array);
 
-/// Returns whether two arrays have the same element type; NumPy compares its own types.
+/// Returns whether two arrays have the same element type. If both are NumPy arrays, NumPy compares their types.
 bool same_elements(const Operand& a, const Operand& b);
 std::string dtype_text(const Operand& operand);
 
@@ -70,7 +71,7 @@ class Output {
  public:
   Output(nb::handle like, const Operand& operand, const Dims& shape);
   void* data() const { return data_; }
-  /// Returns the array in the caller's library. Call result() after the data is written, since some libraries copy it.
+  /// Returns the array in the caller's library. Call result() after the data is written, since some libraries copy the data.
   nb::object result() const;
 
  private:

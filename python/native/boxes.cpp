@@ -40,7 +40,7 @@ void check_results(const Tiling& tiling, MergeSpec spec, nb::handle like, nb::ha
   }
 }
 
-/// Makes all checks that do not depend on the type of the results, with float32 as the type and 0 as the fill.
+/// Makes all checks that do not depend on the type of the results: float32 stands for this type, and 0 for a fill.
 void check_cover(const Tiling& tiling, MergeSpec spec) {
   spec.dtype = DType::float32;
   spec.channels = tiling.channels();

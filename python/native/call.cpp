@@ -63,7 +63,7 @@ std::optional<nb::object> recorded(const Operator& op, nb::handle x, const nb::a
                dtype_text(src), summable_type_names()});
 }
 
-/// A scope in which the elements of an output are in this machine's byte order.
+/// A scope in which the elements of an output with is_in_own_order() really are in this machine's byte order.
 class OwnOrder {
  public:
   explicit OwnOrder(const Operand& dst) {
@@ -105,7 +105,7 @@ Values Operator::parse(std::span<const nb::handle> values) const {
     if (parsed[i] && argument.name == "padding_mode") padding = utf8_of(values[i]);
     if (parsed[i] && argument.name == "value")
       check_fill(spec_->name, "padding_mode", padding, argument.name, std::get<Scalar>(*parsed[i]));
-    // The library would take an empty list for an argument that is left out.
+    // The library would treat an empty list as an argument that is left out.
     const bool lists_axes = neutral || argument.kind == ArgumentKind::axes;
     const Dims* list = parsed[i] && lists_axes && argument.required ? std::get_if<Dims>(&*parsed[i]) : nullptr;
     if (list && list->empty())

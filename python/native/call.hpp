@@ -14,7 +14,8 @@
 
 namespace patchfold::python {
 
-/// The values of an operator's arguments, in the order of the table; empty for an argument that is not given.
+/// The values of an operator's arguments, in the order of its row in the table; std::nullopt for an argument that is not
+/// given.
 using Values = std::vector<std::optional<ArgumentValue>>;
 
 /// A row of the operator table. A call gives the values of the row's arguments by position.
@@ -29,10 +30,11 @@ class Operator {
 
   /// Runs the operator; returns `out`, or a new array of x's kind. x is None for an operator without a data input.
   nb::object call(nb::handle x, nb::handle out, const nb::args& values) const;
-  /// Runs on a plain tensor (torch_tensors.hpp), with torch's rule for the output's memory format. Returns NotImplemented if the
-  /// derivative must be recorded. Returns None for tensors that are not plain, for values other than integers or lists of integers,
-  /// and for wrong calls. checked: whether an earlier call with the same tensor returned NotImplemented; then the tensor is read
-  /// without further checks.
+  /// Runs on a plain tensor (torch_tensors.hpp). Returns NotImplemented if the derivative must be recorded. Returns None for
+  /// tensors that are not plain, for values other than integers or lists of integers, and for wrong calls. checked: whether
+  /// an earlier call with the same tensor returned NotImplemented; then the tensor is read without further checks.
+  /// keeps_memory_format: whether the output gets the tensor's memory format by torch's rule; otherwise the output is
+  /// row-major.
   nb::object call_torch(nb::handle tensor, bool checked, bool keeps_memory_format, const nb::args& values) const;
   nb::tuple output_shape(nb::handle shape, const nb::args& values) const;
 
@@ -56,10 +58,11 @@ class Operator {
   BoundOperator bind(const Values& values) const;
   /// Returns whether a call reads elements as numbers, and does not only move their bytes.
   bool reads_numbers(std::span<const nb::handle> values) const;
-  /// Throws Error(overlap) if the source and the destination share memory. The plan cannot see this if the source is copied before
-  /// it runs.
+  /// Throws Error(overlap) if the source and the destination share memory. The plan cannot see this if it reads a copy of
+  /// the source.
   void check_apart(const Operand& src, const Operand& dst) const;
-  /// Throws Error(missing) if the values ask for a sum on top of the content of `out`: a new output has none.
+  /// Throws Error(missing) if a call without `out` needs one: for an operator without a data input, or for a sum on top of
+  /// the content of `out`.
   void check_new_output(const Values& values) const;
 
   const OperatorSpec* spec_;

@@ -29,11 +29,11 @@ auto named(std::string_view name, F&& f) {
   }
 }
 
-/// Returns the text with its list written as a Python tuple: "tile 1 at position (0, 1)".
+/// Returns the text with each list, such as [0, 1], written as a Python tuple: "tile 1 at position (0, 1)".
 std::string in_python_terms(std::string_view text);
 
-/// Clears Python's current exception, which only says that an object lacks a property. Interrupts and MemoryError are raised
-/// instead.
+/// Clears Python's current exception, which the caller takes as the answer that an object lacks a property. Interrupts and
+/// MemoryError are no such answer: they are raised.
 void drop_answer();
 
 /// Returns a str in UTF-8; characters that UTF-8 lacks are written with backslashes.

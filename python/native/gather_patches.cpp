@@ -123,7 +123,7 @@ class Corners {
   std::vector<std::int64_t> values_{};
 };
 
-/// Returns the extents of a patch along the last axes.
+/// Returns the extents of a patch along the axes that are cut, whose extents in x are `extents`.
 Dims patch_size(nb::handle object, const Dims& extents) {
   const ArgumentValue given = value(op_name, "size", ArgumentKind::axes, object);
   const Dims* list = std::get_if<Dims>(&given);
@@ -147,7 +147,8 @@ std::int64_t offset_of(std::int64_t i, const Dims& extents, const Dims& strides)
   return offset;
 }
 
-/// Throws if `out` shares memory with x, or two elements of `out` share memory: patches are written one after the other.
+/// Throws if `out` shares memory with x, or if two elements of `out` share memory. The plan, which sees one patch at a time,
+/// cannot check this.
 void check_room(const TensorView& src, const TensorView& dst) {
   const auto [src_begin, src_end] = bytes_of(src, {op_name, "x"});
   const auto [dst_begin, dst_end] = bytes_of(dst, {op_name, "out"});

@@ -38,7 +38,7 @@ Geometry adjoint_of(const Geometry& g, std::string_view op) {
   return adjoint;
 }
 
-/// Returns the geometry with the axes `samples` before all other axes of both tensors.
+/// Returns the geometry with additional axes of the extents `samples` before all other axes of both tensors.
 Geometry with_samples(const Geometry& g, const Dims& samples) {
   const int added = samples.size();
   Geometry result = g;

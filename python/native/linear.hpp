@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls for systems with automatic derivatives: a call is one line of text, and has an adjoint and axes of samples.
+// Calls of operators for systems with automatic derivatives. A call is one line of text; it has an adjoint, and can run on
+// several samples at once.
 //
-// Every operator of the table is linear, except for a fill other than 0. So the derivative of an operator is the operator itself,
+// Every operator of the table is linear if its fill is 0. So the derivative of an operator is the operator with the fill 0,
 // and the transpose of the derivative has the same geometry in the other direction.
 #pragma once
 
@@ -13,7 +14,7 @@
 
 namespace patchfold::python {
 
-/// A call: the text of a problem (table.hpp). The word "adjoint" before it means the adjoint of the operator:
+/// A call: the text of a problem (table.hpp). The word "adjoint" before the text means the adjoint of the operator:
 ///   unfold float32 1x3x8x8 kernel_size=3,3          adjoint unfold float32 1x3x8x8 kernel_size=3,3
 /// The adjoint takes a tensor with the shape of the operator's output, and gives a tensor with the shape of the operator's data.
 /// The fill counts as 0. An operator that pads with elements of the image, or that averages, has no adjoint: Error(value).
@@ -29,8 +30,8 @@ struct LinearCall {
   int batch_axes() const;
   /// Sets the extents of the batch axes to the first extents of `shape`.
   void set_batch(const Dims& shape);
-  /// Returns a plan for row-major tensors. Both begin with any number of additional axes, whose extents are `samples`; the plan
-  /// makes the call for each sample.
+  /// Returns a plan for row-major tensors. Input and output begin with additional axes, whose extents are `samples`; the
+  /// plan makes the call for each sample.
   Plan plan(const Dims& samples) const;
   /// Returns a plan for tensors of any strides. `input` is ignored if the operator has no data input.
   Plan plan(const Dims& samples, const ConstTensorView& input, const TensorView& output) const;

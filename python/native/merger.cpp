@@ -27,7 +27,7 @@ std::vector<double> doubles(nb::handle object) {
   return {values, values + PyArray_SIZE(array)};
 }
 
-/// Reads a window: None, (name, sigma), a list of arrays, or an array.
+/// Reads a window: None, (name, sigma), a list with one array for each tiled axis, or one array for all.
 WeightWindow window_of(nb::handle object) {
   WeightWindow window;
   if (object.is_none()) return window;
@@ -111,8 +111,8 @@ std::int64_t index_of(nb::handle index) {
   return std::get<std::int64_t>(value(op, "index", ArgumentKind::integer, index));
 }
 
-/// Returns the untiled extents and the element type of the first result, which hold for all results. Throws for a tile that the
-/// merger would refuse, before an output is made for it.
+/// Returns the untiled extents and the element type of the first result, which hold for all results. Throws for a tile that
+/// the merger would refuse, so that no output is made for such a tile.
 nb::tuple facts_of_first(const Tiling& tiling, const MergeSpec& spec, nb::handle index, nb::handle tile) {
   const std::int64_t number = index_of(index);
   try {

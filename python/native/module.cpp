@@ -218,8 +218,8 @@ NB_MODULE(_core_of_main, module) {
       "Takes that instruction set from now on, in the whole process; the empty text: the best. Results stay the same.");
 }
 
-/// Makes the module, in the main interpreter only: nanobind and NumPy keep one interpreter's types for the whole process,
-/// which a second interpreter would use.
+/// Makes the module, in the main interpreter only: nanobind and NumPy keep one set of types in the whole process, so a
+/// second interpreter would use types of the first.
 extern "C" NB_EXPORT PyObject* PyInit__core() {
   // The main interpreter's number is 0: https://docs.python.org/3/c-api/subinterpreters.html
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return PyInit__core_of_main();

@@ -6,8 +6,8 @@
 
 namespace patchfold::python {
 
-/// A rearrangement of arrays of one shape: the axes of x are cut into parts, which form the axes of the result in another order. It
-/// is one copy between views of x and of the result, which have an axis for each part.
+/// A rearrangement of arrays of one shape: the axes of x are cut into parts, which form the axes of the result in another
+/// order. A rearrangement is one copy from a view of x to a view of the result; both views have an axis for each part.
 class Rearrangement {
  public:
   /// source: the extents of the parts of each axis of x. order: the parts, numbered over all axes of x, in the order of the result.
@@ -21,7 +21,7 @@ class Rearrangement {
   Dims parts_{};   ///< extents of the parts, in the order of x
   Dims counts_{};  ///< the number of parts of each axis of x
   Dims order_{};
-  Dims shape_{};        ///< of x
+  Dims shape_{};        ///< the shape of x
   Dims moved_parts_{};  ///< extents of the parts, in the order of the result
   Dims moved_counts_{};
   Dims moved_shape_{};

@@ -59,8 +59,8 @@ DType element_type_named(const std::string& name, std::string_view argument);
 Operand destination(nb::handle out);
 /// Throws Error(dtype) unless a merge of tiles with the element type of `like` can write to `out`.
 void check_destination(const MergeSpec& spec, const Operand& out, const Operand& like);
-/// Returns an error of a merge. If the library knows the element type only as "opaque", the error gets the type's name in the array
-/// `like`.
+/// Returns an error of a merge, in which the given value "opaque" is replaced by the element type of `like`, as the array's
+/// own library names the type.
 Error with_type_of(const Operand& like, const Error& error);
 
 /// patchfold::Merger for Python, which merges into an array or into a sink. A sink is a Python object with two methods: room(shape)
@@ -87,8 +87,8 @@ class TileMerger {
  private:
   class Sink;
   class Visit;
-  /// A call that is inside the merger. It lies on the heap, not on the stack of its thread, since a sink may switch to another
-  /// greenlet, which exchanges the stack.
+  /// A call that is inside the merger. The object lies on the heap, not on the stack of its thread, since a sink may switch
+  /// to another greenlet, which exchanges the stack.
   struct Call {
     std::thread::id thread;
     nb::handle sink;

@@ -71,7 +71,7 @@ struct Torch {
   const ExchangeApi* api = nullptr;   ///< null before torch 2.10
   PyObject* keys_of = nullptr;        ///< (tensor) -> its dispatch keys
   PyObject* included_keys = nullptr;  ///< () -> the keys that modes and transforms add to every call
-  PyObject* is_excluded = nullptr;    ///< (key) -> whether calls skip it
+  PyObject* is_excluded = nullptr;    ///< (key) -> whether calls skip the key
   PyObject* autograd_key = nullptr;
   PyObject* is_grad_enabled = nullptr;
   PyObject* is_profiling = nullptr;

@@ -20,8 +20,9 @@ enum class TorchKind : std::uint8_t {
 /// Returns whether an object is a tensor, also of a subclass. Returns false until the program has imported torch.
 bool is_torch(nb::handle object);
 
-/// Returns how an operator that torch's dispatcher knows may read a tensor. A plain call has no modes, transforms of torch.func,
-/// forward-mode derivatives, tracing, profiling, subclasses, or lazy conj or neg bits.
+/// Returns how an operator that torch's dispatcher knows may read a tensor. A tensor is plain only if it is of no subclass
+/// and has no lazy conj or neg bit, and only outside of modes, transforms of torch.func, forward-mode derivatives, tracing
+/// and profiling.
 TorchKind torch_kind(nb::handle object);
 
 /// Returns the view of a plain or recorded tensor. The tensor must outlive the view. Returns nothing for element types that this

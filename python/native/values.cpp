@@ -159,8 +159,8 @@ std::optional<ArgumentValue> number_of(const Place& place, nb::handle object) {
   return std::nullopt;
 }
 
-/// Returns the value of an argument that is an input tensor, such as a shape, if it is an array. The array's type and shape are
-/// kept, since operators check them.
+/// Returns the value of an argument that its system passes as a tensor, such as a shape; nothing for an object that is no
+/// NumPy array. The value has the array's type and shape too, since operators check them.
 std::optional<ArgumentValue> index_tensor_of(const Place& place, nb::handle object) {
   if (!PyArray_Check(object.ptr())) return std::nullopt;
   auto* array = reinterpret_cast<PyArrayObject*>(object.ptr());

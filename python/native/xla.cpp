@@ -108,7 +108,8 @@ std::string_view text_of_call(const xla::Attributes& attributes) {
 }
 
 /// Returns a plan for buffers of these shapes and types only. argument: null for an operator without data. The extents of the batch
-/// are taken from the buffers, not from the text: XLA may split a batch over several devices, and some programs leave it open.
+/// are taken from the buffers, not from the text: XLA may split a batch over several devices, and some programs leave its
+/// extents open.
 Plan plan_of(std::string_view text, const xla::Buffer* argument, const xla::Buffer& result) {
   LinearCall call = linear_call(text);
   if (call.lowering.geometry.has_data != (argument != nullptr))

@@ -32,12 +32,12 @@ def is_list(value: Any) -> bool:
 
 
 def spatial_rank(*values: Any) -> int:
-    """Returns the number of spatial axes: the length of the lists among the values, or 2 for single numbers only."""
+    """Returns the number of spatial axes: the length of the first list among the values, or 2 if all are numbers."""
     return next((len(value) for value in values if is_list(value)), 2)
 
 
 def per_axis(value: Any, rank: int) -> tuple[int, ...]:
-    """Returns a tuple with an entry for each axis."""
+    """Returns a tuple with an integer for each axis: the entries of a list, or a number `rank` times."""
     return tuple(map(operator.index, value)) if is_list(value) else (operator.index(value),) * rank
 
 
@@ -53,7 +53,7 @@ def read_once(value: Any, default: Any = None) -> Any:
 
 
 def read_pads(value: Any) -> Any:
-    """Reads integers once, as read_once does, from a value that may hold pairs."""
+    """Reads integers once, as read_once does, from a value that may hold pairs; None is read as 0."""
     items = first_entries(value) if is_list(value) else None
     if value is None or items is None:
         return read_once(value, 0)

@@ -2,8 +2,9 @@
 """The functions that torch.compile calls as a whole, since it cannot trace native functions.
 
 ``import patchfold.torch`` makes torch.compile call them inside its graphs. ``import patchfold`` alone must not import torch,
-so until then torch.compile calls them outside of its graphs. Where no graph may break, its error says what to import.
-torch.compile finds out by attributes of the functions whose names start with "_torchdynamo".
+so until then torch.compile calls them outside of its graphs. With ``fullgraph=True``, torch.compile then raises an error,
+which says what to import. Attributes of the functions, whose names start with "_torchdynamo", tell torch.compile which of
+the two to do.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def takes(settings: Any, *owners: Callable[..., Any]) -> Callable[[Function], Function]:
     """Returns a decorator for a function that ends with ``**name: Unpack[settings]``. settings: a TypedDict; its keys are
     parameters of the functions `owners`. The decorated function's signature shows these parameters in the owners' order,
-    after the required ones. Each call gets all of them in this order, with the owners' defaults."""
+    after the required ones. Each call gets all these parameters in this order, with the owners' defaults."""
     taken = [each for owner in owners for each in inspect.signature(owner).parameters.values()]
     taken = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in taken if each.name in settings.__annotations__]
     defaults = {each.name: each.default for each in taken}

@@ -34,7 +34,7 @@ def extract_patches(
     Shapes: images is (N, H, W, C) or (H, W, C); the result is (N, oh, ow, kh*kw*C) or (oh, ow, kh*kw*C). With a size of
         three numbers: (N, D, H, W, C) or (D, H, W, C) to (N, od, oh, ow, kd*kh*kw*C) or the same without N. With
         data_format="channels_first" the channels stand before the spatial axes on both sides. With padding="same" there
-        are ceil(extent / stride) positions; with padding="valid" an image must be as large as a patch.
+        are ceil(extent / stride) positions; with padding="valid" an image must be at least as large as a patch.
 
     Formula: result[n, y, x, (i * kw + j) * C + c] = images[n, y * sy + i * dy - top, x * sx + j * dx - left, c]; 0
         outside.

@@ -168,8 +168,8 @@ export function operatorName(state) {
 /** Returns the arguments as {name: text}, in the form of the command line. */
 export const argumentsOf = (state) => ARGUMENTS[state.dialect](state);
 
-/** Returns a problem such as "unfold float32 1x2x5x6 kernel_size=3,3". The values given here replace those of the
- * state. */
+/** Returns a problem such as "unfold float32 1x2x5x6 kernel_size=3,3". The values of the second argument replace those of
+ * the state. */
 export function callText(state, { dtype = state.dtype, shape = inputShape(state), ...more } = {}) {
   const given = Object.entries({ ...argumentsOf(state), ...more }).map(([name, value]) => `${name}=${value}`);
   return [operatorName(state), dtype, shape.length ? shape.join("x") : "scalar", ...given].join(" ");

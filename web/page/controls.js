@@ -77,7 +77,7 @@ function textField(name, label, hint, value, state, change) {
   return holder;
 }
 
-/** Returns the form for a state. It calls change(changes) with new values of the state's fields. */
+/** Returns the form for a state. The form calls change(changes) with new values of the state's fields. */
 export function controls(state, derived, change) {
   const { operator, dialect } = state;
   const block = BLOCKS.includes(operator);

@@ -86,8 +86,8 @@ export function field(text, control, hint) {
   return make("div", { class: "field" }, make("label", { for: control.id }, text), control, hint ? make("small", { id: hintId }, hint) : null);
 }
 
-/** Copies text to the clipboard. Returns whether that worked. A page opened from the disk may need the older
- * interface for it. */
+/** Copies text to the clipboard. Returns whether that worked. A page opened from the disk may need the browser's older
+ * interface for copying. */
 export async function toClipboard(text) {
   try {
     await navigator.clipboard.writeText(text);

@@ -22,7 +22,7 @@ const ARRAYS = {
   uint8: Uint8Array,
 };
 
-/** Returns the bytes of an element of this type. */
+/** Returns how many bytes an element of this type takes. */
 export const bytesOf = (dtype) => ARRAYS[dtype].BYTES_PER_ELEMENT;
 
 function encoded(values, dtype) {

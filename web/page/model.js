@@ -96,7 +96,7 @@ export function numbers(engine, state) {
   return { input: model.input, output: model.output, call: model.call };
 }
 
-/** Returns the bytes of the operator's data and output. */
+/** Returns how many bytes the operator's data and its output take. */
 export function bytesOfCall(geometry, element) {
   return { data: size(geometry.data) * element, output: size(geometry.output) * element };
 }

@@ -32,7 +32,7 @@ def to_processor(array: Any, op: str, argument: str) -> Any:
     """Returns an array on another device as a copy in the processor's memory, and any other object itself.
 
     torch copies its own tensors. Other libraries copy through DLPack, with the parameter dl_device, or else through a
-    method ``get``, as CuPy's. Errors: InvalidType for an array that has neither.
+    method ``get``, as CuPy's. Errors: InvalidType for an array that can be copied in none of these ways.
     """
     if is_numpy(array):
         return array

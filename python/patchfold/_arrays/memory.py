@@ -76,8 +76,8 @@ def new_output(like: Any, shape: tuple[int, ...], dtype: str) -> Output | Dlpack
 
 
 def new_room(kind: Any, like: Any, shape: tuple[int, ...], dtype: Any) -> Output | DlpackOutput:
-    """Returns memory for a result of the same kind as ``kind``, or as ``like`` if arrays of the first kind lack the element
-    type."""
+    """Returns memory for a result of the same kind as the array ``kind``; where that is NumPy's and NumPy lacks the element
+    type, of the same kind as ``like``."""
     name = str(dtype)
     if is_numpy(kind):
         found = _numpy_type(dtype)

@@ -108,7 +108,7 @@ def space_to_depth(
         layout: where the channels lie, "channels_first" or "channels_last".
         out: an array of the result's shape and element type; it receives the result and is returned.
 
-    Formula: result[n, offset * C + c, y] = x[n, c, y * block + offset], for each axis.
+    Formula: result[n, offset * C + c, y] = x[n, c, y * block + offset], for each axis, for mode="blocks_first".
 
     Elsewhere: torch nn.functional.pixel_unshuffle, nn.PixelUnshuffle (mode="depth_first"); TensorFlow
         nn.space_to_depth (layout="channels_last"); ONNX SpaceToDepth; OpenVINO SpaceToDepth; MATLAB spaceToDepth;
@@ -144,13 +144,13 @@ def depth_to_space(
         for the two spatial axes of an x of 4 axes.
 
     Arguments:
-        x: the deep image; its channels must be a multiple of the product of the block.
+        x: the image; its number of channels must be a multiple of K.
         block: extents of a block, at least 1; one number for every spatial axis or one for each.
         mode: the order of the channels: "blocks_first" (offset * C + c) or "depth_first" (c * K + offset).
         layout: where the channels lie, "channels_first" or "channels_last".
         out: an array of the result's shape and element type; it receives the result and is returned.
 
-    Formula: result[n, c, y * block + offset] = x[n, offset * C + c, y], for each axis.
+    Formula: result[n, c, y * block + offset] = x[n, offset * C + c, y], for each axis, for mode="blocks_first".
 
     Elsewhere: torch nn.functional.pixel_shuffle, nn.PixelShuffle (mode="depth_first"); TensorFlow nn.depth_to_space
         (layout="channels_last"); ONNX DepthToSpace; OpenVINO DepthToSpace; MATLAB depthToSpace; Keras

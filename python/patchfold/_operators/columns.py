@@ -203,8 +203,8 @@ def fold(
 
     Types: numbers and booleans. The sum starts from +0 and runs in ascending order of the tap. float32, float64 and complex
         are summed in their own type, float16 and bfloat16 in float32 with one rounding at the end, integers modulo 2^n,
-        booleans with OR. Means do not wrap. They are summed in float64; means of float64 in pairs of float64, those of
-        64-bit integers in 128 bits. The mean of booleans is that of the majority. The bits do not depend on threads,
+        booleans with OR. Means do not wrap. Their sums are taken in float64; for elements of float64 in pairs of float64,
+        for 64-bit integers in 128 bits. The mean of booleans is that of the majority. The bits do not depend on threads,
         processor or memory layout.
 
     Elsewhere: torch nn.functional.fold, nn.Fold (two spatial axes); TensorFlow the gradient of image.extract_patches,

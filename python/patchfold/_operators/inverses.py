@@ -56,7 +56,8 @@ def put_back(
 
     output_size: a number stands for every axis; without padding, None stands for the extents that the patches cover.
     window: extents of a patch, steps between patches, steps between taps and the rule of padding, in this order, by the
-    names of the caller's arguments. A mean of patches that do not overlap is computed as a sum, which has derivatives.
+    names of the caller's arguments. Outside of NumPy and torch, a mean of patches that do not overlap is computed as a sum,
+    which has derivatives.
     """
     reduction = word_of(operator, "reduction", reduction, "mean", "sum")
     *named, (_, padding) = window.items()
@@ -69,8 +70,8 @@ def put_back(
         extents = _covered(operator, patches, sizes, rank, layout)
     axes = zip(*(per_axis(value, rank) for value in sizes), strict=False)
     disjoint = all((size - 1) * step + 1 <= stride for size, stride, step in axes)
-    # Outside of NumPy and torch a mean has no gradient, so a sum replaces it if patches do not overlap. It differs from the
-    # mean only in the sign of -0.
+    # Outside of NumPy and torch a mean has no gradient, so a sum replaces it if patches do not overlap. Such a sum differs
+    # from the mean only in the sign of -0.
     reduce = reduction if not disjoint or is_numpy(patches) or is_torch(patches) else "sum"
     try:
         return _fold(patches, out, extents, *sizes, padding, layout, "kernel", "grid", None, reduce)
@@ -113,7 +114,7 @@ def _names(window: Mapping[str, Any]) -> dict[str, str]:
 
 
 def word_of(operator: str, argument: str, word: Any, *words: str) -> Any:
-    """Returns the word as a plain text. Raises an error if it is none of these words."""
+    """Returns the word as a plain text. Raises an error if the word is none of `words`."""
     found = text_in(word)
     if found not in words:
         kind = InvalidValue if isinstance(word, str) else InvalidType

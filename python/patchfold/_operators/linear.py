@@ -56,8 +56,9 @@ def pads_with_elements(call: str) -> bool:
 
 
 def padded(call: str) -> tuple[str, list[tuple[int, npt.NDArray[np.int64]]]]:
-    """Splits a call that pads with elements of the image. Returns a call without padding, and for each padded axis the index
-    of the image's element at each place of this axis. Any other call is returned unchanged, without indices."""
+    """Splits a call that pads with elements of the image. Returns a call without padding, and for each padded axis its
+    number, with the index of the image's element at each of its places. Any other call is returned unchanged, without
+    indices."""
     words = call.split(" ")
     if words[0] == ADJOINT or not pads_with_elements(call):
         return call, []
@@ -93,7 +94,8 @@ def closed(call: str, shape: Sequence[int]) -> str:
 
 def open_result(call: str, extents: Sequence[int | None]) -> tuple[Extent | None, ...] | None:
     """Returns the extents of the result of a call with "?" for the shape; None if no shape was found that the call accepts.
-    extents: the data's extents, None if unknown. A returned extent is None if it follows no simple rule.
+    extents: the data's extents, None if unknown. A returned extent is None if it is neither a number nor a fraction of one
+    unknown extent.
 
     The library computes shapes from numbers only. So several numbers are tried in place of the unknown extents.
     """
@@ -128,8 +130,8 @@ def _open_result(call: str, extents: tuple[int | None, ...]) -> tuple[Extent | N
         return None
     shape: list[Extent | None] = [Extent(Fraction(extent)) for extent in found]
     for axis in unknown:
-        # `far` belongs to a size that exceeds `size` by more than any step of a window, and that every divisor of `size`
-        # divides.
+        # `far` is the result for a larger size: it exceeds `size` by more than any step of a window, and every divisor of
+        # `size` divides it.
         far, near = result(here | {axis: size * (step + 1)}), result(here | {axis: size + 1})
         for i, extent in enumerate(found):
             if far is None or far[i] != extent:

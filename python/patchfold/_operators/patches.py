@@ -199,9 +199,9 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for a patch that is not wholly inside (the first such corner is named) and for shapes that
-        break a rule; InvalidType for an x that is not an array, for corners that are not integers, and for elements
-        without a fixed size. Errors name the rule, the given and the expected value.
+    Errors: InvalidValue for a patch that is not wholly inside x (the error names the first such patch's corner) and for
+        shapes that break a rule; InvalidType for an x that is not an array, for corners that are not integers, and for
+        elements without a fixed size. Errors name the rule, the given and the expected value.
 
     Elsewhere: torch a loop over narrow, then stack; TensorFlow image.extract_glimpse; ONNX Slice in a Loop; OpenVINO
         none; MATLAB randomPatchExtractionDatastore.

@@ -91,7 +91,7 @@ def reconstruct(
 
     Elsewhere: torch fold(unfold(x)) / fold(unfold(ones)); sklearn feature_extraction.image.reconstruct_from_patches_2d;
         kornia combine_tensor_patches; TensorFlow and Keras none: with layout="channels_last", order="kernel",
-        positions="grid" it puts patches of their extract_patches back.
+        positions="grid" reconstruct puts patches of their extract_patches back.
 
     Example:
         >>> import numpy as np, patchfold

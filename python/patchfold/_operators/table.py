@@ -26,7 +26,8 @@ from .._typing import Array, Element
 class ArgumentSpec:
     """An argument of an operator.
 
-    ``default`` is the default in the form of the command line, empty if there is none. ``old_name`` is read until 1.0.
+    ``default`` is the default in the form of the command line, empty if there is none. ``old_name`` is an earlier name that
+    is accepted until 1.0. ``is_input`` is true for an input of the operator, such as a shape, that may be an array.
     """
 
     name: str
@@ -153,7 +154,7 @@ class Plan:
     """An operator, checked and planned once for arrays of one shape, layout and type; made by ``patchfold.plan``.
 
     Call a plan with arrays: ``plan(x)`` or ``plan(x, out=out)``, from any thread. The repr of a plan shows shapes, order and
-    strategy. A plan never changes. A plan can be pickled; a process that loads a plan makes it again.
+    strategy. A plan never changes. A plan can be pickled; a process that loads a plan checks and plans the operator again.
     """
 
     def __init__(self, x: Any, out: Any, native: _core.Operator, spec: OperatorSpec, values: list[Any]) -> None:

@@ -18,8 +18,8 @@ _LIMIT = 1 << 60
 MOST_CHANNELS = 4
 
 Seams = tuple[Shape, ...] | None
-"""Axes to join, as (axis, next axis, extent of the next axis). Both can be joined without a copy if the stride of the first
-axis is the extent times the stride of the next. None: no view is possible."""
+"""Axes to join, as (axis, next axis, extent of the next axis). The two axes can be joined without a copy if the stride of
+the first is the extent times the stride of the next. None for an array without elements, of which no view is made."""
 
 
 class Order(NamedTuple):
@@ -165,8 +165,8 @@ def merge_of(op: str, order: Order, merge_size: Any, rank: int) -> Shape:
 
 
 def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: Shape, frames: int | None = None) -> None:
-    """Raises an error for extents that are not multiples of patches. frames: the axis of a video's frames, as a negative
-    number."""
+    """Raises an error for extents that are 0, or no multiples of patches times merge blocks. frames: the axis of a video's
+    frames, as a negative number; None for images without frames."""
     steps = tuple(p * m for p, m in zip(patch, merge, strict=True))
     what = "patch_size" if max(merge) == 1 else "patch_size * merge_size"
     if any(extent % step for extent, step in zip(extents, steps, strict=True)):
@@ -188,7 +188,8 @@ def _frames_hint(given: int, step: int, axis: int) -> str:
 
 
 def image_axes(op: str, shape: Shape, patch: Shape, merge: Shape, kind: Order, layout: str) -> tuple[Shape, int, Shape]:
-    """Returns the batch, the channels and the spatial extents of an image. Errors propose a change that works."""
+    """Returns the batch, the channels and the spatial extents of an image. If one change of the call would work, the error
+    proposes this change."""
     try:
         return _image_axes(op, shape, patch, merge, kind, layout)
     except InvalidValue as error:

@@ -124,7 +124,7 @@ def space_to_depth_view(
     Formula: view[n, offset, c, y] = x[n, c, y * block + offset], for each axis, for mode="blocks_first".
 
     Types: NumPy arrays of every element type, and torch tensors (whose gradient flows through). No two elements share
-        memory: the view of a writable array is writable.
+        memory, so the view of a writable array is writable.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule, and for extents that are not multiples of the
         block; InvalidType for arguments of the wrong type and for arrays that have no strided views (JAX). Errors name

@@ -63,8 +63,8 @@ def _call_of_blocks(name: Name, map: IndexMap) -> tuple[str, str]:
 
 
 def call_of_tokens(map: IndexMap) -> tuple[str, dict[str, Any], Shape, Shape] | None:
-    """Returns patchify or unpatchify for a map to or from tokens in merge blocks, with its arguments, and the shapes that it
-    takes and gives. Returns None for another map."""
+    """Returns patchify or unpatchify for a map to or from tokens in merge blocks, with the function's arguments, and the
+    shapes that the function takes and gives. Returns None for another map."""
     back = map.inverse()
     if tokens := _patchify(map):
         given, shape, _ = tokens
@@ -77,7 +77,8 @@ def call_of_tokens(map: IndexMap) -> tuple[str, dict[str, Any], Shape, Shape] | 
 
 def _patchify(map: IndexMap) -> tuple[dict[str, Any], Shape, Shape] | None:
     """Returns the arguments of patchify, the shape of the tokens and the spatial extents, for a map to tokens in merge
-    blocks, which cut rows or columns in three. Returns None for another map."""
+    blocks. Such a map cuts rows or columns in three: merge blocks, patches in a block, taps. Returns None for another
+    map."""
     places = map.places()
     for layout, rows in (("channels_first", len(places) - 2), ("channels_last", len(places) - 3)):
         cut = [sorted(digits, key=lambda digit: digit.step) for digits in places[max(rows, 0) : rows + 2]]

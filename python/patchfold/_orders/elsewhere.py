@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of the calls of other systems that do the same as patchfold's operators.
 
-`explain_order`, and by web/bundle.py the web page, take from the table the systems that make an order.
-scripts/checks/porting.py writes docs/porting.md from the table. Tests compare docstrings and the page's "copy as" with the
-table, and tests/peers runs each call in its system.
+`explain_order` takes from the table the systems that make columns in a given order, and so does the web page, through
+web/bundle.py. scripts/checks/porting.py writes docs/porting.md from the table. Tests compare docstrings and the page's "copy
+as" with the table, and tests/peers runs each call in its system.
 """
 
 from __future__ import annotations

@@ -123,8 +123,8 @@ def _none(reason: str) -> OrderAnswer:
 
 def _indices_of(image: npt.NDArray[Any], columns: npt.NDArray[Any]) -> tuple[Indices | None, str]:
     """Returns for each element of the columns the index of the image's element with the same value: OUTSIDE if the element
-    must be padding, UNKNOWN if several elements have the value. Returns None and a reason if the columns hold several values
-    that the image lacks."""
+    must be padding, UNKNOWN if several elements have the value, or if it may be the value of padding. Returns None and a
+    reason if the columns hold several values that the image lacks."""
     values, wanted = image.reshape(-1), columns.reshape(-1)
     if values.dtype != wanted.dtype:
         kind = wanted.dtype if wanted.dtype.kind in "fc" and values.dtype.kind in "biuf" else np.result_type(values, wanted)

@@ -99,7 +99,7 @@ def whole(shape: Sequence[int]) -> Indices:
 
 
 def maps(indices: Indices, source: Sequence[int]) -> Iterator[IndexMap]:
-    """Yields the maps in digits that agree with every known element of `indices`: exactly one if all elements are known."""
+    """Yields the maps in digits that agree with every known element of `indices`: at most one if all elements are known."""
     source, flat = tuple(source), indices.reshape(-1)
     known = np.flatnonzero(flat >= 0)
     if known.size == 0 or indices.ndim == 0:
@@ -125,7 +125,7 @@ def _countings(indices: Indices, where: Sequence[Indices], values: Indices) -> I
     if not (indices == UNKNOWN).any() or any(len(each) > 1 and _steps(each) is None for each in rows):
         return
     # If few elements are known, it may be that no two of them are neighbours. Then the steps of digits of prime extents are
-    # computed from known elements anywhere, by a linear equation for each.
+    # computed from known elements anywhere, by one linear equation for each element.
     orders = itertools.product(*(list(itertools.islice(_prime_orders(extent), _MOST_FITS)) for extent in indices.shape))
     for extents in itertools.islice(orders, _MOST_FITS):
         digits = [np.unravel_index(index, axis) for index, axis in zip(where, extents, strict=True) if axis]

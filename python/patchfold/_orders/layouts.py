@@ -88,7 +88,8 @@ def image_layouts(shape: Shape) -> list[ImageLayout]:
 @dataclass(frozen=True)
 class ColumnLayout:
     """The axes of columns. `axes` is a text in which b, c, k and p are the indices of batches, channels, taps and positions.
-    Each index has an axis of its own or, in brackets, shares one. K and P have the first spatial axis running fastest."""
+    Each index has an axis of its own or, in brackets, shares one. The capitals K and P stand for taps and positions with the
+    spatial axes reversed: the first axis runs fastest."""
 
     axes: str
     order: str
@@ -96,7 +97,7 @@ class ColumnLayout:
     (like channel, with taps down the columns first)."""
 
     def of(self, image: ImageLayout) -> Axes:
-        """Returns the indices of each axis, without channels if the image has none."""
+        """Returns the indices of each axis, without the channel's if no axis of the image holds channels."""
         axes: list[tuple[Kind, ...]] = []
         for merged, alone in re.findall(r"\(([^)]*)\)|(\w)", self.axes):
             if alone:

@@ -68,8 +68,8 @@ def named(map: IndexMap, *, only_blocks: bool) -> Name | None:
     """
     back = map.inverse()
     for naming in (_plain, _blocks):
-        # A map that puts blocks back is the inverse of a map that cuts. A map of one spatial axis may be both, and has two
-        # names.
+        # A map that puts blocks back is the inverse of a map that cuts. A map of one spatial axis may be of both kinds, and
+        # has two names.
         ways = [way for way in (naming(map, only_blocks), back and _inverted(naming(back, only_blocks))) if way]
         if ways:
             return min(ways, key=lambda way: str(way.arguments.get("layout", "")))
@@ -91,8 +91,8 @@ def _plain(map: IndexMap, only_blocks: bool) -> Name | None:
         beside = cut[:1] != [0] and any(word == "c" for word, _ in found.column())
         if found.is_plain() and (len(cut) > 1 or beside or found.is_batched() or not found.is_split(of_crop=only_blocks)):
             name, whole = _name(map, found), found.spatial_axes() == cut
-            # With one channel, far more taps than positions mean that both are exchanged, as in a matrix whose rows are
-            # patches.
+            # With one channel, far more taps than positions mean that this reading exchanges the two, as for a matrix whose
+            # rows are patches.
             likely = whole and name.exact and prod(found.kernel) <= 3 * prod(found.positions)
             if likely or (not only_blocks and (whole or name.exact or map.inverse() is None)):
                 return name

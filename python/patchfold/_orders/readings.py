@@ -216,8 +216,8 @@ def _axis(position: Digit | None, tap: Digit | None, origin: int, extent: int, l
     if stride < 1 or dilation < 1:
         return None
     least = (count - 1) * stride - slack
-    # `stride` different pads at the end give the same number of positions. The likeliest one is taken: the pad at the
-    # beginning if possible, or else no pad. space_to_batch accepts only the smallest pad.
+    # `stride` different pads at the end give the same number of positions. The likeliest pad is taken: as many elements as
+    # at the beginning if possible, or else 0. space_to_batch accepts only the smallest pad.
     end = max(least, 0) if least > -stride else least
     if least <= begin < least + stride and not least_pads:
         end = begin

@@ -14,7 +14,8 @@ from .tile import Tile
 from .tiling import Tiling
 
 _ENOUGH = 1000
-"""The number of compared elements from which on a warning may come; with fewer elements, it comes at the end."""
+"""The number of compared elements from which on a warning may come. With fewer elements, a warning comes only after the last
+tile."""
 
 
 class Agreement:
@@ -28,7 +29,7 @@ class Agreement:
         self._tiling = tiling
         self._box: list[tuple[int, int]] = []
         self._part: npt.NDArray[Any] | None = None  # a copy of what the last result has in the box
-        self._index = -1  # of the last tile
+        self._index = -1  # the number of the last tile
         self._compared = self._different = 0
         self._warned = False
 

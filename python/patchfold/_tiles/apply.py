@@ -50,8 +50,8 @@ def apply_tiled(
     """Applies a function to overlapping tiles of an array and merges the results.
 
     Shapes: with t = Tiling(x.shape, tile, ..), fn receives a tile of shape t[i].shape and returns a result of shape
-        t[i].result_shape, in which untiled axes may have other extents. With batch=n, both have a new first axis of up to n
-        tiles. The output has t.output_shape.
+        t[i].result_shape, in which untiled axes may have other extents. With batch=n, what fn receives and what it returns
+        have a new first axis of up to n tiles. The output has t.output_shape.
 
     Arguments:
         fn: a function, called with one tile after the other, in order. Each tile is a new array of the same kind as x, which
@@ -59,7 +59,7 @@ def apply_tiled(
             extents of untiled axes and its own element type.
         x: an array of NumPy or torch, or any array that supports DLPack; or a store (zarr, h5py, xarray, dask), which is an
             object with shape and dtype that returns arrays for slices; or an open data set of rasterio, of shape (bands,
-            height, width). One tile at a time is read of a store.
+            height, width). A store is read tile by tile.
         tile, overlap, tail, axes, padding_mode, value, scale, offset, result, align: as for Tiling.
         window, reduce, dtype: as for Merger.
         mask: as for Merger; fn is not called for tiles that are masked out.
@@ -116,7 +116,7 @@ def apply_tiled(
 
     comes = mask_bytes(tiling._native, parts["mask"])
     indices = [i for i in range(len(tiling)) if comes is None or comes[i]]
-    # With any of these settings the caller has decided how integers are merged, so they are not compared.
+    # With any of these settings the caller has decided how integers are merged, so integer results are not compared.
     compared = tiling if all(parts[name] is None for name in ("reduce", "window", "dtype")) else None
     with Results(merger_of, out, compared) as results, progress_of(progress, len(indices)) as done:
         for group in groups_of(tiling, indices, most):
@@ -206,7 +206,8 @@ def _check_apart(x: Any, out: Any) -> None:
 
 @contextmanager
 def progress_of(progress: Any, total: int, unit: str = "tile") -> Iterator[Callable[[int], Any]]:
-    """Yields a function that adds a number to the finished tiles, or to those of another unit."""
+    """Yields a function that adds to the number of finished tiles, or of finished units of another name. total: the final
+    number."""
     if isinstance(progress, (bool, np.bool_)):
         bar = _bar(total, unit) if progress else None
         if bar is None:

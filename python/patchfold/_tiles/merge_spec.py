@@ -149,7 +149,8 @@ class MergeSpec:
 
     @property
     def nodata(self) -> Any:
-        """The number that stands for no data in results; "none": there is none; None: that of a file, if it has one."""
+        """The number that stands for no data in results; "none": every number is data; None: the nodata of a file, if there
+        is one."""
         return self._nodata
 
     def check(self, tiling: TilingBase, results: ResultType | None = None) -> None:
@@ -174,7 +175,7 @@ class MergeSpec:
         return checked_results(results).dtype if self._dtype is None else self._dtype
 
     def reduction(self, results: ResultType) -> str:
-        """Returns the reduction for results of a type: the given one, or "mean" or "center".
+        """Returns the reduction for results of a type: the given one, or the default for the type, "mean" or "center".
 
         Example:
             >>> import patchfold

@@ -146,7 +146,7 @@ class Merger:
             merge_spec, tiling._native, window, reduce, dtype, copy, self._mask, memory_limit=memory_limit, sink_rows=rows
         )
         self._spec = self._spec_with(fill=fill if isinstance(self._nodata, SourceNodata) else filled(fill, self._nodata))
-        # The spec above has checked every argument, so that each can be written as text.
+        # The spec above has checked every argument, so each argument can be written as text.
         settings = (("window", window), ("reduce", reduce), ("dtype", dtype), ("fill", fill), ("nodata", nodata))
         self._shown = "".join(f", {name}={_shown(given)}" for name, given in settings if given is not None)
         self._dtype = None if dtype is None else dtype

@@ -34,7 +34,8 @@ def is_geotiff(out: Any) -> bool:
 
 def holds_for(source: Any, shape: tuple[int, ...], dtype: Any) -> bool:
     """Returns whether the fields about a data set's numbers (nodata, scales, units, ..) hold for results, too. They do if
-    results have the same element type and number of bands, as if both held the same quantities."""
+    the results have the data set's element type and number of bands, since the results then probably hold the same
+    quantities."""
     return set(source.dtypes) == {str(dtype)} and source.count == (1, *shape)[-3]
 
 
@@ -151,7 +152,8 @@ class GeoTiff(RasterWriter):
         return {"crs": self._source.crs, "transform": new}
 
     def _copy_fields(self, shape: tuple[int, ...], dtype: Any) -> list[str]:
-        """Copies the source's fields that hold for the results. Returns the names of those that the file lacks."""
+        """Copies the source's fields that hold for the results. Returns the names of the source's fields that the new file
+        lacks."""
         source, dataset = self._source, self._dataset
         holds = holds_for(source, shape, dtype)
         lost = ["nodata"] if self.nodata is None and source.nodata is not None else []
@@ -215,7 +217,7 @@ def _tags(source: Any, band: int) -> dict[str, str]:
 def _colour_map(source: Any) -> Any:
     try:
         return source.colormap(1)
-    except ValueError:  # it has none
+    except ValueError:  # the band has no colour map
         return None
 
 

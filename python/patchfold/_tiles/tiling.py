@@ -41,15 +41,15 @@ class Tiling(TilingBase):
             "shift"    one more tile, moved back to end with the array, which must be at least as long as a tile
             "pad"      one more tile, whose part beyond the array is padding
             "partial"  one more tile, shorter than the others
-            "drop"     no more tile: the end belongs to none
+            "drop"     no more tile: the end belongs to no tile
             "error"    InvalidValue
             "shift_or_pad"  "shift"; along an axis that is shorter than the tile, one tile whose end is padding
         axes: the tiled axes in ascending order; negative numbers count from the end. Default: the last len(tile) axes, with
             a warning if the last axis is so short that it may hold bands.
         padding_mode, value: the elements of padding, as in numpy.pad: "constant" (value), "edge", "reflect" or "symmetric".
-        scale: output elements for each element of the array: one number for every tiled axis, or one for each. It is an
-            integer, a Fraction, or a float, which stands for the simplest fraction that rounds to it. Strides and tiles
-            times scale must be whole.
+        scale: output elements for each element of the array: one number for every tiled axis, or one for each. Each number
+            is an integer, a Fraction, or a float, which stands for the simplest fraction that rounds to this float. Strides
+            and tiles times scale must be whole.
         offset: the output coordinate, for each tiled axis, at which the result of the tile at 0 begins.
         result: extents of the result of a whole tile, for each tiled axis. Default: tile * scale.
         align: a number of elements for every tiled axis, or one for each. Each tile begins at a multiple of align, as the
@@ -375,7 +375,7 @@ class Tiling(TilingBase):
             channels: extents of the results' axes that are not tiled. Default: the array's.
             window, reduce, dtype, copy, mask, fill: as for Merger.
             sink: whether the output is a function or a store, so that rows wait until they are finished; or the store
-                itself, whose chunks or shards they then have to fill, too.
+                itself: rows then wait until they fill its chunks or shards, too.
             spec: a MergeSpec, instead of window, reduce, dtype, mask and fill. Weights of tiles with nodata are not counted.
 
         Example:

@@ -46,8 +46,8 @@ def split_overlap(overlap: Any) -> tuple[Any, list[float]]:
 
 
 def ask_for_axes(shape: tuple[int, ...], tiled: int) -> None:
-    """Warns if the default axes may be wrong: if two or more last axes are tiled, and the last axis is shorter than the
-    others and than the axis before them, it may hold bands."""
+    """Warns if the default axes may be wrong, since the last axis may hold bands: if two or more last axes are tiled, and
+    the last is shorter than the other tiled axes and than the axis before them."""
     rank = len(shape)
     if tiled >= 2 and rank > tiled and shape[-1] < min(shape[rank - tiled - 1 : -1]):
         first = tuple(range(rank - tiled - 1, rank - 1))

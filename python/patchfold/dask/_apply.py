@@ -73,8 +73,9 @@ def apply_tiled(
         returns a result of shape t[i].result_shape, in which untiled axes may have other extents.
 
     Arguments:
-        fn: a function of one tile, a new NumPy array. Workers must be able to import or unpickle it; ``once`` makes it where
-            it is used. fn must give the same bits each time, since the tiles of a dead worker are computed again.
+        fn: a function of one tile, a new NumPy array. Workers must be able to import or unpickle it; a function from
+            ``once`` is made where it is used. fn must give the same bits each time, since the tiles of a dead worker are
+            computed again.
         source: a dask array; a zarr array (version 2 or 3), or its path or URL; an OME-Zarr image, as a group of zarr or its
             path or URL; a DataArray of xarray; a NumPy array.
         tile, overlap, tail, axes, padding_mode, value, scale, offset, result, align: as for Tiling.
@@ -89,7 +90,7 @@ def apply_tiled(
         progress: with out, True shows a bar if tqdm is installed; a function is called with (written chunks, all chunks).
         device: where fn receives its tiles, as for patchfold.apply_tiled.
         results: the element type and the untiled extents of what fn returns. None: fn is called once for the first tile.
-        level: of an OME-Zarr image, 0 for the finest.
+        level: the level of an OME-Zarr image, 0 for the finest.
         resources: what a worker must have to run fn, as distributed counts it: {"GPU": 1}.
         check: for how many tiles, evenly spread, fn is called twice; other bits the second time are an error.
         version: a text that stands for fn in the record of a run, in place of its code and all that the code uses; a call
@@ -103,9 +104,9 @@ def apply_tiled(
         not change. With out a Report, whose ``array`` is the store's.
 
     Errors: InvalidValue and InvalidType before any work for chunks that are not whole shards, an out that cannot hold the
-        result or belongs to another run, and all that Tiling and Merger refuse. A result of another shape or element type
-        than the first names its tile. An exception of fn or of the store is passed on, with notes that name the tile and
-        say how much is written. ConnectionError if the scheduler is lost.
+        result or belongs to another run, and all that Tiling and Merger refuse. The error for a result of another shape or
+        element type than the first names the tile. An exception of fn or of the store is passed on, with notes that name the
+        tile and say how much is written. ConnectionError if the scheduler is lost.
 
     Elsewhere: dask map_overlap, which does not blend; MATLAB blockproc; torch, TensorFlow, ONNX, OpenVINO none.
 

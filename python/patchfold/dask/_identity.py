@@ -76,9 +76,9 @@ def _flatten(found: dict[str, str], path: str, parts: Parts) -> None:
 
 
 class _Walk:
-    """A walk through all parts of a function. It holds, by id, the paths of the values that lead to the current one, and of
-    all functions and classes so far. A value that comes again is named by its path, so that recursive functions and cycles
-    end.
+    """A walk through all parts of a function. The walk holds, by id, the paths of the values that lead to the current value,
+    and of all functions and classes so far. A value that comes again is named by its path, so that recursive functions and
+    cycles end.
     """
 
     def __init__(self) -> None:
@@ -196,9 +196,9 @@ def _closure(fn: types.FunctionType) -> dict[str, Any]:
 
 
 def _used(code: types.CodeType, scope: dict[str, Any], modules: dict[str, Any]) -> dict[str, Any]:
-    """Returns the globals that code uses, by name: m.f where it uses f of a module m of the user, and the code of modules of
-    the user that it imports. Globals that the code itself sets, such as a model that is loaded at the first call, are left
-    out, and so are builtins and the names of the module and of its file.
+    """Returns the globals that code uses, by name (m.f where the code uses f of a module m of the user), and the code of the
+    user's modules that it imports. Globals that the code itself sets, such as a model that is loaded at the first call, are
+    left out, and so are builtins and the names of the module and of its file.
 
     modules: the code of imported modules so far, by name.
     """

@@ -90,8 +90,8 @@ class Manifest:
             sync(self._store.delete(key))
 
     def _is_there(self) -> bool:
-        """Returns whether the folder of the record exists. Entries are looked for only then, since a search would make the
-        folder."""
+        """Returns whether the folder of the record exists; True for a store without folders. Entries are looked for only
+        then, since a search would make the folder."""
         return not isinstance(self._store, LocalStore) or self._store.root.is_dir()
 
     def _set(self, name: str, content: bytes) -> None:

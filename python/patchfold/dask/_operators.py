@@ -141,8 +141,8 @@ def fold(x: Any, output_size: Ints, kernel_size: IntOrInts, **settings: Unpack[F
         return {places[i]: slice(*each) for i, each in enumerate(ranges)}
 
     def part(spatial: tuple[int, ...]) -> Any:
-        """Returns the extents of the image that the positions of a chunk make, the chunk's place in it, and whether there is
-        any position."""
+        """Returns the extents of the image that the positions of a chunk make, the chunk's place in this image, and whether
+        there is any position."""
         ranges = reach(spatial)
         if positions == "flat":
             ranges = [ranges[0], *((0, each) for each in grid[1:])]
@@ -159,7 +159,7 @@ def fold(x: Any, output_size: Ints, kernel_size: IntOrInts, **settings: Unpack[F
 
 
 def space_to_depth(x: Any, block: IntOrInts, *, mode: DepthMode = "blocks_first", layout: Layout = "channels_first") -> Any:
-    """``patchfold.space_to_depth`` of a dask array: lazy, chunk by chunk, the same bits.
+    """``patchfold.space_to_depth`` for a dask array: lazy, chunk by chunk, with the same bits.
 
     Shapes, Arguments, Formula, Types, Errors: as for patchfold.space_to_depth; x is a dask array. Where a chunk of x ends
         inside a block, the block belongs to the chunk before.
@@ -174,7 +174,7 @@ def space_to_depth(x: Any, block: IntOrInts, *, mode: DepthMode = "blocks_first"
 
 
 def depth_to_space(x: Any, block: IntOrInts, *, mode: DepthMode = "blocks_first", layout: Layout = "channels_first") -> Any:
-    """``patchfold.depth_to_space`` of a dask array: lazy, chunk by chunk, the same bits.
+    """``patchfold.depth_to_space`` for a dask array: lazy, chunk by chunk, with the same bits.
 
     Shapes, Arguments, Formula, Types, Errors: as for patchfold.depth_to_space; x is a dask array.
 
@@ -314,9 +314,10 @@ def _built(
     """Returns an array whose chunks `call` makes from boxes of the source.
 
     sources, places: the spatial axes of the source and of the result; several spatial axes may lie on one flat axis of the
-    result. cuts: the beginnings and the end of the chunks along each spatial axis. wholes: the extents of these axes. box: a
-    function that returns, for the numbers of a chunk, the slices that the chunk reads, by axis of the source. Axes without a
-    slice are read whole, except that batch axes have the chunks of the source.
+    result. cuts: the beginnings and the end of the chunks along each spatial axis. wholes: the extents of the spatial axes
+    of the result. box: a function that returns, for the numbers of a chunk, the slices that the chunk reads, by axis of the
+    source. Axes without a slice are read whole, except that batch axes have the chunks of the source. part: a function that
+    returns, for the same numbers, what `call` gets beside the elements of the box and the shape of the chunk.
     """
     channel = _channel(len(shape), places)
     flat = len(set(places)) < len(places)

@@ -189,7 +189,8 @@ def check_store(client: Any, in_memory: bool) -> None:
 
 
 def check_resources(client: Any, resources: Any, lazy: bool) -> None:
-    """Refuses resources that no worker has, since tasks would wait for ever. Without workers, nothing is refused."""
+    """Refuses resources that no worker has, since tasks would wait for ever. As long as there are no workers, none is
+    refused."""
     if not resources:
         return
     if lazy and dask.config.get("optimization.fuse.active", None) is not False:

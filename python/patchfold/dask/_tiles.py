@@ -130,7 +130,8 @@ def merge(
     client: Any = None,
     **settings: Unpack[MergeSettings],
 ) -> Any:
-    """Merges the tiles of a zarr array, as split wrote it or another program after it, on the workers of dask.
+    """Merges, on the workers of dask, the tiles of a zarr array that split wrote, or results of tiles that another program
+    wrote in the same form.
 
     Shapes: tiles is (number of tiles, *shape of a tile's result); untiled axes may have other extents than the source had.
 

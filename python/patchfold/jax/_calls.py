@@ -3,7 +3,7 @@
 
 The primitive's only parameters are the element type and the call as text: the word "adjoint" for an adjoint, the operator,
 the shape without axes of vmap, and the arguments. XLA runs the primitive on XLA's own buffers: patchfold._core has the
-target. All operators are linear but for a fill, so that the derivative is the call itself and the transpose of the
+target. All operators are linear but for a fill, so the derivative is the call with a fill of 0, and the transpose of the
 derivative is the adjoint.
 """
 
@@ -107,7 +107,8 @@ def _shared_axes(operands: tuple[Any, ...], call: str) -> int:
 
 
 def _abstract(*operands: Any, call: str, dtype: Any) -> Any:
-    """Returns the type of the result. It is sharded as the operand is along samples and batch, and not along other axes."""
+    """Returns the type of the result. The result is sharded like the operand along samples and batch, and is not sharded
+    along other axes."""
     shape = _result(operands, call)
     if not operands:
         return jax.core.ShapedArray(shape, dtype)
@@ -132,8 +133,8 @@ def _lower_for_cpu(ctx: Any, *operands: Any, call: str, dtype: Any) -> Any:
 
 
 def _ways_to_cut(shared: int, source: tuple[int, ...], target: tuple[int, ...]) -> dict[str, Any]:
-    """Returns the attributes that let XLA cut a call for several devices along the first axes: for its old partitioner, and
-    for Shardy."""
+    """Returns the attributes that let XLA cut a call for several devices along the first axes: for XLA's old partitioner,
+    and for Shardy."""
     count = ir.StringAttr.get(str(shared))
     attributes: dict[str, Any] = {"mhlo.frontend_attributes": ir.DictAttr.get({"num_batch_dims": count})}
     if jax.config.jax_use_shardy_partitioner:  # type: ignore[attr-defined]
@@ -179,7 +180,7 @@ def _derive(primals: Any, tangents: Any, *, call: str, dtype: Any) -> Any:
 
 
 def _linear_part(tangent: Any, call: str, dtype: Any) -> Any:
-    """The call without its fill, of operations that all have a transpose."""
+    """Returns the result of the call without its fill for a tangent, by operations that all have a transpose."""
     call = tangent_of(call)
     source, result = _shapes(call)
     samples = tangent.ndim - len(source)

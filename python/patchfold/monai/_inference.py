@@ -80,7 +80,7 @@ def sliding_window_inference(
         inputs: a tensor or a MetaTensor, of any type that the predictor takes.
         roi_size: extents of a window, one number for all; None, 0 or negative takes the whole axis. Where an image is
             smaller, windows are padded at both ends and the padding is cut from the results.
-        sw_batch_size: the most windows that the predictor takes at a time; those of several images may come together.
+        sw_batch_size: the most windows that the predictor takes at a time; windows of several images may come together.
         predictor: called as predictor(windows, *args, **kwargs). Returns a tensor, or a sequence or mapping of tensors, of
             a floating or complex type. Windows are copies, which the predictor may change.
         overlap: what neighbouring windows share, as a part of the window in [0, 1): one number for every axis, or one for
@@ -96,7 +96,7 @@ def sliding_window_inference(
             of extent 1 in front; instead of mode.
         process_fn: called as process_fn(results, windows, weights), with a tuple of tensors; returns the tuple to blend and
             its weights.
-        buffer_steps, buffer_dim: checked, and of no effect: nothing needs a buffer.
+        buffer_steps, buffer_dim: checked, but without effect, since blending needs no buffer here.
         with_coord: calls predictor(windows, slices, ..): for each window, a list of its slices of the padded inputs.
         args, kwargs: go to the predictor. A keyword ``condition`` is a tensor with the batch and spatial extents of inputs;
             the predictor gets its windows as ``condition``.
@@ -111,7 +111,7 @@ def sliding_window_inference(
         inputs is a MetaTensor, the output is a MetaTensor with the same metadata. Gradients flow from results that require
         them.
 
-    Memory: on the processor and without gradients, it holds the output, and the parts of results that wait for their
+    Memory: on the processor and without gradients, the call holds the output, and the parts of results that wait for their
         neighbours. In the other cases a sum of weights needs memory too, as in MONAI.
 
     Errors: InvalidValue (a ValueError) and InvalidType (a TypeError). Exceptions of the predictor pass unchanged.

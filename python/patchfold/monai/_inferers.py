@@ -91,8 +91,8 @@ class SlidingWindowInfererAdapt(SlidingWindowInferer):
     """A SlidingWindowInferer that blends on the processor if the accelerator has too little memory, as MONAI's class of
     this name. With a given ``device``, this class works like SlidingWindowInferer.
 
-    An image for which memory did not suffice sets cpu_thresh, so that the next image of this size is blended on the
-    processor at once; the output then lies there.
+    If memory does not suffice for an image, cpu_thresh is set, so that the next image of this size is blended on the
+    processor at once. The output of such an image lies on the processor.
 
     Example:
         >>> import torch

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of ONNX, with the names, defaults and checks of its specification. Only its module backend needs onnx."""
+"""The operators of ONNX, with the names, defaults and checks of its specification. Only ``backend`` and the
+command ``python -m patchfold.onnx`` need the package onnx."""
 
 from __future__ import annotations
 

@@ -83,8 +83,8 @@ def _range(dtype: np.dtype[Any]) -> tuple[int, int]:
 
 
 def _array(tensor: TensorProto, path: Path) -> NumpyArray:
-    """Returns a tensor's values after checks. Without them to_array() would open other files, infer extents of -1 and wrap
-    values."""
+    """Returns a tensor's values after checks. Without the checks, to_array() would open other files, infer extents of -1 and
+    wrap values."""
     if tensor.data_type == TensorProto.UNDEFINED:
         _fail(path, "file_format", "must be a tensor with an element type")
     if tensor.data_type not in BY_ONNX_CODE:

@@ -203,7 +203,8 @@ class PreparedModel(onnx.backend.base.BackendRep):
     """A checked model, which may be run many times.
 
     Attributes:
-        operators: the meaning of the model's nodes in its opset, as patchfold.operators() lists them, without Constant
+        operators: the operators of the model's nodes in the model's opset, as patchfold.operators() lists them, without
+            Constant
     """
 
     def __init__(self, model: ModelProto) -> None:

@@ -14,8 +14,8 @@ from ._convert import convert, left
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Writes the model of a file. Exits as `python -m patchfold.models` does; 3 if ONNX Runtime's own operators
-    remain."""
+    """Writes the converted model of a file. Returns the exit code, as of `python -m patchfold.models`: 3 if ONNX Runtime's
+    own operators remain."""
     parser = argparse.ArgumentParser(prog="python -m patchfold.onnxruntime", description=__doc__)
     parser.add_argument("model", metavar="MODEL", help="an .onnx file")
     parser.add_argument("out", metavar="OUT", help="the .onnx file to write; must not be there")

@@ -32,7 +32,8 @@ from ..models._rewriter import (
 )
 from ..models._targets import FAMILY
 
-# ONNX's names of the element types that ONNX Runtime's tensors hold. ONNX Runtime's own operators keep all other types.
+# ONNX's names of the element types that ONNX Runtime's tensors hold. Nodes of all other types stay with ONNX Runtime's own
+# operators.
 _HELD = {code: name for code, name in BY_ONNX_CODE.items() if not name.startswith("complex")}
 MOVED = {_onnx.dtype_of(code) for code in _HELD}
 SUMMED = {_onnx.dtype_of(code) for code, name in _HELD.items() if name in SUMMABLE}
@@ -52,7 +53,8 @@ def convert(model: Any) -> onnx.ModelProto:
     Arguments:
         model: path of an .onnx file, or an onnx.ModelProto, which is not changed.
 
-    Returns: an onnx.ModelProto. Sessions of it need `options.register_custom_ops_library(patchfold.onnxruntime.library())`.
+    Returns: an onnx.ModelProto. Sessions of this model need
+        `options.register_custom_ops_library(patchfold.onnxruntime.library())`.
 
     Raises: patchfold.models.ModelError for what `patchfold.models.inspect` refuses: files that are no models, cycles, data
         outside the model's folder.

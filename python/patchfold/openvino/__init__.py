@@ -211,18 +211,18 @@ def depth_to_space(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, 
 def extension() -> str:
     """Returns the path of the library for OpenVINO's `Core.add_extension`: models then run on patchfold's kernels.
 
-    This holds for models that are read or converted after that, from OpenVINO's own files, ONNX, TensorFlow and torch, on
-    the CPU plugin and with its threads (`INFERENCE_NUM_THREADS`). patchfold runs their Col2Im, ExtractImagePatches,
-    SpaceToBatch, BatchToSpace, SpaceToDepth and DepthToSpace. It also runs Col2Im of ONNX with one axis or with three and
-    more, and im2col, pixel_shuffle and pixel_unshuffle of torch. Shapes may be static or dynamic. Elements are boolean, i8
-    .. i32, u8 .. u32, f16, bf16 or f32; a model with others is refused, since the plugin cuts 64-bit numbers to 32 bits
-    without saying so.
+    This holds for models that are read or converted after add_extension, from OpenVINO's own files, ONNX, TensorFlow and
+    torch, on the CPU plugin and with its threads (`INFERENCE_NUM_THREADS`). patchfold runs their Col2Im,
+    ExtractImagePatches, SpaceToBatch, BatchToSpace, SpaceToDepth and DepthToSpace. It also runs Col2Im of ONNX with one axis
+    or with three and more, and im2col, pixel_shuffle and pixel_unshuffle of torch. Shapes may be static or dynamic. Elements
+    are boolean, i8 .. i32, u8 .. u32, f16, bf16 or f32; a model with other elements is refused, since the plugin cuts 64-bit
+    numbers to 32 bits without saying so.
 
     The first call compiles the library for the OpenVINO that is installed, which takes half a minute and a C++ compiler
     (environment variable CXX, or else c++, g++, clang++). The compiled library is kept in the folder PATCHFOLD_CACHE, or
     else in ~/.cache/patchfold, and used again as long as OpenVINO and patchfold stay the same.
 
-    Returns: the path, as C++ takes it too: `core.add_extension(path)`.
+    Returns: the path, which OpenVINO's C++ interface takes, too: `core.add_extension(path)`.
 
     Errors: ImportError without OpenVINO; RuntimeError where there is no compiler, no headers, or the compiler fails;
         PermissionError where the folder cannot be written, or others may write there.

@@ -92,7 +92,7 @@ def batch_to_space(input: Array, crops: Pairs, block_size: Int, *, out: Array | 
 
 @_described("tensorflow.BatchToSpaceND", input="the batches")
 def batch_to_space_nd(input: Array, block_shape: Ints, crops: Pairs, *, out: Array | None = None) -> Array:
-    """TensorFlow BatchToSpaceND: moves blocks of the batch back to the axes after it.
+    """TensorFlow BatchToSpaceND: moves blocks of the batch back to the axes after the batch.
 
     Shapes: input is (N*K, y1..yM, rest); the result is (N, y1*b1 - crops .. yM*bM - crops, rest) where M is the length
         of block_shape (0 is allowed) and K its product.
@@ -195,7 +195,7 @@ def extract_image_patches(
 
 
 def _with_sizes(images: Array, out: Array | None, *values: object) -> Array:
-    """Returns the patches for a function that calls the argument ksizes "sizes"; errors name it so, too. values: the
+    """Returns the patches for a function whose parameter for ksizes is called sizes; errors say "sizes", too. values: the
     operator's arguments, in the table's order."""
     try:
         return _extract_image_patches(images, out, *values)
@@ -207,7 +207,7 @@ def _with_sizes(images: Array, out: Array | None, *values: object) -> Array:
 def extract_patches(
     images: Array, sizes: Ints, strides: Ints, rates: Ints, padding: PaddingType, *, out: Array | None = None
 ) -> Array:
-    """tf.image.extract_patches: copies patches to the channels. It is extract_image_patches under its newer name.
+    """tf.image.extract_patches: copies patches to the channels. extract_patches is the newer name of extract_image_patches.
 
     Example:
         >>> import numpy as np, patchfold.tensorflow

@@ -2,8 +2,8 @@
 """Calls with tensors of TensorFlow, recorded by tapes and within tf.function. Imported only after TensorFlow.
 
 Every operator is linear, but for a fill. So a call has three parts: the operator, its adjoint, and its linear part. Each
-part is a call of TensorFlow's operator PatchfoldLinear, which the package's library adds. Without the library, and for the
-adjoint of a padding with elements of the image, the parts are functions of Python.
+part is a call of TensorFlow's operator PatchfoldLinear, which the package's library adds. Without the library, and for calls
+that pad with elements of the image, the parts are functions of Python.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CallOf: TypeAlias = Callable[[tuple[int, ...]], str]
 
 def call(native: _core.Operator, x: Any, values: tuple[Any, ...]) -> Any:
     """Returns the result of an operator for a tensor or a variable; NotImplemented for TensorFlow's other objects. The
-    native module calls it."""
+    native module calls this function."""
     tf: Any = sys.modules["tensorflow"]
     if not isinstance(x, (tf.Tensor, tf.Variable)):
         return NotImplemented

@@ -17,7 +17,8 @@ IntOrInts: TypeAlias = SupportsIndex | Iterable[SupportsIndex]
 
 
 def lists(op: str, names: Sequence[str], given: Sequence[Any]) -> list[list[Any]]:
-    """Returns a list for each argument. A single number counts for every axis: two axes, or the length of the lists."""
+    """Returns a list for each argument. A single number becomes a list as long as the first list among the arguments, or of
+    two entries."""
     values = [numbers(op, name, value) for name, value in zip(names, given, strict=True)]
     lengths = [len(value) for value in values if isinstance(value, list)]
     rank = lengths[0] if lengths else 2

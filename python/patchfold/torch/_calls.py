@@ -22,7 +22,7 @@ from ._shapes import is_true
 
 def call(native: _core.Operator, x: Tensor, values: tuple[Any, ...]) -> Any:
     """Returns the result of an operator for a tensor that torch must see, NotImplemented for any other. The native module
-    calls it."""
+    calls this function."""
     if not is_watched(x):
         return NotImplemented
     name = str(x.dtype).removeprefix("torch.")

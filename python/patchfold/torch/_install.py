@@ -37,7 +37,8 @@ class Installation:
     """The handle that install() returns. As a context manager, a handle removes the installation at the end of the block."""
 
     def remove(self) -> None:
-        """Restores torch's functions once every installation is removed. Removing one twice does nothing."""
+        """Restores torch's functions once every installation is removed. A second removal of the same installation does
+        nothing."""
         with _lock:
             if self not in _installed:
                 return
@@ -81,9 +82,9 @@ def install() -> Installation:
     everything else: other devices, sparse, quantized and nested tensors, subclasses that override torch functions,
     TorchScript, and export to ONNX. Everything that torch accepts is accepted, and also N-D and integer tensors. Errors
     are patchfold's: InvalidValue (a ValueError) and InvalidType (a TypeError). Where torch's own function raises
-    RuntimeError, they are RuntimeErrors, too, so that ``except RuntimeError`` works as before.
+    RuntimeError, patchfold's errors are RuntimeErrors, too, so that ``except RuntimeError`` works as before.
 
-    Returns an Installation: ``remove()`` restores torch's functions, and so does leaving it as a context. Installations
+    Returns an Installation: ``remove()`` restores torch's functions, and so does the end of a ``with`` block. Installations
     nest: torch's own functions return once every installation is removed. ``uninstall()`` removes all.
 
     Example:

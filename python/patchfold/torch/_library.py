@@ -41,7 +41,7 @@ _OTHER_DEVICES = ("CUDA", "XPU", "MPS", "HPU", "MTIA", "PrivateUse1")
 @dataclass
 class Row:
     """One operator, with its rules for shapes and derivatives. Values are the arguments after the input, in torch's order.
-    Those from the dispatcher have an entry for each axis in each list; those from a caller (`given`) may have single
+    Values from the dispatcher have an entry for each axis in each list; values from a caller (`given`) may be single
     numbers."""
 
     name: str
@@ -86,7 +86,7 @@ class Row:
         if is_dynamo_compiling():
             return self._dispatched(input, out, given)
         if out is None:
-            # A plain call needs no dispatcher of torch's: a small call then takes a fraction of the time.
+            # A plain call goes past torch's dispatcher, so that a small call takes a fraction of the time.
             result = self.native.call_torch(input, False, self.keeps_memory_format, *given)
             if result is NotImplemented:
                 try:
@@ -151,7 +151,8 @@ class Row:
         return self.shape(sizes, *values)
 
     def output_format(self, input: Tensor) -> torch.memory_format:
-        """Returns the memory format of the result: row-major, or channels last if torch's own operator keeps it."""
+        """Returns the memory format of the result: row-major, or channels last if the input has this format and torch's own
+        operator keeps the input's format."""
         if self.keeps_memory_format and input.dim() == 4 and _shapes.is_channels_last(input.shape, input.stride()):
             return torch.channels_last
         return torch.contiguous_format
@@ -278,7 +279,8 @@ class _Linear(_SingleLevelFunction):
 
 
 class _NeedsDispatch(Exception):
-    """Raised for a call that breaks a rule; the dispatcher's kernels then raise the error for the caller."""
+    """Raised for a call that call_torch does not take, such as one that breaks a rule; torch's dispatcher then runs the
+    call, or raises the error."""
 
 
 _apply: Any = _Linear.apply  # type: ignore[attr-defined]

@@ -45,8 +45,8 @@ def fold(
 
 
 def _fold_of_two_axes(input: Tensor, output_size: Sequence[Any], *window: Sequence[Any]) -> Tensor:
-    """Folds with any pads. Unequal pads are cut off from a fold without pads, since torch's exporters write unequal pads in
-    another order than ONNX reads them."""
+    """Folds with any pads. For unequal pads, the padded image is folded without pads, and the padding is cut off, since
+    torch's exporters write unequal pads in another order than ONNX reads them."""
     kernel_size, dilation, padding, stride = [tuple(each) for each in window]
     if padding[0] == padding[1]:
         return functional.fold(input, tuple(output_size), kernel_size, dilation, padding, stride)

@@ -30,10 +30,10 @@ class GridAggregator(torchio.GridAggregator):
     Arguments:
         sampler: a GridSampler of patchfold or of TorchIO.
         overlap_mode: what voxels in several patches become:
-            "crop"     those of the patch that keeps the voxel if half of the overlap is cut from each side inside the volume
+            "crop"     voxels of the patch that keeps them if half of the overlap is cut from each side inside the volume
             "average"  the mean
             "hann"     the mean with weights sin(pi * (i + 1) / (n + 1))**2 for element i of n along each axis
-        downsampling_factor: how many times smaller patches and output are than the sampler's; divides the patch size.
+        downsampling_factor: how many times smaller patches and output are than the sampler's; it must divide the patch size.
         out: where the output goes: a tensor, an array of NumPy (also a memmap) or a store (zarr, h5py) of the shape
             (channels, *extents of the volume without padding) and of the output's element type. Default: a new tensor.
 

@@ -37,7 +37,7 @@ class GridSampler(torchio.GridSampler):
 
     Arguments:
         subject: a torchio.Subject whose images have one shape. The sampler does not change the subject.
-        patch_size: extents of a patch, one number for all axes.
+        patch_size: extents of a patch: one number for each axis, or one for all axes.
         patch_overlap: even numbers of voxels that neighbouring patches share, less than patch_size.
         padding_mode: None, or how the volume is padded, by half of the overlap at each end of each axis: in one of the modes
             of torchio.Pad, or with a number. Constants, "edge", "reflect" and "symmetric" pad each patch when it is cut; the
@@ -45,7 +45,7 @@ class GridSampler(torchio.GridSampler):
 
     ``locations`` has a row (i, j, k, i + w, j + h, k + d) for each patch, in coordinates of the padded volume. A sampler is
     a data set of torch, for SubjectsLoader or DataLoader: sampler[n] is a Subject with the cut images and its row as
-    "location". sampler() yields the same patches, sampler(subject) those of another subject.
+    "location". sampler() yields the same patches, and sampler(subject) yields the patches of another subject.
 
     Errors: InvalidValue (a ValueError) and InvalidType (a TypeError).
 

@@ -10,7 +10,8 @@ const write = {
   pad: (x, { pads, mode }) => `keras.ops.pad(${x}, ${list(pads)}${mode === "constant" ? "" : `, mode="${mode}"`})`,
 };
 
-/** Returns whether Keras's extract_patches gives the result: it pads only by a rule, and computes with convolutions. */
+/** Returns whether Keras's extract_patches gives the result. This function pads only by a rule, and computes with
+ * convolutions. */
 function extracts({ axes, cuts, rule, stride, dilation, dtype, layout, filled }) {
   if (cuts !== "unfold" || axes === 1 || layout !== "channels_last" || filled !== "constant") return false;
   const ruled = rule === "valid" || rule === "same_upper" || axes === 3;

@@ -127,8 +127,8 @@ export function likeTorch(problem, module) {
 
 /**
  * Returns the writer of a system: a function of a problem that returns {text}, or {why}, the reason why there is no
- * program. why(problem) gives this reason, or ""; it is not asked about blocks, which every system has. own(problem)
- * describes the system's function for stepsOf(). write(problem, steps) writes the program.
+ * program. why(problem) gives this reason, or ""; it is not called for block operators, which every system can write.
+ * own(problem) describes the system's function for stepsOf(). write(problem, steps) writes the program.
  */
 export const writer = (why, own, write) => (problem) => {
   const reason = problem.blocks ? "" : why(problem);
