@@ -16,9 +16,9 @@ struct Measurement {
   int threads = 1;
   double seconds = 0;  ///< median time of the operator
   double bytes = 0;    ///< read and written, with the gaps that a layout skips
-  double of_roof = 0;  ///< time / that of the fastest way of streaming as many bytes
+  double of_roof = 0;  ///< time / time of the fastest way of streaming as many bytes
   double of_mix = 0;   ///< time / mix, the time of the fastest loop that reads and writes as many bytes as the problem
-  double of_copy = 0;  ///< time / that of a non-temporal copy of half of `bytes`
+  double of_copy = 0;  ///< time / time of a non-temporal copy of half of `bytes`
   std::string roof{};  ///< name of the fastest way of streaming
   std::string strategy{};
 

@@ -287,7 +287,7 @@ TEST(CMerger, ReleasesATileOnceAndARefusedOneNever) {
   EXPECT_EQ(pf_merger_add(merger.get(), 0, &m.output, nullptr), PF_ERROR_SHAPE);
 }
 
-/// A sink that takes rows, and fails on request.
+/// A sink that keeps the rows before `fail_at`. For later rows it returns an error, or throws if `throws` is set.
 struct SinkRows {
   std::int64_t next = 0;
   std::int64_t fail_at = 1 << 30;
@@ -304,7 +304,7 @@ struct SinkRows {
     EXPECT_EQ(band->shape[0], end - begin);
     const auto* from = static_cast<const float*>(band->data);
     rows.values.insert(rows.values.end(), from, from + (end - begin));
-    EXPECT_EQ(pf_operator_info(-1, nullptr), PF_ERROR_VALUE);  // this message must not replace the message of the running call
+    EXPECT_EQ(pf_operator_info(-1, nullptr), PF_ERROR_VALUE);  // its message must not replace the merger's
     return 0;
   }
 };

@@ -432,7 +432,7 @@ TEST(CBoxes, SinksGetWholeMultiplesOfRowsIfTheSpecSaysSo) {
   const auto whole = static_cast<std::uint32_t>(sizeof(pf_merge_spec));
   const std::vector<std::int64_t> as_finished = ends_of(whole, 0);
   EXPECT_EQ(as_finished, ends_of(whole, 1));
-  EXPECT_EQ(as_finished, ends_of(104, 5));  // the struct's size before sink_rows existed
+  EXPECT_EQ(as_finished, ends_of(104, 5));  // 104: the struct's size without the field sink_rows
   EXPECT_EQ(ends_of(whole, 4), (std::vector<std::int64_t>{4, 8, 9}));
   boxes.spec.sink_rows = -1;
   EXPECT_EQ(outcome(pf_merge_check(boxes.tiling.get(), &boxes.spec)),

@@ -100,8 +100,8 @@ std::wstring environment_of(const Setting& setting) {
   return block + L'\0';
 }
 
-/// Returns a text with slashes in place of the backslashes in names of files. In JSON a backslash is written as two, and one
-/// stands before a quotation mark.
+/// Returns a text with slashes in place of the backslashes in names of files. In JSON, which begins with {, a name has two
+/// backslashes for one; a single backslash stands before a quotation mark and stays.
 std::string with_slashes(const std::string& text) {
   const std::string_view backslash = text.starts_with('{') ? R"(\\)" : R"(\)";
   std::string result;

@@ -15,7 +15,7 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// The most memory for plans that claim terabytes; it leaves room for sanitizers.
+/// The most memory that the program may use for plans that claim terabytes. The limit leaves room for sanitizers.
 constexpr std::int64_t most_memory = 1 << 30;
 
 /// A folder with two tiles in tiles/.

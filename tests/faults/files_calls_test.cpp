@@ -35,8 +35,8 @@ std::string shown(const CallFault& fault) {
          (fault.lasting ? ", and all later" : "");
 }
 
-/// Runs the action once for each system call of the fault's kind, which fails; then calls check(where, error). Returns the
-/// number of calls that failed.
+/// Runs the action again and again, with the fault at its first system call of the name `fault.call`, at its second, and so
+/// on. Calls check(where, error) after each of these runs. Returns the number of calls that failed.
 std::int64_t fail_each_call(CallFault fault, const std::function<void()>& action, const std::function<void()>& before,
                             const std::function<void(const std::string& where, const std::optional<Error>& error)>& check) {
   for (fault.n = 0;; ++fault.n) {
@@ -67,7 +67,7 @@ std::int64_t fail_each_call(CallFault fault, const std::function<void()>& action
 using Failures = std::map<std::string, std::int64_t>;
 
 void expect_all(const Failures& failures) {
-  // TIFF alone needs pwrite, since it is not written from the first byte to the last.
+  // Only the TIFF writer calls pwrite, since it does not write from the first byte to the last.
   for (const auto& [call, count] : failures)
     EXPECT_TRUE(count > 0 || (call.ends_with("pwrite") && !formats::has_tiff())) << call << " is never called";
 }

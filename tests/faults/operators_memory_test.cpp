@@ -253,7 +253,7 @@ TEST(RecentPlans, OfRepeatedCallsAreNotMadeAgain) {
   Row(8).call_in_c();  // makes the table of operators
   row.call();
   EXPECT_EQ(allocations_of([&] { row.call(); }), 0);
-  constexpr std::int64_t of_arguments = 1;  // the list of arguments
+  constexpr std::int64_t of_arguments = 1;  // one allocation, for the list of arguments
   EXPECT_EQ(allocations_of([&] { row.call_in_c(); }), of_arguments) << "C finds what C++ made";
   engine::forget_plans();
   EXPECT_GT(allocations_of([&] { row.call_in_c(); }), of_arguments);

@@ -56,7 +56,7 @@ struct Call {
   TensorView dst{};
 };
 
-/// Tests that facts belong to existing operators, and that all operators of a dialect have facts if one has.
+/// Tests that facts belong to existing operators, and that all operators of a dialect have facts if one of them has.
 TEST(Facts, OfADialectAreThoseOfAllItsOperators) {
   std::set<std::string_view> dialects = {"neutral"};
   for (const std::string_view op : facts::known()) {
