@@ -191,7 +191,8 @@ def times(runs: list[Run], rounds: int) -> list[float]:
 
 @dataclass(frozen=True)
 class Row:
-    """A model and its times in seconds, `before` without and `after` with patchfold; `copy` is that of a plain copy."""
+    """A model and its times in seconds: `before` without patchfold, `after` with patchfold, and the `copy` of as many
+    bytes."""
 
     runtime: str
     group: str

@@ -43,7 +43,8 @@ SHUFFLES = (
 
 @dataclass(frozen=True)
 class Call:
-    """A call on a picture or view of this shape. Shuffles have their block in `kernel`, copies have strides in elements."""
+    """A call on a picture or view of shape `shape`. Shuffles have their block in `kernel`, copies have strides in
+    elements."""
 
     group: str
     op: str

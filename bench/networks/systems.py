@@ -93,7 +93,7 @@ def _taps(call: Call, picture: Array, columns: Array) -> list[tuple[Array, Array
 
 
 def with_numpy(call: Call, x: Array, out: Array) -> Work:
-    """Returns NumPy's work: a copy of a view, or a copy or addition for each tap. Pictures of unfold are padded before."""
+    """Returns NumPy's work: a copy of a view, or a copy or addition for each tap. Pads unfold's picture here, untimed."""
     n, c, *image = call.shape
     if call.op in ("unfold", "fold"):
         padded = empty((n, c, *(extent + 2 * p for extent, p in zip(image, call.padding, strict=True))), call.dtype)

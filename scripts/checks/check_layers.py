@@ -144,7 +144,7 @@ def resolve(root, name, text):
 
 
 def check_include(root, name, text):
-    """Returns why the file `name` may not include `text`, or None; and the included file of the tree, or None."""
+    """Returns (why the file `name` may not include `text`, or None; the included file of the tree, or None)."""
     room_name = room_of(name)
     room = ROOMS[room_name]
     target = resolve(root, name, text)

@@ -67,7 +67,7 @@ def ours(problem: Problem) -> Array:
 
 
 def judge(problem: Problem, row: Row, right: Array, other: Array) -> tuple[bool, str | None]:
-    """Returns whether the system's result `other` equals `right`, and how it contradicts the verdict of the row, or None."""
+    """Returns (whether the system's result `other` equals `right`, how `other` contradicts the row's verdict or None)."""
     same = equal(problem, right, other)
     if same or row.verdict == "wrong":
         return same, None
@@ -98,7 +98,7 @@ class Cell:
         self.seen: set[bytes] = set()
 
     def theirs(self, problems: list[Problem], refused: Callable[[Problem], bool]) -> list[Answer | None]:
-        """Returns the system's answers; None for problems that could crash it. refused(): patchfold refuses a problem."""
+        """Returns the system's answers, with None for problems that could crash it. refused(p): patchfold refuses p."""
         safe = [not any(rule.covers(problem) for rule in self.crashes) for problem in problems]
         asked = [problem for problem, fine in zip(problems, safe, strict=True) if fine]
         many = getattr(self.system, "run_many", None)
