@@ -57,7 +57,7 @@ void write_range(std::byte* at, std::size_t bytes) {
   }
 }
 
-/// Returns the offset at which part `i` of `count` begins, at a whole cache line.
+/// Returns the offset, a whole number of cache lines, at which part `i` of `count` begins.
 std::size_t cut(std::size_t bytes, std::size_t i, std::size_t count) {
   return static_cast<std::size_t>(static_cast<unsigned __int128>(bytes / line) * i / count) * line;
 }

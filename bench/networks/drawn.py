@@ -124,7 +124,7 @@ def _windows(group: str, op: str, shape: list[int], call: dict[str, Any]) -> Cal
 def _as_is(group: str, call: dict[str, Any], rng: random.Random) -> Call:
     op, shape = call["op"], call["shape"]
     if op == "copy":
-        # Adds a batch axis of one picture, whose stride is the memory that a picture spans.
+        # Adds a batch axis of extent 1, whose stride is the number of elements that the picture spans in memory.
         span = max(extent * stride for extent, stride in zip(shape, call["strides"], strict=True))
         return Call(group, op, "", (1, *shape), call["model"], strides=(span, *call["strides"]))
     if op.startswith("pixel"):

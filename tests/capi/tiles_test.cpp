@@ -296,7 +296,7 @@ struct Boxes {
   }
 };
 
-/// The pieces of a box: for each tile that touches it, a tensor with the part of the tile's result inside the box.
+/// The pieces of a box: for each tile that touches the box, a tensor with the part of the tile's result inside the box.
 struct Pieces {
   std::vector<std::array<std::int64_t, 3>> shapes{};
   std::array<std::int64_t, 3> strides = {80, 20, 4};

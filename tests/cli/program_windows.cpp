@@ -79,7 +79,8 @@ std::wstring quoted(const std::wstring& word) {
   return text.append(backslashes, L'\\') + L'"';
 }
 
-/// Returns the environment of the program: the setting's variables, and those of this process that they do not replace.
+/// Returns the environment of the program: the setting's variables, TERM and NO_COLOR, and this process's variables. Of
+/// variables with one name, the first counts.
 std::wstring environment_of(const Setting& setting) {
   std::vector<std::wstring> variables;
   for (const std::string& variable : setting.environment) variables.push_back(wide(variable));

@@ -84,7 +84,7 @@ TEST(CallsThatFail, AreErrorsOfTheFileThatIsRead) {
         failures[call] += fail_each_call(
             {.call = call, .number = number}, reading.read, [] {},
             [&](const std::string& where, const std::optional<Error>& error) {
-              // A file that cannot be mapped is read instead.
+              // A reader that cannot map its file into memory reads the file instead.
               if (std::string_view(call) == "mmap") {
                 EXPECT_FALSE(error) << reading.name << ": " << where << ": " << error->what();
                 return;

@@ -11,8 +11,8 @@ namespace patchfold::faults {
 /// Returns the number of blocks that are allocated and not freed.
 std::int64_t live_blocks() noexcept;
 
-/// A fault of memory while the object lives. Counts the allocations of all threads from 0. Allocation n fails and, with `lasting`,
-/// all later allocations. If n is negative, no allocation fails.
+/// A fault of memory that lasts as long as the object. Counts the allocations of all threads from 0. Allocation n fails and,
+/// with `lasting`, all later allocations. If n is negative, no allocation fails.
 class FailingMemory {
  public:
   explicit FailingMemory(std::int64_t n = -1, bool lasting = false) noexcept;

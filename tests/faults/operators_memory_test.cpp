@@ -184,7 +184,7 @@ TEST(Run, AllocatesNothingForAnyOperatorStrategyAndStore) {
       std::vector<std::byte> elsewhere(task.result().size() + 128);
       for (Executor* executor : {&serial_executor(), static_cast<Executor*>(&pair)}) {
         std::vector<std::byte> scratch(plan.scratch_bytes(executor->threads()));
-        // Destinations that start at the beginning of a cache line, and within a line.
+        // Runs into destinations that start at the beginning of a cache line, and within a line.
         const auto line = -reinterpret_cast<std::uintptr_t>(elsewhere.data()) % 64;
         for (const std::size_t offset : {line, line + 4}) {
           std::byte* const dst = elsewhere.data() + offset;

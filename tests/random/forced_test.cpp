@@ -179,7 +179,8 @@ class Case {
     Arrangement placed = dst_;
     placed.origin += guard + shift_;
     if (auto wrong = difference(placed, text_.dtype, any_nan_, memory, expected_)) return wrong;
-    // The scratch memory has a line to spare for alignment. If it begins at a line, its last line must not change.
+    // The scratch memory has a cache line to spare for alignment. If the memory begins at a line, its last line must not
+    // change.
     if (size > 64 && reinterpret_cast<std::uintptr_t>(scratch.bytes().data()) % 64 == 0)
       for (const std::byte byte : scratch.bytes().last(64))
         if (byte != std::byte{0xff}) return "more scratch memory was written than asked for";

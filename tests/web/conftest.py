@@ -22,7 +22,7 @@ def link(state):
 
 
 class Driver:
-    """Drives the page like a visitor, and records errors."""
+    """A driver of the page, which acts like a visitor and records errors."""
 
     def __init__(self, page: Page):
         self.page = page
