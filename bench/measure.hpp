@@ -43,8 +43,8 @@ struct Traffic {
 Measurement measure_work(const std::function<void()>& work, const Traffic& traffic, int threads, Executor& executor,
                          const Settings& settings);
 
-/// Returns the measurement of a problem on the library's own threads, whose number it sets. Throws Error if the problem cannot be
-/// planned, or needs more memory than there is.
+/// Sets the number of the library's own threads, and returns the measurement of a problem on these threads. Throws Error if
+/// the problem cannot be planned, or needs more memory than there is.
 Measurement measure(const PlacedProblem& placed, int threads, const Settings& settings);
 
 }  // namespace patchfold::bench

@@ -65,7 +65,7 @@ def race(
     pause: float = PAUSE,
     of_rounds: Callable[[list[float]], float] = statistics.median,
 ) -> dict[str, float]:
-    """Runs the pieces of work in turn. Returns the seconds of each: of_rounds() of its rounds, by default the median."""
+    """Runs the pieces of work in turn. Returns the seconds of each piece: of_rounds() of its seconds in each round."""
     times = {}
     for name, run in works.items():
         warm_up(run)

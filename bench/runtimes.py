@@ -207,7 +207,7 @@ class Row:
 
     @property
     def copies(self) -> str:
-        """Returns the time in multiples of a copy, as text. It is empty for a network, which does more than copy."""
+        """Returns the time in multiples of a copy, as text. The text is empty for a network, which does more than copy."""
         return "" if self.group == NETWORK else f"{self.after / self.copy:.1f}"
 
 

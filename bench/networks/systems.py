@@ -193,7 +193,7 @@ def with_onnxruntime(call: Call, x: Array, out: Array, threads: int) -> Work | N
 
 def makers(call: Call, data: Data, threads: int, onednn: OneDNN | None) -> dict[str, Callable[[], Work | None]]:
     """Returns {system: function that makes its work}. NumPy comes first; its results are taken as right. The function
-    returns None if the system lacks the operator. If the system lacks the type, it or the work's first run raises.
+    returns None if the system lacks the operator. If the system lacks the type, the function or the work's first run raises.
     """
     x, out = data
     made: dict[str, Callable[[], Work | None]] = {

@@ -59,7 +59,7 @@ def _placed(x: Any, place: Any, part: Any, out: Any = None, **given: Any) -> Any
 
 
 def weight_call(choices: Choices) -> Call:
-    """Returns a merge of tiles cut from one array: they agree where they overlap, so weights do not change the result."""
+    """Returns a merge of tiles cut from one array. Overlapping tiles agree, so weights do not change the result."""
     x, given = _spec(choices)
     merging: dict[str, Any] = {"reduce": choices.pick(["mean", "max", "min"])}
     if x.dtype.kind in "iu" and x.dtype.itemsize == 8 or merging["reduce"] != "mean":

@@ -265,7 +265,7 @@ def reduced(graph):
 
 def picture(root):
     """Returns the rooms as two Mermaid flowcharts: of C++, and of the Python package. An arrow leads from a room to a room
-    that it includes or imports. It is left out if other arrows lead there too.
+    that it includes or imports. An arrow is left out if other arrows lead there too.
     """
     def exists(room):
         return (root / room).is_file() or any(path.name.endswith((*CODE, ".py")) for path in (root / room).rglob("*"))

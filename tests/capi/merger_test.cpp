@@ -12,7 +12,7 @@
 namespace patchfold::test {
 namespace {
 
-/// A merge of three tiles of 4 with a stride of 2, on an axis of 8. It is right until a test changes it.
+/// A merge of three tiles of 4 with a stride of 2, on an axis of 8. The merge is right until a test changes it.
 struct Merge {
   TilingPointer tiling = make_tiling({.shape = {8}, .tile = {4}, .stride = 2});
   pf_merge_spec spec = pf_merge_spec_of(PF_DTYPE_FLOAT32, nullptr, 0);

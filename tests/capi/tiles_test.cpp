@@ -15,7 +15,7 @@ namespace {
 
 const std::int64_t numbers[40] = {8, 8, 8};
 
-/// A tiling of an array of 2 x 16 x 16 in tiles of 8 x 8 with a stride of 4. It is right until a test changes it.
+/// A tiling of an array of 2 x 16 x 16 in tiles of 8 x 8 with a stride of 4. The spec is right until a test changes it.
 struct Tiles {
   const std::int64_t shape[3] = {2, 16, 16}, tile[2] = {8, 8}, stride[1] = {4};
   pf_tiling_spec spec = pf_tiling_spec_of(shape, 3, tile, 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests readers and writers of files with failing, interrupted and partial system calls.
-// Tests readers and writers of files with failing allocations, in patchfold and in the libraries that it calls.
+// Tests readers and writers of files with failing allocations, in patchfold and in the libraries that patchfold calls.
 #include <gtest/gtest.h>
 
 #include <cerrno>

@@ -33,10 +33,10 @@ struct Expectation {
   std::int64_t most_failures = 150;  ///< the number of failing allocations, evenly spread, at PATCHFOLD_CASES=1
 };
 
-/// Runs `action` twice for each of its allocations, of which it takes at most `most_failures`: once this allocation fails,
-/// and once all later ones fail too. Every run must throw std::bad_alloc or Error(out_of_memory), or give the right result,
-/// which `action` itself checks. No run may lose memory, and after each run `action` must succeed without faults. Returns
-/// the number of allocations of the action.
+/// Runs `action` twice for each of its allocations, or for `most_failures` of them: once this allocation fails, and once all
+/// later ones fail too. Every run must throw std::bad_alloc or Error(out_of_memory), or give the right result, which
+/// `action` itself checks. No run may lose memory, and after each run `action` must succeed without faults. Returns the
+/// number of allocations of the action.
 std::int64_t fail_each_allocation(const std::string& name, const std::function<void()>& action,
                                   const Expectation& expectation = {});
 

@@ -42,8 +42,8 @@ struct TiffEntry {
   std::uint32_t value = 0;
 };
 
-/// Returns a little-endian file with one directory behind the header, and then `data`, which begins at byte `8 + 2 + 12 * entries +
-/// 4`.
+/// Returns a little-endian TIFF file with one directory behind the header, and then `data`, which begins at byte 14 + 12 *
+/// entries.size().
 std::string tiff_file(const std::vector<TiffEntry>& entries, const std::string& data, std::uint32_t next = 0);
 /// Returns the entries of an uncompressed 8-bit grey picture, whose only strip follows the entries.
 std::vector<TiffEntry> grey_entries(std::uint32_t width, std::uint32_t height);

@@ -102,7 +102,8 @@ class Cell:
         safe = [not any(rule.covers(problem) for rule in self.crashes) for problem in problems]
         asked = [problem for problem, fine in zip(problems, safe, strict=True) if fine]
         many = getattr(self.system, "run_many", None)
-        # Runs problems alone that the system probably refuses: after a refusal in a group it would run each problem again.
+        # Runs problems alone that the system probably refuses: after a refusal in a group, it runs each problem of the group
+        # again.
         doubtful = [p for p in asked if refused(p) or any(rule.by == "system" and rule.covers(p) for rule in self.rules)]
         sound = [p for p in asked if p not in doubtful]
         found: dict[int, Answer] = {}
