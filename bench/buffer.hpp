@@ -11,8 +11,9 @@
 
 namespace patchfold::bench {
 
-/// Memory on whole pages. The constructor writes to every page, so that the system provides none of them while the clock runs. The
-/// destructor returns the memory to the system, so buffers that follow one another need no more memory than the largest of them.
+/// Memory on whole pages. The constructor writes to every page, so that the system need not provide pages while the clock
+/// runs. The destructor returns the memory to the system, so buffers that follow one another need no more memory than the
+/// largest buffer.
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes) : used_((bytes / page + 1) * page) {

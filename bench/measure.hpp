@@ -16,9 +16,9 @@ struct Measurement {
   int threads = 1;
   double seconds = 0;  ///< median time of the operator
   double bytes = 0;    ///< read and written, with the gaps that a layout skips
-  double of_roof = 0;  ///< time / that of the fastest way of streaming as many bytes
+  double of_roof = 0;  ///< time / time of the fastest way of streaming as many bytes
   double of_mix = 0;   ///< time / mix, the time of the fastest loop that reads and writes as many bytes as the problem
-  double of_copy = 0;  ///< time / that of a non-temporal copy of half of `bytes`
+  double of_copy = 0;  ///< time / time of a non-temporal copy of half of `bytes`
   std::string roof{};  ///< name of the fastest way of streaming
   std::string strategy{};
 
@@ -43,8 +43,8 @@ struct Traffic {
 Measurement measure_work(const std::function<void()>& work, const Traffic& traffic, int threads, Executor& executor,
                          const Settings& settings);
 
-/// Returns the measurement of a problem on the library's own threads, whose number it sets. Throws Error if the problem cannot be
-/// planned, or needs more memory than there is.
+/// Sets the number of the library's own threads, and returns the measurement of a problem on these threads. Throws Error if
+/// the problem cannot be planned, or needs more memory than there is.
 Measurement measure(const PlacedProblem& placed, int threads, const Settings& settings);
 
 }  // namespace patchfold::bench

@@ -59,8 +59,8 @@ struct PlacedProblem {
   MemoryLayout dst = MemoryLayout::plain;
 };
 
-/// Returns the problem that a text means. Throws Error(usage) if it means none, as parse_problem() does, or names an unknown
-/// layout.
+/// Returns the problem that a text describes. Throws Error(usage), as parse_problem() does, if the text describes none, or
+/// names an unknown layout.
 PlacedProblem parse_placed(std::string_view text);
 std::string to_string(const PlacedProblem& placed);
 

@@ -10,7 +10,8 @@ namespace {
 /// The least and the most bytes of the elements of both tensors together.
 constexpr std::int64_t least_bytes = std::int64_t{1} << 17, most_bytes = std::int64_t{1} << 26;
 
-/// Random numbers by splitmix64, the same everywhere: distributions of the standard library differ between its versions.
+/// Random numbers by splitmix64, the same everywhere, while distributions of the standard library differ between its
+/// versions.
 class Generator {
  public:
   explicit Generator(std::uint64_t seed) : state_(seed) {}
@@ -83,7 +84,7 @@ Pair extents(Generator& random, double area) {
   return {h, std::max<std::int64_t>(1, static_cast<std::int64_t>(area / static_cast<double>(h)))};
 }
 
-/// What the problems of all operators have.
+/// What the problems of all operators have: layouts, a batch, channels, a kernel, and a size in bytes.
 struct Draft {
   PlacedProblem placed{};
   std::int64_t batch = 1;

@@ -20,8 +20,8 @@ using V = hn::Vec<D>;
 
 constexpr std::size_t line = 64;
 
-/// Adds up the whole cache lines of a range and returns the sum, so that the compiler keeps all loads. Four sums at once: an
-/// addition need not wait for the one before it.
+/// Adds up the whole cache lines of a range and returns the sum, so that the compiler keeps all loads. The loop keeps four
+/// sums, so that an addition need not wait for the one before it.
 template <bool prefetched>
 V read_range(const std::byte* at, std::size_t bytes, std::size_t ahead, V sum) {
   const D d;
@@ -57,7 +57,7 @@ void write_range(std::byte* at, std::size_t bytes) {
   }
 }
 
-/// Returns the offset at which part `i` of `count` begins, at a whole cache line.
+/// Returns the offset, a whole number of cache lines, at which part `i` of `count` begins.
 std::size_t cut(std::size_t bytes, std::size_t i, std::size_t count) {
   return static_cast<std::size_t>(static_cast<unsigned __int128>(bytes / line) * i / count) * line;
 }

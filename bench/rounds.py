@@ -20,7 +20,7 @@ WARM_UPS, FEW_PAGES = 20, 64
 PAUSE = 0.005  # seconds before a piece of work, in which the threads of the piece before go to sleep
 ENVIRONMENT = {
     # Lets systems that allocate each result reuse the memory of the last one, without new pages from the kernel. malloc
-    # keeps no small blocks there, which would move each result to a new place.
+    # keeps no cache of small freed blocks, since these would move each result to a new place.
     "GLIBC_TUNABLES": f"glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold={1 << 40}:glibc.malloc.tcache_count=0",
     # NumPy requests no large pages, so that all systems get pages of the size that `patchfold bench` uses.
     "NUMPY_MADVISE_HUGEPAGE": "0",
@@ -65,7 +65,7 @@ def race(
     pause: float = PAUSE,
     of_rounds: Callable[[list[float]], float] = statistics.median,
 ) -> dict[str, float]:
-    """Runs the pieces of work in turn. Returns the seconds of each: of_rounds() of its rounds, by default the median."""
+    """Runs the pieces of work in turn. Returns the seconds of each piece: of_rounds() of its seconds in each round."""
     times = {}
     for name, run in works.items():
         warm_up(run)
@@ -90,7 +90,7 @@ def held(key: str) -> int:
 
 
 def peak_of(run: Callable[[], Any]) -> int:
-    """Returns how many bytes this process grows, at its peak, by one run."""
+    """Returns by how many bytes one run raises the peak of this process's memory."""
     Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before = held("VmRSS")
     run()

@@ -191,7 +191,8 @@ def times(runs: list[Run], rounds: int) -> list[float]:
 
 @dataclass(frozen=True)
 class Row:
-    """A model and its times in seconds, `before` without and `after` with patchfold; `copy` is that of a plain copy."""
+    """A model and its times in seconds: `before` without patchfold, `after` with patchfold, and the `copy` of as many
+    bytes."""
 
     runtime: str
     group: str
@@ -206,7 +207,7 @@ class Row:
 
     @property
     def copies(self) -> str:
-        """Returns the time in multiples of a copy, as text. It is empty for a network, which does more than copy."""
+        """Returns the time in multiples of a copy, as text. The text is empty for a network, which does more than copy."""
         return "" if self.group == NETWORK else f"{self.after / self.copy:.1f}"
 
 

@@ -66,7 +66,7 @@ def net_of_block(block):
 
 
 def peak():
-    """Returns the largest memory of this process in MB; getrusage would count the process that started it too."""
+    """Returns the largest memory of this process in MB; getrusage would count the process that started this one too."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 

@@ -19,11 +19,11 @@ struct Stitching {
   MergeSpec merge{};
 };
 
-/// Returns the merge that a text describes; nothing if it does not begin with "merge". Throws Error(usage).
+/// Returns the merge that a text describes; nothing if the text does not begin with "merge". Throws Error(usage).
 std::optional<Stitching> parse_stitching(std::string_view text);
 
-/// Returns the measurement of a merge, in which each tile has its own memory. Each byte of a tile counts as read once, each byte of
-/// the output as written once. Runs on the library's own threads, whose number it sets.
+/// Returns the measurement of a merge, in which each tile has its own memory. Each byte of a tile counts as read once, each
+/// byte of the output as written once. Sets the number of the library's own threads, and runs on these threads.
 Measurement measure(const Stitching& stitching, int threads, const Settings& settings);
 
 }  // namespace patchfold::bench

@@ -120,7 +120,7 @@ def hand_pages_back() -> None:
 
 
 def memory(case: str, size: int, window: int, ours: bool) -> int:
-    """Returns how many bytes this process grows, at its peak, by one run."""
+    """Returns by how many bytes one run raises the peak of this process's memory."""
     hand_pages_back()
     classes = system(case, ours)
     torch.set_grad_enabled(False)

@@ -148,7 +148,7 @@ void count_up(void* context) {
   ++*static_cast<std::int64_t*>(context);
 }
 
-/// Merges in C and in C++, and compares.
+/// Merges the same tiles in C and in C++, and compares the results.
 void merge_both(Random& random, const pf_tiling* tiling, const Tiling& same, testing::ElementType type) {
   MergeSpec spec = draw_merge(random, same, type.dtype, type.size);
   if (spec.window.sigma_scale == 0) spec.window.sigma_scale = WeightWindow().sigma_scale;  // 0 is C's word for the default

@@ -12,7 +12,7 @@ namespace {
 
 using testing::Random;
 
-/// Plans for views in layouts that no operator makes; such a plan never runs.
+/// Makes plans for views in layouts that no operator makes, and runs none of these plans.
 void plan_any(Random& random, const BoundOperator& op, const ProblemText& text, const Dims& shape) {
   const auto view_of = [&](const Dims& extents) {
     return TensorView{nullptr, extents, contiguous_strides(extents, text.element_size), text.dtype, text.element_size};

@@ -87,7 +87,7 @@ void change(Random& random, ProblemText& text) {
   }
 }
 
-/// Returns the product of the extents, where an empty axis counts as one: loops over the other axes may run all the same.
+/// Returns the product of the extents, where an empty axis counts as one, since loops over the other axes may run even then.
 double steps(const Dims& shape) {
   double product = 1;
   for (const auto extent : shape) product *= static_cast<double>(std::max<std::int64_t>(extent, 1));

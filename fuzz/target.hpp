@@ -39,8 +39,8 @@ std::optional<ErrorCode> refusal(F f) {
   }
 }
 
-/// Returns the folder for the target's files, in memory if the system has such a file system. The first call makes it, empty; the
-/// end of the program removes it with its content.
+/// Returns the folder for the target's files, in memory if the system has such a file system. The first call makes the
+/// folder, which is empty then; the end of the program removes the folder with its content.
 const std::filesystem::path& folder();
 /// Removes all files and folders in folder().
 void clear_folder();

@@ -74,8 +74,8 @@ bool covers_everything(const Tiling& tiling) {
   return true;
 }
 
-/// Checks that a refused merge has a reason. `invalid` is the code with which check_merge refuses it, `refused` that of Merger's
-/// constructor.
+/// Checks that a refused merge has a reason. `invalid` is the code with which check_merge refuses the merge, `refused` the
+/// code with which Merger's constructor does.
 void check_refusal(const Tiling& tiling, const MergeSpec& merge, std::optional<ErrorCode> invalid,
                    std::optional<ErrorCode> refused) {
   if (refused && !invalid) {

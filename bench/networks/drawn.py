@@ -43,7 +43,8 @@ SHUFFLES = (
 
 @dataclass(frozen=True)
 class Call:
-    """A call on a picture or view of this shape. Shuffles have their block in `kernel`, copies have strides in elements."""
+    """A call on a picture or view of shape `shape`. Shuffles have their block in `kernel`, copies have strides in
+    elements."""
 
     group: str
     op: str
@@ -123,7 +124,7 @@ def _windows(group: str, op: str, shape: list[int], call: dict[str, Any]) -> Cal
 def _as_is(group: str, call: dict[str, Any], rng: random.Random) -> Call:
     op, shape = call["op"], call["shape"]
     if op == "copy":
-        # Adds a batch axis of one picture, whose stride is the memory that a picture spans.
+        # Adds a batch axis of extent 1, whose stride is the number of elements that the picture spans in memory.
         span = max(extent * stride for extent, stride in zip(shape, call["strides"], strict=True))
         return Call(group, op, "", (1, *shape), call["model"], strides=(span, *call["strides"]))
     if op.startswith("pixel"):

@@ -29,7 +29,7 @@ Data = dict[str, Any]
 
 
 def copies_of(library: ctypes.CDLL, size: int, threads: int) -> dict[str, Callable[[], Any]]:
-    """Returns functions that copy size / 2 bytes: by each kind of stores, on all threads and on one (best for few bytes)."""
+    """Returns functions that copy size / 2 bytes: by each kind of stores, on all threads or one (best for few bytes)."""
     from systems import empty
 
     half = ctypes.c_size_t(max(64, size // 2 // 64 * 64))

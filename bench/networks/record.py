@@ -82,7 +82,7 @@ def quick(function: Any, args: Any) -> Any:
 
 
 class Recorder(TorchDispatchMode):
-    """Collects the calls that a model makes while this mode is on."""
+    """A mode that collects the calls of a model while the mode is on."""
 
     def __init__(self) -> None:
         super().__init__()

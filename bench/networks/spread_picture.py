@@ -59,7 +59,7 @@ class Axis:
         self._low, self._high = math.log10(low), math.log10(high)
         self._width = width
         ticks = [step for step in steps if low <= step <= high]
-        # Keeps powers of ten only, if the numbers of the axis would lie closer than 34 pixels.
+        # Keeps powers of ten only, if the numbers of the axis would otherwise be less than 34 pixels apart.
         self.ticks = ticks if len(ticks) * 34 <= width else [tick for tick in ticks if f"{tick:e}"[0] == "1"]
 
     def at(self, value: float) -> float:

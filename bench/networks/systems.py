@@ -93,7 +93,7 @@ def _taps(call: Call, picture: Array, columns: Array) -> list[tuple[Array, Array
 
 
 def with_numpy(call: Call, x: Array, out: Array) -> Work:
-    """Returns NumPy's work: a copy of a view, or a copy or addition for each tap. Pictures of unfold are padded before."""
+    """Returns NumPy's work: a copy of a view, or a copy or addition for each tap. Pads unfold's picture here, untimed."""
     n, c, *image = call.shape
     if call.op in ("unfold", "fold"):
         padded = empty((n, c, *(extent + 2 * p for extent, p in zip(image, call.padding, strict=True))), call.dtype)
@@ -193,7 +193,7 @@ def with_onnxruntime(call: Call, x: Array, out: Array, threads: int) -> Work | N
 
 def makers(call: Call, data: Data, threads: int, onednn: OneDNN | None) -> dict[str, Callable[[], Work | None]]:
     """Returns {system: function that makes its work}. NumPy comes first; its results are taken as right. The function
-    returns None if the system lacks the operator. If the system lacks the type, it or the work's first run raises.
+    returns None if the system lacks the operator. If the system lacks the type, the function or the work's first run raises.
     """
     x, out = data
     made: dict[str, Callable[[], Work | None]] = {

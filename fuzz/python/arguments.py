@@ -13,7 +13,7 @@ reference to its arguments, write no output before an error, and not take long.
   (nothing)   fuzzes with atheris, which must be installed: fuzz/python/requirements.txt
   --replay    runs the files of a folder, without atheris
   --random    runs that many random inputs, without atheris
-  --stats     prints at the end how the calls of each function ended (atheris ends the process before it could)
+  --stats     prints at the end how the calls of each function ended (not under atheris, which ends the process first)
 """
 
 import random

@@ -36,7 +36,7 @@ def _give(value: Any) -> Callable[..., Any]:
 
 
 def _change(value: Any) -> Callable[..., Any]:
-    """Returns a method that empties the containers and arrays of the call, and then returns the value `sound`."""
+    """Returns a method that empties the containers and arrays of the call, and then returns `value`."""
 
     def method(self: Any, *args: Any, **more: Any) -> Any:
         CHANGES.append(self)

@@ -34,7 +34,7 @@ SPECS = {spec.name.partition("-")[0]: spec for spec in calls.HERE}
 
 
 def formed(choices: Choices, array: Any) -> Any:
-    """Returns the elements in another layout, or None if that layout cannot hold them."""
+    """Returns the array's elements in a random layout, or the array itself if that layout cannot hold them."""
     form = choices.pick(values.LAYOUTS)
     try:
         other = form(array)
@@ -167,8 +167,8 @@ def _viewed(x: Any, **arguments: Any) -> Any:
 
 
 def _joined(view: Any, shape: tuple[Any, ...]) -> Any:
-    """Returns the view in the shape of unfold's result; the view itself if it does not fit, as after a change of the
-    call."""
+    """Returns the view in the shape of unfold's result, or the view itself if its elements do not fit this shape, as after a
+    change of the call."""
     try:
         return np.asarray(view).reshape(shape)
     except ValueError:

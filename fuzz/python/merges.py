@@ -59,7 +59,7 @@ def _placed(x: Any, place: Any, part: Any, out: Any = None, **given: Any) -> Any
 
 
 def weight_call(choices: Choices) -> Call:
-    """Returns a merge of tiles cut from one array: they agree where they overlap, so weights do not change the result."""
+    """Returns a merge of tiles cut from one array. Overlapping tiles agree, so weights do not change the result."""
     x, given = _spec(choices)
     merging: dict[str, Any] = {"reduce": choices.pick(["mean", "max", "min"])}
     if x.dtype.kind in "iu" and x.dtype.itemsize == 8 or merging["reduce"] != "mean":
@@ -123,7 +123,8 @@ class Shelf:
 
 
 def store_call(choices: Choices) -> Call:
-    """Returns a call of apply_tiled from an array or a store, into an array, a store, or a function."""
+    """Returns a call of apply_tiled that reads an array or a store, and writes an array, a store, a function or a new
+    array."""
     x, given = _spec(choices)
     arguments = {"fn": lambda part: part, "x": Shelf(x) if choices.chance(2) else x, **given, "progress": False}
     arguments |= {"reduce": "center", "into": choices.pick(["array", "store", "function", "new"])}
@@ -176,7 +177,7 @@ def applied(x: Any, **given: Any) -> Any:
 
 
 def opened(given: dict[str, Any]) -> tuple[Any, Any]:
-    """Returns a tiling and its merger, for arguments of both; None in place of a merger that would need very much."""
+    """Returns a tiling and its merger, for arguments of both, with None in place of a merger of many tiles or elements."""
     t = patchfold.Tiling(**{name: value for name, value in given.items() if name not in MERGER})
     if len(t) > 1000 or int(np.prod(np.array(t.output_shape, float))) > 10**6:
         return t, None

@@ -144,7 +144,7 @@ def resolve(root, name, text):
 
 
 def check_include(root, name, text):
-    """Returns why the file `name` may not include `text`, or None; and the included file of the tree, or None."""
+    """Returns (why the file `name` may not include `text`, or None; the included file of the tree, or None)."""
     room_name = room_of(name)
     room = ROOMS[room_name]
     target = resolve(root, name, text)
@@ -265,7 +265,7 @@ def reduced(graph):
 
 def picture(root):
     """Returns the rooms as two Mermaid flowcharts: of C++, and of the Python package. An arrow leads from a room to a room
-    that it includes or imports. It is left out if other arrows lead there too.
+    that it includes or imports. An arrow is left out if other arrows lead there too.
     """
     def exists(room):
         return (root / room).is_file() or any(path.name.endswith((*CODE, ".py")) for path in (root / room).rglob("*"))

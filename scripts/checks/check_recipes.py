@@ -5,8 +5,8 @@
 usage: scripts/checks/check_recipes.py [--root FOLDER]
 
   table         packaging/dependencies.json names those libraries of scripts/dependencies.json that CMake looks for
-  dependencies  each recipe names all these libraries by its system's names, and no others. Debian's recipe names them as
-                scripts/packages.txt does. A recipe of the Python package names what pyproject.toml requires
+  dependencies  each recipe names all these libraries by its system's names, and no others. Debian's recipe names these
+                libraries as scripts/packages.txt does. A recipe of the Python package names what pyproject.toml requires
   facts         version, licence, home, one-line description and the place of the source archive
   options       a recipe sets only options that CMakeLists.txt has, and builds no tests and no examples
   checksums     no recipe of the tree has a checksum: scripts/release fills them in

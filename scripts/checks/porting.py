@@ -85,7 +85,7 @@ def render(operators, targets, elsewhere):
 
 
 def module_of(root, name):
-    """Returns a module of the package, imported from its file alone. It must import no other module of the package."""
+    """Returns a module of the package, imported from its file alone. The file must import no other module of the package."""
     spec = importlib.util.spec_from_file_location(Path(name).stem, root / "python/patchfold" / name)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module

@@ -47,7 +47,8 @@ Tensor<T> list(std::vector<T> values) {
   return {{static_cast<std::int64_t>(values.size())}, values};
 }
 
-/// Returns the status of a call and its message: "status: message", or "ok" without a message.
+/// Returns "status: message" for a call that failed. Returns "ok" for PF_OK, followed by the last message, which must be
+/// empty then.
 inline std::string outcome(pf_status status) {
   const char* name = pf_status_name(status);
   const std::string text = name ? name : std::to_string(status);

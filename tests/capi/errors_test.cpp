@@ -197,7 +197,7 @@ TEST(Errors, OfOtherFunctions) {
 TEST(Errors, LaterAttributesAreReadByTheirSizeIfWhatIsUnknownIsZero) {
   struct Later {
     pf_attribute known;
-    std::int64_t unknown[200];  // large enough to overwrite other variables if all of the struct were copied
+    std::int64_t unknown[200];  // so large that a copy of the whole struct would overwrite other variables
   };
   Later later[2] = {{pf_integer("block", 2), {}}, {pf_text("mode", "depth_first"), {}}};
   later[0].known.size = later[1].known.size = sizeof(Later);

@@ -48,7 +48,7 @@ const Case openvino_batch_to_space = {
 const Case tensorflow_space_to_batch = {"tensorflow.SpaceToBatchND", {1, 3, 2}, {{{1}, {2}}, {{1, 2}, {1, 0}}}, {2, 2, 2}};
 const Case tensorflow_batch_to_space = {"tensorflow.BatchToSpaceND", {2, 2, 2}, {{{1}, {2}}, {{1, 2}, {1, 0}}}, {1, 3, 2}};
 
-/// Sets `shape` to the shape of the output, for shape inputs of the given types. Returns the status.
+/// Sets `shape` to the shape of the output, where input i of the case has element type dtypes[i]. Returns the status.
 pf_status shape_of(const Case& c, std::vector<pf_dtype> dtypes, Shape& shape) {
   std::vector<Index> lists;
   for (std::size_t i = 0; i < c.inputs.size(); ++i) lists.emplace_back(dtypes[i], c.inputs[i].first, c.inputs[i].second);

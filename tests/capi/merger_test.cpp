@@ -12,7 +12,7 @@
 namespace patchfold::test {
 namespace {
 
-/// A merge of three tiles of 4 with a stride of 2, on an axis of 8. It is right until a test changes it.
+/// A merge of three tiles of 4 with a stride of 2, on an axis of 8. The merge is right until a test changes it.
 struct Merge {
   TilingPointer tiling = make_tiling({.shape = {8}, .tile = {4}, .stride = 2});
   pf_merge_spec spec = pf_merge_spec_of(PF_DTYPE_FLOAT32, nullptr, 0);
@@ -287,7 +287,7 @@ TEST(CMerger, ReleasesATileOnceAndARefusedOneNever) {
   EXPECT_EQ(pf_merger_add(merger.get(), 0, &m.output, nullptr), PF_ERROR_SHAPE);
 }
 
-/// A sink that takes rows, and fails on request.
+/// A sink that keeps the rows before `fail_at`. For later rows it returns an error, or throws if `throws` is set.
 struct SinkRows {
   std::int64_t next = 0;
   std::int64_t fail_at = 1 << 30;
@@ -304,7 +304,7 @@ struct SinkRows {
     EXPECT_EQ(band->shape[0], end - begin);
     const auto* from = static_cast<const float*>(band->data);
     rows.values.insert(rows.values.end(), from, from + (end - begin));
-    EXPECT_EQ(pf_operator_info(-1, nullptr), PF_ERROR_VALUE);  // this message must not replace the message of the running call
+    EXPECT_EQ(pf_operator_info(-1, nullptr), PF_ERROR_VALUE);  // its message must not replace the merger's
     return 0;
   }
 };

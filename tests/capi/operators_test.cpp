@@ -197,7 +197,8 @@ TEST(EveryOperator, TakesElementsOfEveryTypeThatItCanMove) {
   }
 }
 
-/// Calls pf_output_shape() and, if it succeeds, pf_plan_create(). Every status must have a name and a message.
+/// Calls pf_output_shape() and, if it succeeds, pf_plan_create(). Every status must have a name, and every error a message
+/// that names the operator.
 void survive(Problem& problem) {
   const char* name = problem.spec.name.data();
   const auto understood = [&](pf_status status) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the tables of operators and words that generators of bindings read. Tests that names belong to the right numbers of
-// the interface; abi.txt lists the numbers and the layouts of structs.
+// Tests the tables of operators and words that generators of bindings read. Tests that every number of the interface has the
+// right name; abi.txt lists the numbers and the layouts of structs.
 #include "patchfold/table.hpp"
 
 #include <algorithm>

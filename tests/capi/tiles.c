@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cuts a signal into overlapping tiles and merges them again: into an array, with borrowed tiles, and into a sink. Prints an
- * explanation. */
+/* Cuts a signal into overlapping tiles. Merges these tiles into an array, and then into a sink; the merger borrows the tiles
+ * and releases each once. */
 #include <stdio.h>
 #include <string.h>
 

@@ -18,8 +18,8 @@ Dims draw_dims(Random& random, int length, std::int64_t lowest, std::int64_t hig
   return dims;
 }
 
-/// Returns one number for all axes, or a list. With one axis it returns a number, since C cannot tell it from a list of one
-/// entry.
+/// Returns one number for all axes, or a list. For one axis, always returns a number, since C cannot tell a number from a
+/// list of one entry.
 Axes draw_axes(Random& random, int tiled, std::int64_t lowest, std::int64_t highest) {
   if (tiled == 1 || random.chance(50)) return random.between(lowest, highest);
   return draw_dims(random, tiled, lowest, highest);
@@ -66,7 +66,7 @@ MergeSpec draw_merge(Random& random, const Tiling& tiling) {
   return spec;
 }
 
-/// Fills a tensor with small numbers, so that sums are exact and no NaN has a payload.
+/// Fills a tensor with integers from 0 to 50, whose sums are exact. Tensors of other types than C++'s numbers stay zero.
 void fill_with_numbers(Random& random, Bytes& tensor) {
   visit(tensor.dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (std::is_arithmetic_v<T>) {
@@ -180,7 +180,7 @@ struct KeptRows final : RowSink {
   std::int64_t next = 0;
 };
 
-/// Runs a random merge in C and in C++, and expects equal results. Returns whether it succeeded.
+/// Runs a random merge in C and in C++, and expects equal results. Returns whether the merge succeeded.
 bool compare_merges(Random& random, const pf_tiling* c, const Tiling& cpp) {
   const MergeSpec spec = draw_merge(random, cpp);
   const MergeSpecInC given(spec);

@@ -15,7 +15,7 @@ namespace {
 
 const std::int64_t numbers[40] = {8, 8, 8};
 
-/// A tiling of an array of 2 x 16 x 16 in tiles of 8 x 8 with a stride of 4. It is right until a test changes it.
+/// A tiling of an array of 2 x 16 x 16 in tiles of 8 x 8 with a stride of 4. The spec is right until a test changes it.
 struct Tiles {
   const std::int64_t shape[3] = {2, 16, 16}, tile[2] = {8, 8}, stride[1] = {4};
   pf_tiling_spec spec = pf_tiling_spec_of(shape, 3, tile, 2);
@@ -296,7 +296,7 @@ struct Boxes {
   }
 };
 
-/// The pieces of a box: for each tile that touches it, a tensor with the part of the tile's result inside the box.
+/// The pieces of a box: for each tile that touches the box, a tensor with the part of the tile's result inside the box.
 struct Pieces {
   std::vector<std::array<std::int64_t, 3>> shapes{};
   std::array<std::int64_t, 3> strides = {80, 20, 4};
@@ -432,7 +432,7 @@ TEST(CBoxes, SinksGetWholeMultiplesOfRowsIfTheSpecSaysSo) {
   const auto whole = static_cast<std::uint32_t>(sizeof(pf_merge_spec));
   const std::vector<std::int64_t> as_finished = ends_of(whole, 0);
   EXPECT_EQ(as_finished, ends_of(whole, 1));
-  EXPECT_EQ(as_finished, ends_of(104, 5));  // the struct's size before sink_rows existed
+  EXPECT_EQ(as_finished, ends_of(104, 5));  // 104: the struct's size without the field sink_rows
   EXPECT_EQ(ends_of(whole, 4), (std::vector<std::int64_t>{4, 8, 9}));
   boxes.spec.sink_rows = -1;
   EXPECT_EQ(outcome(pf_merge_check(boxes.tiling.get(), &boxes.spec)),

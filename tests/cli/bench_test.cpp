@@ -33,7 +33,7 @@ TEST(Bench, PrintsARowForEachProblemAndNumberOfThreads) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
   // The problem is the last column of a row, behind two blanks. A problem faster than its roof is named once more, behind
-  // one.
+  // one blank.
   EXPECT_EQ(count(outcome.out, "  unfold f32 1x3x16x16 kernel_size=2,2\n"), 2u) << outcome.out;
   EXPECT_EQ(count(outcome.out, "  fold u8 1x12x225 output_size=16,16 kernel_size=2,2\n"), 2u) << outcome.out;
   EXPECT_NE(outcome.out.find("/roof"), std::string::npos);
@@ -50,7 +50,7 @@ TEST(Bench, PrintsJson) {
   EXPECT_TRUE(std::regex_match(outcome.out, row)) << outcome.out;
 }
 
-/// Returns the strategy that bench with these options and --json prints; without one, standard error.
+/// Returns the strategy that bench prints with these options and --json, or standard error if bench prints none.
 std::string strategy_of(const Folder& folder, std::vector<std::string> options) {
   options.insert(options.begin(), {"bench", "unfold f32 2x3x16x16 k3x3 p1x1", "--rounds", "1", "--json"});
   const Outcome outcome = folder.run(options);

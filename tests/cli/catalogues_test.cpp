@@ -210,7 +210,8 @@ TEST(Errors, HaveTheNamesThatTheHeadersDeclare) {
   EXPECT_EQ(count, error_catalogue().size());
 }
 
-/// Raises every code that words and small files can raise, and compares the exit codes with the page of errors.
+/// Raises every error code that a command line and small files can raise, and compares the exit codes with the page of
+/// errors.
 TEST(Errors, EndMessagesWithTheirCode) {
   const Folder folder;
   folder.write("image.npy", npy_bytes(counting({1, 2, 4, 6})));

@@ -143,8 +143,8 @@ const Typed typed[] = {
     {"patchfold bench --with\t", "bench --without"},
 };
 
-/// Writes the files whose names are completed, and the completion script to `file`. Adds the program's folder to PATH, since
-/// completions call the program by its name.
+/// Writes the files whose names the typed lines complete, and writes the completion script to `file`. Adds the program's
+/// folder to PATH, since completions call the program by its name.
 void prepare(const Folder& folder, const std::string& shell, const std::string& file) {
   const std::string programs = std::filesystem::path(PATCHFOLD_PROGRAM).parent_path().string();
   ASSERT_EQ(::setenv("PATH", (programs + ":" + std::getenv("PATH")).c_str(), 1), 0);

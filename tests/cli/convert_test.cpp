@@ -14,7 +14,7 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// Converts `in` to `type`, by an operator that moves nothing, so that only the conversion changes the data.
+/// Returns `in` converted to `type`. The operator moves nothing, so only the conversion changes the data.
 Npy as(const Npy& in, const std::string& type, const std::string& options = "") {
   const Folder folder;
   folder.write("in.npy", npy_bytes(in));
@@ -76,7 +76,8 @@ TEST(Convert, FloatsRoundAsTheProcessorDoes) {
 }
 
 TEST(Convert, SmallFloatsRoundToEven) {
-  // 65504 is the largest float16, and 65520 rounds to infinity. 2^-24 is the smallest, and its half rounds to zero.
+  // 65504 is the largest float16, and 65520 rounds to infinity. 2^-24 is the smallest float16 above zero, and its half
+  // rounds to zero.
   EXPECT_EQ((converted<std::uint16_t>("<f8",
                                       std::vector<double>{1, 65504, 65519.99, 65520, 0x1p-24, 0x1p-25, 0x1.8p-25,
                                                           1 + 0x1p-11, 1 + 0x3p-11, -0.0, nan},
@@ -122,7 +123,7 @@ TEST(Convert, SmallFloatsSurviveTheWayThereAndBack) {
   }
 }
 
-/// Tests every type to and from four types, each of which takes another path through the converter.
+/// Converts every type to and from four types. Each of these four takes its own path through the converter.
 TEST(Convert, EveryTypeToEveryType) {
   const Folder folder;
   const auto is_complex = [](DType dtype) { return dtype == DType::complex64 || dtype == DType::complex128; };

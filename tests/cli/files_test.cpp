@@ -64,7 +64,7 @@ TEST(Files, EveryElementTypeKeepsItsName) {
 
 TEST(Files, DtypeNamesWhatNumPyDoesNot) {
   const Folder folder;
-  // The two patches overlap in one element: 1.0 + 1.5 as bfloat16.
+  // The two patches overlap in one element, whose sum is 1.0 + 1.5 in bfloat16.
   folder.write("in.npy", npy_bytes(npy<std::uint16_t>("|V2", {1, 2, 2}, {0x3f80, 0x3f80, 0x3fc0, 0x3fc0})));
   const Npy sum = run_npy(folder, "fold in.npy --output_size 3 --kernel_size 2 --dtype bfloat16");
   EXPECT_EQ(sum.elements<std::uint16_t>(), (std::vector<std::uint16_t>{0x3f80, 0x4020, 0x3fc0}));

@@ -17,7 +17,7 @@ namespace {
 
 using Json = formats::JsonValue;
 
-/// The types of each member; a member of a member has a name such as "input.file".
+/// The JSON types of each member of a result. A member of a member has a name such as "input.file".
 using Members = std::map<std::string, std::set<std::string>>;
 
 Json parse(const std::string& text) {

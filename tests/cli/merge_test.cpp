@@ -205,7 +205,7 @@ TEST_F(Merge, SaysWhetherItBlends) {
   EXPECT_LT(blended[3], 200);
   merged("out.npy --reduce max", ", from 2 tiles, max of overlaps, ");
   if (!formats::has_tiff()) return;
-  // Tiles of a picture are not blended by default, since a picture may hold labels, as an array may.
+  // Tiles of a picture are not blended by default either, since pictures, like arrays of integers, may hold labels.
   merged("out.tif", ", from 2 tiles, not blended (center; --reduce mean blends), ");
   const std::string picture = folder_.read("out.tif");
   merged("out.tif --reduce center", "not blended (center), ");

@@ -11,7 +11,8 @@ namespace {
 
 using Shape = std::vector<std::int64_t>;
 
-/// A folder with photo.png (4 x 6, RGB), grey.png (4 x 6) and deep.png (4 x 6, RGB, 16 bits): pixels count 0, 1, 2, ..
+/// A folder with photo.png (4 x 6, RGB), grey.png (4 x 6) and deep.png (4 x 6, RGB, 16 bits). Samples count 0, 1, 2, .. or,
+/// in deep.png, 0, 900, 1800, ..
 class Pictures : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -13,7 +13,7 @@
 
 namespace patchfold::cli_test {
 
-/// Returns the words between blanks; '' is an empty word.
+/// Returns the words of a text, which blanks separate. The word '' stands for an empty word.
 std::vector<std::string> words(std::string_view text);
 
 struct Outcome {
@@ -21,7 +21,7 @@ struct Outcome {
   int signal = 0;  ///< the signal, or 0
   std::string out{};
   std::string err{};
-  std::int64_t peak_bytes = 0;  ///< the largest resident memory
+  std::int64_t peak_bytes = 0;  ///< peak of the resident memory
 };
 
 /// The circumstances of a run.
@@ -31,7 +31,7 @@ struct Setting {
   bool break_pipe = false;                      ///< standard output is a pipe whose reading end is closed
   bool unprivileged = false;                    ///< runs as a user who is not root
   int signal = 0;                               ///< a signal to send as soon as a temporary file is in the folder
-  std::string signal_once{};                    ///< the signal waits until this file exists or this pipe has content
+  std::string signal_once{};                    ///< if given: send it when this file exists, or this pipe has content
   bool terminal = false;                        ///< standard error is a terminal
   int columns = 0;                              ///< the terminal's width in characters; 0: unknown
   std::vector<std::string> environment{};       ///< "NAME=VALUE", added to the test's environment; a terminal adds TERM=xterm
@@ -78,7 +78,7 @@ struct Npy {
 
 /// Returns the bytes of a .npy file. The header says what `npy` says, even if that is false.
 std::string npy_bytes(const Npy& npy);
-/// Parses a file; an empty descr means that it is no .npy file.
+/// Returns the .npy file that the bytes hold; its descr is empty if the bytes are no .npy file.
 Npy npy_of(std::string_view bytes);
 
 template <class T>
@@ -87,7 +87,7 @@ Npy npy(std::string descr, std::vector<std::int64_t> shape, const std::vector<T>
           std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T))};
 }
 
-/// Returns 1, 2, 3, .. as int64.
+/// Returns an int64 array with the elements 1, 2, 3, ..
 Npy counting(const std::vector<std::int64_t>& shape);
 
 }  // namespace patchfold::cli_test

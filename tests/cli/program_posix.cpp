@@ -151,7 +151,7 @@ Outcome Folder::run(const std::vector<std::string>& arguments, const Setting& se
   for (char** variable = environ; *variable != nullptr; ++variable) add(*variable);
   environment.push_back(nullptr);
 
-  // Opened here, since another user may be unable to reach the program by its path.
+  // Opened before the child changes its user, since the new user may be unable to reach the program by its path.
   const int program = ::open(PATCHFOLD_PROGRAM, O_PATH | O_CLOEXEC);
   const pid_t child = ::fork();
   if (child == 0) {

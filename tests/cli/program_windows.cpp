@@ -79,7 +79,8 @@ std::wstring quoted(const std::wstring& word) {
   return text.append(backslashes, L'\\') + L'"';
 }
 
-/// Returns the environment of the program: the setting's variables, and those of this process that they do not replace.
+/// Returns the environment of the program: the setting's variables, TERM and NO_COLOR, and this process's variables. Of
+/// variables with one name, the first counts.
 std::wstring environment_of(const Setting& setting) {
   std::vector<std::wstring> variables;
   for (const std::string& variable : setting.environment) variables.push_back(wide(variable));
@@ -100,8 +101,8 @@ std::wstring environment_of(const Setting& setting) {
   return block + L'\0';
 }
 
-/// Returns a text with slashes in place of the backslashes in names of files. In JSON a backslash is written as two, and one
-/// stands before a quotation mark.
+/// Returns a text with slashes in place of the backslashes in names of files. In JSON, which begins with {, a name has two
+/// backslashes for one; a single backslash stands before a quotation mark and stays.
 std::string with_slashes(const std::string& text) {
   const std::string_view backslash = text.starts_with('{') ? R"(\\)" : R"(\)";
   std::string result;

@@ -50,7 +50,7 @@ TEST(Signals, RemoveTheTemporaryFileAndEndTheProgram) {
 }
 
 /// Tests that the guard's executor announces as many threads as the default executor, since plans need scratch memory for
-/// each.
+/// each thread.
 TEST(Signals, DoNotMakeTheProgramAnnounceMoreThreads) {
   cli::InterruptGuard guard("out.npy");
   EXPECT_EQ(guard.executor().threads(), default_executor().threads());
@@ -176,7 +176,7 @@ TEST(TilesRefused, AFullDiskLeavesNothingBehind) {
   EXPECT_EQ(split.code, 1) << split.signal;
   EXPECT_NE(split.err.find("tiles/tile-0.npy"), std::string::npos) << split.err;
   EXPECT_EQ(folder.entries(), "in.npy");
-  // Disk space for the tiles, but not for the plan.
+  // A file may have 500 bytes, which is enough for each tile, but not for the plan.
   const Outcome plan = folder.run("split in.npy tiles --tile 16 --overlap 8", {.largest_file = 500});
   EXPECT_EQ(plan.code, 1) << plan.signal;
   EXPECT_EQ(entries_of(folder, "tiles").find("plan.json"), std::string::npos);
@@ -263,7 +263,7 @@ TEST_F(Progress, IsShownOnATerminalAlone) {
     EXPECT_EQ(shown.code, 0) << shown.err;
     EXPECT_TRUE(shows(shown, "\r\033[K" + command[0] + "  [")) << shown.err;
     EXPECT_EQ(shown.out.find('\033'), std::string::npos) << shown.out;
-    // The line of progress is erased; after it, standard error has only the report, if any.
+    // The program erases the line of progress. After that, standard error has only the report, if there is one.
     const std::string rest = shown.err.substr(shown.err.rfind("\r\033[K") + 4);
     EXPECT_EQ(rest.find('['), std::string::npos) << rest;
     const Outcome silent = folder.run(command);
@@ -286,7 +286,7 @@ TEST_F(Progress, CountsProblems) {
 }
 
 TEST_F(Progress, HasColoursOnATerminalThatWantsThem) {
-  const std::vector<std::string> two = {"bench", problem, problem, "--rounds", "1"};  // half the bar is green
+  const std::vector<std::string> two = {"bench", problem, problem, "--rounds", "1"};  // after one, half the bar is green
   EXPECT_TRUE(shows(folder.run(two, {.terminal = true}), std::string("[") + green + "##########\033[0m-"));
   EXPECT_TRUE(shows(folder.run(two, {.terminal = true, .environment = {"NO_COLOR="}}), green));
   for (const char* variable : {"NO_COLOR=1", "NO_COLOR=0"}) {

@@ -13,7 +13,7 @@ namespace {
 
 using File = std::unique_ptr<TIFF, void (*)(TIFF*)>;
 
-/// Writes a file with a grey page for each height, 4 pixels wide. Every page consists of the first pixels of `pixels`.
+/// Writes a file with one grey page for each of `heights`; every page is 4 pixels wide and holds the first of `pixels`.
 void write_pages(const std::filesystem::path& path, const std::vector<std::int64_t>& heights,
                  std::vector<std::byte> pixels) {
   const File tiff(TIFFOpen(path.string().c_str(), "w"), TIFFClose);

@@ -15,7 +15,7 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// The most memory for plans that claim terabytes; it leaves room for sanitizers.
+/// The most memory that the program may use for plans that claim terabytes. The limit leaves room for sanitizers.
 constexpr std::int64_t most_memory = 1 << 30;
 
 /// A folder with two tiles in tiles/.
@@ -141,7 +141,8 @@ TEST_F(TilePlan, EveryMemberIsChecked) {
 }
 
 TEST_F(TilePlan, LargeNumbersTakeNoMemory) {
-  // These plans are valid, but belong to arrays other than that of the tiles in the folder.
+  // Each plan is valid. With a changed shape the plan is valid too, but belongs to an array other than that of the folder's
+  // tiles.
   const std::pair<const char*, const char*> plans[] = {
       {"split in.npy huge --tile 1152921504606846975 --tail partial", "1152921504606846975"},
       {"split in.npy huge --tile 2 --stride 1000000000000 --tail drop", "1000000000000"},

@@ -34,7 +34,8 @@ std::size_t count_of(const std::string& text, const std::string& part);
 bool has_program(const std::string& name);
 /// Runs a command, expects success, and returns what it prints: its output or its report.
 std::string run_well(const Folder& folder, const std::string& command);
-/// Runs a command, and expects exit code 1 and one line with every fragment.
+/// Runs a command. Expects exit code `code`, one line on standard error that contains every fragment, and an unchanged
+/// folder.
 void run_badly(const Folder& folder, const std::string& command, const std::vector<std::string>& fragments, int code = 1);
 
 }  // namespace patchfold::cli_test

@@ -18,7 +18,7 @@
 namespace patchfold::cli_test {
 namespace {
 
-/// The most memory for files that claim 2^43 bytes and more; it leaves room for sanitizers.
+/// The most memory that the program may use for files that claim 2^43 bytes and more. The limit leaves room for sanitizers.
 constexpr std::int64_t peak_limit = 256 << 20;
 constexpr std::int64_t one = 1;
 

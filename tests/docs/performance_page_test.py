@@ -54,7 +54,7 @@ def main():
         "  patchfold takes 2.00 copies (median; 1.00 to 4.00).\n",
         "| all | 1 | 3 | **2.00; 4.00** | 5.00; 8.00 | 2.00; 2.00 | 1.50; 1.50 | 6.00; 12 | 1.50 | 33% |\n",
         "| all | 2 | 3 | **2.00; 4.00** | 6.00; 8.00 | ",
-        # torch's time does not count in the call in which its result differs.
+        # torch's time does not count in the call where torch's result differs from NumPy's.
         "| frames | 1 | 2 | **3.00; 4.00** | 8.00; 8.00 | 2.00; 2.00 | - | 9.00; 12 | 1.75 | 50% |\n",
         "* 0.50: ONNX Runtime 2.00 ms, patchfold 4.00 ms; 1 thread, `fold float32 1x1x16000 kernel=400 stride=160` (net)\n",
         "## Other results than NumPy's\n\n* torch: 1 thread, `unfold float32 1x1x16000 kernel=400 stride=160` (net)\n",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests readers and writers of files with failing, interrupted and partial system calls.
-// Tests readers and writers of files with failing allocations, in patchfold and in the libraries that it calls.
+// Tests readers and writers of files with failing allocations, in patchfold and in the libraries that patchfold calls.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -35,8 +35,8 @@ std::string shown(const CallFault& fault) {
          (fault.lasting ? ", and all later" : "");
 }
 
-/// Runs the action once for each system call of the fault's kind, which fails; then calls check(where, error). Returns the
-/// number of calls that failed.
+/// Runs the action again and again, with the fault at its first system call of the name `fault.call`, at its second, and so
+/// on. Calls check(where, error) after each of these runs. Returns the number of calls that failed.
 std::int64_t fail_each_call(CallFault fault, const std::function<void()>& action, const std::function<void()>& before,
                             const std::function<void(const std::string& where, const std::optional<Error>& error)>& check) {
   for (fault.n = 0;; ++fault.n) {
@@ -67,7 +67,7 @@ std::int64_t fail_each_call(CallFault fault, const std::function<void()>& action
 using Failures = std::map<std::string, std::int64_t>;
 
 void expect_all(const Failures& failures) {
-  // TIFF alone needs pwrite, since it is not written from the first byte to the last.
+  // Only the TIFF writer calls pwrite, since it does not write from the first byte to the last.
   for (const auto& [call, count] : failures)
     EXPECT_TRUE(count > 0 || (call.ends_with("pwrite") && !formats::has_tiff())) << call << " is never called";
 }
@@ -84,7 +84,7 @@ TEST(CallsThatFail, AreErrorsOfTheFileThatIsRead) {
         failures[call] += fail_each_call(
             {.call = call, .number = number}, reading.read, [] {},
             [&](const std::string& where, const std::optional<Error>& error) {
-              // A file that cannot be mapped is read instead.
+              // A reader that cannot map its file into memory reads the file instead.
               if (std::string_view(call) == "mmap") {
                 EXPECT_FALSE(error) << reading.name << ": " << where << ": " << error->what();
                 return;

@@ -125,7 +125,8 @@ void operator delete[](void* p, Nothrow) noexcept {
 
 #else
 
-// The program's definitions replace the C library's for every library that it loads. All forms of new call these functions.
+// These definitions replace those of the C library, in this program and in every library that it loads. All forms of new
+// call these functions.
 extern "C" {
 
 void* __libc_malloc(std::size_t bytes);

@@ -11,8 +11,8 @@ namespace patchfold::faults {
 /// Returns the number of blocks that are allocated and not freed.
 std::int64_t live_blocks() noexcept;
 
-/// A fault of memory while the object lives. Counts the allocations of all threads from 0. Allocation n fails and, with `lasting`,
-/// all later allocations. If n is negative, no allocation fails.
+/// A fault of memory that lasts as long as the object. Counts the allocations of all threads from 0. Allocation n fails and,
+/// with `lasting`, all later allocations. If n is negative, no allocation fails.
 class FailingMemory {
  public:
   explicit FailingMemory(std::int64_t n = -1, bool lasting = false) noexcept;
@@ -33,9 +33,10 @@ struct Expectation {
   std::int64_t most_failures = 150;  ///< the number of failing allocations, evenly spread, at PATCHFOLD_CASES=1
 };
 
-/// Runs `action` twice for each of its allocations: once this allocation fails, and once all later ones fail too. Every run
-/// must throw std::bad_alloc or Error(out_of_memory), or give the right result, which `action` itself checks. A run must
-/// lose no memory, and succeed without faults afterwards. Returns the number of allocations of the action.
+/// Runs `action` twice for each of its allocations, or for `most_failures` of them: once this allocation fails, and once all
+/// later ones fail too. Every run must throw std::bad_alloc or Error(out_of_memory), or give the right result, which
+/// `action` itself checks. No run may lose memory, and after each run `action` must succeed without faults. Returns the
+/// number of allocations of the action.
 std::int64_t fail_each_allocation(const std::string& name, const std::function<void()>& action,
                                   const Expectation& expectation = {});
 

@@ -184,7 +184,7 @@ TEST(Run, AllocatesNothingForAnyOperatorStrategyAndStore) {
       std::vector<std::byte> elsewhere(task.result().size() + 128);
       for (Executor* executor : {&serial_executor(), static_cast<Executor*>(&pair)}) {
         std::vector<std::byte> scratch(plan.scratch_bytes(executor->threads()));
-        // Destinations that start at the beginning of a cache line, and within a line.
+        // Runs into destinations that start at the beginning of a cache line, and within a line.
         const auto line = -reinterpret_cast<std::uintptr_t>(elsewhere.data()) % 64;
         for (const std::size_t offset : {line, line + 4}) {
           std::byte* const dst = elsewhere.data() + offset;
@@ -253,7 +253,7 @@ TEST(RecentPlans, OfRepeatedCallsAreNotMadeAgain) {
   Row(8).call_in_c();  // makes the table of operators
   row.call();
   EXPECT_EQ(allocations_of([&] { row.call(); }), 0);
-  constexpr std::int64_t of_arguments = 1;  // the list of arguments
+  constexpr std::int64_t of_arguments = 1;  // one allocation, for the list of arguments
   EXPECT_EQ(allocations_of([&] { row.call_in_c(); }), of_arguments) << "C finds what C++ made";
   engine::forget_plans();
   EXPECT_GT(allocations_of([&] { row.call_in_c(); }), of_arguments);

@@ -177,7 +177,7 @@ TEST(WithoutRoom, EveryWriteThatFailsIsOneLineAndLeavesTheOldFile) {
       }
       fs::remove(folder.path(out));
     }
-  // TIFF alone needs pwrite, since it is not written from the first byte to the last.
+  // Only the TIFF writer calls pwrite, since it does not write from the first byte to the last.
   for (const auto& [call, count] : failures)
     EXPECT_TRUE(count > 0 || (call == "pwrite" && !formats::has_tiff())) << call << " is never called";
 }

@@ -34,7 +34,7 @@ enum Index {
   mmap_,
   access_
 };
-/// The names of the calls, in the order of Index; CallFault::call is one of them.
+/// The names of the calls, in the order of Index. CallFault::call is one of these names, or "any".
 constexpr const char* names[] = {"open",   "fstat",  "stat",      "pread",     "write", "pwrite",   "close",
                                  "rename", "fchmod", "fallocate", "ftruncate", "mmap",  "faccessat"};
 
@@ -61,7 +61,8 @@ auto unless_failing(Index index, F&& real) -> decltype(real()) {
   return real();
 }
 
-/// Calls `real` with all, a part or none of the bytes, or returns -1 for an error.
+/// Returns what `real` returns for all of the bytes, or for half of them if the fault is `part`. Returns 0 for the fault
+/// `nothing`, and -1 for `error`.
 template <class F>
 ssize_t moved(Index index, std::size_t bytes, F&& real) {
   const auto kind = meet(index);
@@ -76,7 +77,7 @@ constexpr std::pair<const char*, int> numbers[] = {{"EIO", EIO},     {"ENOSPC", 
                                                    {"EROFS", EROFS}, {"EOPNOTSUPP", EOPNOTSUPP}};
 constexpr std::pair<const char*, int> signals[] = {{"SIGKILL", SIGKILL}, {"SIGTERM", SIGTERM}, {"SIGINT", SIGINT}};
 
-/// True if the environment variable PATCHFOLD_FAULT is set. Its fault holds from the start of the program.
+/// True if the environment variable PATCHFOLD_FAULT is set. The variable's fault holds from the start of the program.
 [[maybe_unused]] const bool is_given = [] {
   const char* text = std::getenv("PATCHFOLD_FAULT");
   if (text == nullptr) return false;

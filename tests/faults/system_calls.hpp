@@ -14,7 +14,7 @@ enum class Kind : std::uint8_t { error, part, nothing, signal };
 /// The calls that fail, and how they fail.
 struct CallFault {
   std::string call{};   ///< "write", or "any" for all calls
-  std::int64_t n = -1;  ///< number of the call, from 0
+  std::int64_t n = -1;  ///< the call that fails, counted from 0; -1: none
   Kind kind = Kind::error;
   int number = 0;        ///< errno, or the signal that the process gets before the call
   bool lasting = false;  ///< all later calls fail, too
@@ -28,7 +28,7 @@ class FailingCalls {
   FailingCalls& operator=(const FailingCalls&) = delete;
   ~FailingCalls();
 
-  /// Returns the number of calls of the fault's kind.
+  /// Returns the number of calls with the name `fault.call`, failed or not.
   std::int64_t count() const noexcept;
   bool has_failed() const noexcept;
 };

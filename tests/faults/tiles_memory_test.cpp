@@ -125,7 +125,7 @@ TEST(TilesWithoutMemory, AreNeitherLaidOutNorCut) {
   fail_each_allocation("sample", [] { EXPECT_EQ(sample({}, 100).size(), 100U); });
 }
 
-/// Tests that a merge without memory gives the right result or an error, in each step from the first to the last.
+/// Lets any allocation of a merge fail, from the first step to the last, and expects the right result or an error.
 TEST(TilesWithoutMemory, AreMergedInFullOrNotAtAll) {
   for (const Case& one : cases())
     for (const bool to_sink : {false, true})
@@ -180,7 +180,7 @@ TEST(TilesWithoutMemory, LeaveTheMergerUsableOrClosed) {
                 try {
                   work.add(*merger, i, owner);
                 } catch (const Error& error) {
-                  was_refused = error.code() == ErrorCode::out_of_memory;  // where the size of the memory is known
+                  was_refused = error.code() == ErrorCode::out_of_memory;  // thrown where the library knows the size
                 } catch (const std::bad_alloc&) {
                   was_refused = true;
                 }

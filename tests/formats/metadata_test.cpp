@@ -198,8 +198,8 @@ TEST(Metadata, APlaceOfPointsStaysWhereTheMiddlesWere) {
   points.geo = {{33922, doubles({0, 0, 0, 500000, 4100000, 0})},
                 {34264, doubles({2, 0, 0, 10, 0, -3, 0, 20, 0, 0, 0, 0, 0, 0, 0, 1})},
                 {34735, std::string("\1\0\1\0\0\0\1\0\1\4\0\0\1\0\2\0", 16)}};  // RasterPixelIsPoint
-  // Along the width, an old pixel becomes four new ones. The middle of the first new one lies 3/8 of an old pixel before the
-  // old middle; along the height, where it becomes two, 1/4.
+  // Along the width, an old pixel becomes four new pixels, and the middle of the first lies 3/8 of an old pixel before the
+  // old middle. Along the height, an old pixel becomes two, and the distance is 1/4.
   const Metadata large = metadata_of_scaled(points, 2, 4);
   EXPECT_EQ(large.geo[0].values, doubles({1.5, 0.5, 0, 500000, 4100000, 0}));
   EXPECT_EQ(large.geo[1].values, doubles({0.5, 0, 0, 9.25, 0, -1.5, 0, 20.75, 0, 0, 0, 0, 0, 0, 0, 1}));

@@ -14,7 +14,7 @@ namespace {
 using namespace test;
 using namespace std::string_literals;
 
-/// Returns a JPEG file with another size in its frame header.
+/// Returns `file`, a JPEG file, with `height` and `width` in its frame header.
 std::string with_jpeg_size(std::string file, int height, int width) {
   std::size_t frame = file.find("\xFF\xC0\0\x11"s);
   if (frame == std::string::npos) frame = file.find("\xFF\xC9\0\x11"s);  // arithmetic coding
@@ -92,7 +92,7 @@ TEST(PictureHostile, EveryCaseIsTheErrorThatItShouldBe) {
       folder / "x.png", "", [](const auto& file) { read_picture(file); }, files);
 }
 
-/// Returns whether these bytes in a file are read as a picture. If not, expects the error that the file is too short.
+/// Writes the bytes to a file and returns whether the reader opens it. If not, expects the error that the file is too short.
 bool is_long_enough(const std::filesystem::path& path, const std::string& bytes) {
   write_bytes(path, bytes);
   try {

@@ -19,7 +19,7 @@ class Png : public ::testing::Test {
     write_bytes(path_, bytes);
     return read_picture(path_);
   }
-  /// Expects that the reader gives the shape and the pixels for a file.
+  /// Expects that reading the PNG file of `spec` gives this shape and these pixels.
   void expect_pixels(const PngSpec& spec, const Dims& shape, const std::string& pixels) {
     const auto picture = read(png_file(spec));
     EXPECT_EQ(picture.view.shape, shape);

@@ -93,7 +93,7 @@ TEST(TiffHostile, EveryCaseIsTheErrorThatItShouldBe) {
   EXPECT_EQ(elements_of(read_picture(path).view), "xxxxxxxx");
 }
 
-// Tests that a small file does not make the reader allocate more memory than its compression can store in its bytes.
+// Tests that a small file is refused if it claims more pixels than its bytes can hold in its compression.
 TEST(TiffHostile, AFileHoldsNoMoreThanItsCompressionCanMakeOfIt) {
   const TempFolder folder;
   const auto path = folder / "x.tif";

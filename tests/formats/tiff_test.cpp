@@ -36,8 +36,8 @@ class TiffRead : public ::testing::Test {
     write_tiff(path_, {spec}, noise(tiff_bytes(spec)));
     expect_error([&] { open_rows(path_); }, ErrorCode::file_unsupported, "tiff", path_, fragment);
   }
-  /// Expects that a grey picture is refused if `entry` replaces, or is added to, its entries; the file is written byte by
-  /// byte.
+  /// Writes the file of a grey picture byte by byte, with `entry` added or in place of the entry of its tag. Expects that
+  /// the reader refuses this file.
   void expect_refused(const TiffEntry& entry, std::string_view fragment) {
     write_bytes(path_, tiff_file(with_entry(grey_entries(4, 2), entry), "abcdefgh"));
     expect_error([&] { open_rows(path_); }, ErrorCode::file_unsupported, "tiff", path_, fragment);
@@ -89,7 +89,7 @@ TEST_F(TiffRead, Predictors) {
   for (const int compression : {5, 8})
     for (const std::string mode : {"w", "wb"}) {
       expect_pixels({.channels = 3, .compression = compression, .predictor = 2, .mode = mode}, DType::uint8);
-      // Big-endian files are left out, since libtiff 4.5 writes these pixels wrongly in them.
+      // Big-endian files are left out, since libtiff 4.5 writes floats with predictor 3 wrongly in such files.
       if (mode == "w") expect_pixels({.bits = 32, .format = 3, .compression = compression, .predictor = 3}, DType::float32);
     }
 }

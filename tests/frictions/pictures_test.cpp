@@ -229,7 +229,7 @@ TEST(PictureFrictions, ManyThreadsSplitAsOneDoes) {
   }
 }
 
-/// Returns metadata that a file of the format can hold; `geo` adds the place of a GeoTIFF.
+/// Returns metadata that a file of this name can hold in its format; for TIFF with the place of a GeoTIFF.
 formats::Metadata metadata_for(const std::string& name) {
   formats::Metadata metadata;
   const auto grains = noise(1200);  // noise behind the header of a display profile

@@ -56,7 +56,7 @@ struct Call {
   TensorView dst{};
 };
 
-/// Tests that facts belong to existing operators, and that all operators of a dialect have facts if one has.
+/// Tests that facts belong to existing operators, and that all operators of a dialect have facts if one of them has.
 TEST(Facts, OfADialectAreThoseOfAllItsOperators) {
   std::set<std::string_view> dialects = {"neutral"};
   for (const std::string_view op : facts::known()) {
@@ -79,7 +79,7 @@ void expect_refused(const OperatorSpec& op, const Wrong& wrong) {
   const auto is_named = [&](const std::string& name) { return error->argument().find(name) != std::string::npos; };
   EXPECT_TRUE(std::ranges::any_of(wrong.arguments, is_named)) << error->what();
   expect_named(*error, op.name, error->argument());
-  // C has one form for lists and tensors, so C cannot make this mistake.
+  // The C interface has one form for lists and for tensors, so a call in C cannot make this mistake.
   if (wrong.what.ends_with("is a tensor") || wrong.what.ends_with("of floats")) return;
   Dims shape;
   const limits::CCall::Outcome c = limits::CCall(wrong.problem).output_shape(shape);

@@ -41,7 +41,7 @@ std::vector<Sample> tiff_samples();
 
 /// Calls `take` for copies of a text in which one number is replaced by an edge, or by a number of more than 64 bits.
 void lie_in_text(const std::string& text, const TakeLie& take);
-/// Returns the edges, cut to numbers of `bits` bits.
+/// Returns the lowest `bits` bits and the highest `bits` bits of every edge.
 std::vector<std::uint64_t> edges_of_bits(int bits);
 
 }  // namespace patchfold::inputs

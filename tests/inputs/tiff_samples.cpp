@@ -15,8 +15,8 @@ std::string read_tiff(const std::filesystem::path& folder) {
   return read + rows_of(*formats::open_rows(folder / "x.tif"));
 }
 
-/// Returns the sample of a file that libtiff writes. It makes no false numbers, since the tests of all samples change single
-/// bytes.
+/// Returns the sample of a file that libtiff writes. Its `lie` calls nothing, since readers_test.cpp changes every single
+/// byte of a sample anyway.
 Sample tiff_sample(const std::string& name, const std::vector<TiffSpec>& pages) {
   return {name,
           "x.tif",

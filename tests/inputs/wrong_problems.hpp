@@ -22,8 +22,9 @@ struct Wrong {
 
 /// Returns the example of the operator's row.
 ProblemText right_problem(const OperatorSpec& op);
-/// Returns the operator's example with every mistake of the list, one at a time, without exempt mistakes; each exemption
-/// must match a mistake. If `known` is null, returns only mistakes that every operator refuses.
+/// Returns the operator's example with every mistake of the list, one at a time, without exempt mistakes. Throws
+/// std::logic_error for an exemption that matches no mistake. If `known` is null, returns only mistakes that every operator
+/// refuses.
 std::vector<Wrong> wrong_problems(const OperatorSpec& op, const facts::Facts* known);
 
 }  // namespace patchfold::inputs

@@ -25,7 +25,7 @@ if("shared" IN_LIST kinds)
   check_own_exports(${lib}/libpatchfold.so)
 endif()
 
-# find_package in C++ and C: both libraries; then the shared library alone, if oneTBB cannot be found; then C alone.
+# Uses find_package in C++ and C with both libraries, then with the shared library alone, without oneTBB; then in C alone.
 function(consume folder kinds)
   string(REPLACE ";" "," list "${kinds}")
   build(consumer ${folder} -D CMAKE_PREFIX_PATH=${prefix} -D kinds=${list} ${ARGN})
@@ -94,7 +94,7 @@ if("static" IN_LIST kinds)
   compile_with_flags(pkg_archive patchfold-static)
 endif()
 
-# A place with a blank in its name.
+# A folder with a blank in its name.
 file(CREATE_LINK ${prefix} "${work}/the prefix" SYMBOLIC)
 set(ENV{PKG_CONFIG_PATH} "${work}/the prefix/${libdir}/pkgconfig")
 compile_with_flags(blank_default patchfold)

@@ -67,7 +67,7 @@ function(check_installed folder files)
   if(symbols MATCHES "[^ \n]*(pf_tiling|pf_merge|pf_box|6tiling|6Tiling|6Merger|5blend)[^ \n]*")
     message(FATAL_ERROR "${library} holds ${CMAKE_MATCH_0}, which no operator needs")
   endif()
-  # They stay left out where a whole patchfold is behind this one on the path of headers.
+  # Explanations and tilings stay left out even if the headers of a whole patchfold follow on the include path.
   set(paths -I ${prefix}/include -I ${source}/include)
   file(WRITE ${work}/headers.cpp "#include <patchfold/patchfold.hpp>\n")
   run(${cxx_compiler} -std=c++20 -fsyntax-only -I ${prefix}/include ${work}/headers.cpp)
@@ -85,12 +85,12 @@ run_programs(subdirectory hello_patchfold hello_static hello_shared)
 check_exports(${work}/subdirectory/libplugin.so plugin_meeting)
 print_size(${work}/subdirectory/chosen 600000)
 
-# The shared one alone.
+# The shared library alone.
 build(embedded subdirectory -D BUILD_SHARED_LIBS=ON -D PATCHFOLD_INSTALL=ON ${chosen})
 run_programs(subdirectory hello_patchfold hello_shared)
 check_installed(subdirectory "libpatchfold.so;libpatchfold.so.0.1;libpatchfold.so.0.1.0")
 
-# The static one alone. Its objects hide their functions, so the linker needs no option.
+# The static library alone. Its objects hide their functions, so the linker needs no option.
 build(embedded fetch -D how=fetch -D BUILD_SHARED_LIBS=OFF -D PATCHFOLD_INSTALL=ON ${chosen})
 run_programs(fetch hello_patchfold hello_static)
 check_exports(${work}/fetch/libplugin.so plugin_meeting)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests views whose strides and sizes lead out of all memory. They are refused if arithmetic in 128 bits says so, and
-// otherwise planned without data. Tests every operator with numbers near the limits of arithmetic: refusals and shapes agree
-// with formulas in 128 bits, in C++ and in C. Planning needs no data and little memory.
+// Tests views with strides and sizes near the limits of arithmetic. A view is refused if arithmetic in 128 bits finds an
+// offset beyond the limit, and otherwise planned without data. Tests every operator with numbers near the limits of
+// arithmetic: refusals and shapes agree with formulas in 128 bits, in C++ and in C. Planning needs no data and little
+// memory.
 //   PATCHFOLD_SEED    another seed           PATCHFOLD_CASES   a factor of the number of cases
 #include <gtest/gtest.h>
 

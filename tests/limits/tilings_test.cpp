@@ -109,8 +109,8 @@ struct Counts {
 
 /// Makes a merger to a sink, which needs no memory for tensors, and counts whether it is made or refused.
 void check_merge(const Tiling& tiling, const MergeSpec& spec, Counts& counts) {
-  // A merger needs memory for each tile along an axis, and for each element of a tile along it, so large numbers are left
-  // out.
+  // A merger needs memory for each tile along an axis, and for each element of a tile along that axis. So tilings with large
+  // numbers of either are left out.
   constexpr std::int64_t few_tiles = 4096, short_results = 1 << 20;
   for (int i = 0; i < 2; ++i) {
     const bool is_listed = tiling.result()[i] > short_results && tiling.result()[i] <= 1 << 26;
@@ -245,7 +245,7 @@ TEST(Merges, OfMoreThanTheirListsHoldAreRefused) {
 }
 
 TEST(Boxes, TakeNoMoreThanWhatTouchesThem) {
-  // There are 2^46 tiles: too many for a list of all tiles, of the tiles along an axis, or of the output's elements.
+  // There are 2^46 tiles, 2^23 along each axis, and 2^56 elements of the output: too many for a list of any of these.
   const Tiling tiling({.shape = {1LL << 28, 1LL << 28}, .tile = {64, 64}, .overlap = 32});
   const MergeSpec spec{.dtype = DType::uint8, .element_size = 1};
   const BoxMerger merger(tiling, spec);

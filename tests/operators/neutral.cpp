@@ -40,7 +40,7 @@ void unfold(Work& w) {
   w.give(last ? join({batch, where, rows}) : join({batch, rows, where}));
 }
 
-/// Returns the axes with the pads of the argument `padding`, a rule, and with their positions.
+/// Returns the axes with their pads and positions. The argument `padding` is a rule, which gives the pads.
 std::vector<Axis> ruled(Work& w, const Wides& extents, const Wides& kernel, const Wides& stride, const Wides& dilation) {
   std::vector<Axis> axes;
   for (std::size_t i = 0; i < extents.size(); ++i) {

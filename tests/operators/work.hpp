@@ -86,7 +86,8 @@ class Work {
     const ArgumentValue found = value(name);
     return !std::holds_alternative<std::int64_t>(found) && !std::holds_alternative<std::string>(found);
   }
-  /// Returns an argument as a list. A single number becomes `rank` equal entries. Entries below `least` are not legal.
+  /// Returns an argument as a list. A single number becomes `rank` equal entries. An entry below `least` makes the problem
+  /// illegal.
   Wides list(std::string_view name, std::size_t rank = 1, Wide least = std::numeric_limits<std::int64_t>::min()) {
     const ArgumentValue found = value(name);
     Wides all;
@@ -102,7 +103,7 @@ class Work {
     if (const auto* tensor = std::get_if<IndexTensor>(&found)) return static_cast<std::size_t>(tensor->values.size());
     return static_cast<std::size_t>(std::get<Dims>(found).size());
   }
-  /// Returns (begin, end) of each of `rank` axes, as one flat list. Pairs below `least` are not legal.
+  /// Returns (begin, end) of each of `rank` axes, as one flat list. A number below `least` makes the problem illegal.
   Wides pairs(std::string_view name, std::size_t rank, Wide least) {
     const ArgumentValue found = value(name);
     Wides all;

@@ -67,7 +67,7 @@ def ours(problem: Problem) -> Array:
 
 
 def judge(problem: Problem, row: Row, right: Array, other: Array) -> tuple[bool, str | None]:
-    """Returns whether the system's result `other` equals `right`, and how it contradicts the verdict of the row, or None."""
+    """Returns (whether the system's result `other` equals `right`, how `other` contradicts the row's verdict or None)."""
     same = equal(problem, right, other)
     if same or row.verdict == "wrong":
         return same, None
@@ -98,11 +98,12 @@ class Cell:
         self.seen: set[bytes] = set()
 
     def theirs(self, problems: list[Problem], refused: Callable[[Problem], bool]) -> list[Answer | None]:
-        """Returns the system's answers; None for problems that could crash it. refused(): patchfold refuses a problem."""
+        """Returns the system's answers, with None for problems that could crash it. refused(p): patchfold refuses p."""
         safe = [not any(rule.covers(problem) for rule in self.crashes) for problem in problems]
         asked = [problem for problem, fine in zip(problems, safe, strict=True) if fine]
         many = getattr(self.system, "run_many", None)
-        # Runs problems alone that the system probably refuses: after a refusal in a group it would run each problem again.
+        # Runs problems alone that the system probably refuses: after a refusal in a group, it runs each problem of the group
+        # again.
         doubtful = [p for p in asked if refused(p) or any(rule.by == "system" and rule.covers(p) for rule in self.rules)]
         sound = [p for p in asked if p not in doubtful]
         found: dict[int, Answer] = {}

@@ -81,7 +81,7 @@ def space_to_batch(x: Array, block: Sequence[int], pads: Pairs) -> Array:
 
 
 def _inverse(move: Callable[[Array], Array], x: Array, shape: Sequence[int]) -> Array:
-    """Returns the array that `move` turns into x. move() gets the numbers 1, 2, .. of its elements; 0 is padding."""
+    """Returns the array that `move` turns into x. move() gets numbers 1, 2, .. of that array's elements; 0 is padding."""
     result = numpy.zeros(prod(shape) + 1, x.dtype)
     result[move(numpy.arange(1, prod(shape) + 1).reshape(shape))] = x
     return result[1:].reshape(shape)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the folder expected: the expected behaviour of every system with every operator and element type."""
+"""Reads the folder tests/peers/expected: how every system should behave with every operator and element type."""
 
 from collections import Counter
 from collections.abc import Callable

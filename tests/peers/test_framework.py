@@ -48,7 +48,7 @@ def parse(op: str, dtype: str, *exceptions: dict[str, Any], verdict: str = "equa
 
 
 def last_bit(problem: Problem, result: Array) -> Array:
-    """Returns the result with its last bit inverted, if it has any."""
+    """Returns the result with the lowest bit of its first byte inverted, if it has elements."""
     data = bytearray(result.tobytes())
     if data:
         data[0] ^= 1
@@ -120,7 +120,7 @@ def shape_only(problem: Problem, result: Array) -> Array:
 def test_ours_is_checked_whatever_the_verdict_on_the_other_is(
     verdict: str, change: Callable[[Problem, Array], Array]
 ) -> None:
-    """Puts a fault into patchfold's results for problems of more than 20 elements. It must be found with every verdict."""
+    """Puts a fault into patchfold's results for more than 20 elements, which must be found whatever the verdict is."""
     op, dtype = "torch.pixel_unshuffle", "int32"
     exception = {"verdict": "wrong", "where": "many_elements"}
     more = {"to": "int8"} if verdict == "narrows" else {}

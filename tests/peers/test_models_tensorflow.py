@@ -130,7 +130,7 @@ def test_saved_model_holds_what_the_onnx_model_holds(case: Case, tmp_path: Path)
 
 @pytest.mark.parametrize("case", HAD, ids=lambda case: case.name)
 def test_tflite_file_holds_what_the_onnx_model_holds(case: Case, tmp_path: Path) -> None:
-    # flex adds TensorFlow's kernels: LiteRT itself lacks transpositions of more than six axes and convolutions of three.
+    # flex adds TensorFlow's kernels: LiteRT itself lacks transpositions of seven axes and convolutions of three axes.
     check(lite(Written(case).run, case.shape, tmp_path / "m.tflite", flex=True), case)
 
 

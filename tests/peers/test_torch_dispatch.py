@@ -45,7 +45,7 @@ def operator(name: str) -> str:
 
 
 class Dispatched:
-    """Counts the calls in a `with` block that go through the kernels of the dispatcher."""
+    """A counter of the calls in a `with` block that go through the kernels of the dispatcher."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.count = 0

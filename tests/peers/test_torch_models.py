@@ -355,7 +355,7 @@ def exchanged(text, draw):
 
 @pytest.mark.parametrize("seed", range(120))
 def test_damaged_files_are_read_or_refused(seed, sound, tmp_path):
-    """Tests archives with changed bytes, with changed bytes of a file, or with changed values of the program."""
+    """Tests archives in which bytes of the archive, bytes of a file in it, or values of the program are changed."""
     draw = random.Random(seed)
     data = bytearray(sound)
     if seed % 3:

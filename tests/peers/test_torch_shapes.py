@@ -45,7 +45,7 @@ def spoil(rng: random.Random, numbers: list[int]) -> list[int]:
 
 
 def random_problem(rng: random.Random, name: str) -> tuple[list[int], list[Any]]:
-    """Returns sizes of the input and values of the arguments; about half of them are wrong."""
+    """Returns sizes of the input and values of the arguments; about half of these problems are wrong."""
     if name.startswith("pixel"):
         factor = rng.randint(1, 4)
         sizes = [rng.randint(0, 3) for _ in range(rng.randint(0, 3))] + [rng.randint(0, 3) for _ in range(3)]

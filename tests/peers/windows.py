@@ -108,7 +108,7 @@ def pads_of_rule(
     rule: str, image: tuple[int, ...], kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...],
     crops: bool = False,
 ) -> tuple[Pairs, bool]:
-    """Returns the pads by the rule, VALID or SAME in any spelling, and whether it is SAME. `crops`: pads may be negative."""
+    """Returns the pads by a rule, VALID or SAME in any spelling, and if it is SAME. `crops`: pads may be negative."""
     if rule.lower() == "valid":
         return ((0, 0),) * len(image), False
     effective = [(k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True)]

@@ -19,7 +19,7 @@ def pooled(x, axis, size):
 
 
 def net_of(sizes):
-    """Returns a network with a pool for each of the last axes. It looks at up to 2 * size - 1 elements to each side."""
+    """Returns a network with a pool for each of the last axes. The net looks at up to 2 * size - 1 elements to each side."""
 
     def net(x):
         for axis, size in enumerate(sizes, x.ndim - len(sizes)):

@@ -173,7 +173,7 @@ def test_the_python_of_every_page_runs(name, package, tmp_path, monkeypatch, cap
     """Runs a page's Python blocks in order, in one namespace: those without a word behind `python`, and those with the
     package's name.
 
-    Text blocks that follow blocks with this word must hold what is printed.
+    If text blocks follow blocks with the package's name, the text must be all that the page's blocks print.
     """
     if package:
         pytest.importorskip(package)

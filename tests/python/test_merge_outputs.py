@@ -251,7 +251,7 @@ def peak():
 
 
 def run_alone(code):
-    """Runs code in a process of its own, and returns the growth of its peak in MiB."""
+    """Runs code in a process of its own, and returns by how many MiB the peak of this process grows."""
     script = f"import numpy as np, patchfold\n{PEAK}\n{code}\nprint((peak() - before) / 1024)"
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(Path(patchfold.__file__).parents[1])]))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True)

@@ -43,7 +43,8 @@ def test_operator_is_found_whatever_it_is_made_of(case):
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.name != "Col2Im itself"], ids=lambda case: case.name)
 def test_explain_order_names_what_inspect_finds(case):
-    """Checks that explain_order finds the operator of each model. Sums are left out, since they are not in the image."""
+    """Checks that explain_order finds the operator of each model. Sums are left out, since a sum is no element of the
+    image."""
     x = np.arange(1, 1 + np.prod(case.shape), dtype=np.float32).reshape(case.shape)
     (y,) = ReferenceEvaluator(case.model()).run(None, {"x": x})
     answer = patchfold.explain_order(x, y)

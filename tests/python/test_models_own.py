@@ -192,7 +192,8 @@ def test_patches_as_rows_are_written_with_few_axes(batch, channels, stride):
 
 
 def test_windows_of_a_shifted_image_are_found():
-    """Tests windows behind torch.roll. Its two joined slices are no operator, but the windows are blocks of its result."""
+    """Tests windows behind torch.roll. The roll's two joined slices are no operator, but the windows are blocks of the
+    roll's result."""
     (finding,) = inspect(swin(2).model(), timed=False).findings
     assert (finding.operator, finding.kinds, finding.source) == ("blocks", ("Reshape", "Transpose", "Reshape"), "r")
     assert finding.pattern == "b c (h1 h2) (w1 w2) -> (b h1 w1) c h2 w2"

@@ -144,7 +144,7 @@ def test_gaps_and_missing_tiles_hold_no_data():
 
 
 def blur(tile, size=9):
-    """Returns the mean of the elements with data around each element. Elements without data stay without."""
+    """Returns the mean of the elements with data around each element. The others stay without data."""
     valid = tile != -9
     sums = [np.pad(each, size // 2) for each in (np.where(valid, tile, 0), valid.astype(float))]
     sums = [np.lib.stride_tricks.sliding_window_view(each, (size, size)).sum((-2, -1)) for each in sums]

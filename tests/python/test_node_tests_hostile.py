@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of node tests with damaged content. Each is read, or gives an error that names the file, and nothing else."""
+"""Tests of node tests with damaged content. Each test must be read, or refused with an error that names the file."""
 
 import os
 import shutil

@@ -259,7 +259,7 @@ if __name__ == "__main__":
     )
 
 
-# Endless functions for daemon threads. They call `began` in each round.
+# Endless functions for daemon threads. The functions call `began` in each round.
 DAEMONS = {
     "calls": """
 def work(began):

@@ -204,7 +204,7 @@ def layouts(draw: Any) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...
 
 
 def placed(layout: Any, shape: tuple[int, ...], dtype: Any, bytes_of: Any) -> np.ndarray:
-    """Returns an array with the shape, the layout and the bytes of `bytes_of`."""
+    """Returns an array with this shape and layout, in memory that bytes_of(size) makes."""
     _, order, steps, backwards = layout
     room = [shape[axis] * steps[axis] for axis in order]
     size = np.dtype(dtype).itemsize * int(np.prod(room, dtype=int))

@@ -14,7 +14,7 @@ TilingSpec draw_tiling(Random& random) {
   const int tiled = static_cast<int>(random.between(1, 4));
   const int channels = static_cast<int>(random.between(0, tiled < 4 ? 2 : 1));
   const int rank = tiled + channels;
-  // Longer axes where there are few of them, so that rows are long enough for every kernel.
+  // Tilings of few axes get longer axes, so that rows are long enough for every kernel.
   const std::array<std::int64_t, 4> longest = {300, 60, 20, 10};
   const std::int64_t most = longest[static_cast<std::size_t>(tiled - 1)];
   std::vector<int> axes(static_cast<std::size_t>(rank));

@@ -34,7 +34,7 @@ inline std::int64_t offset_of(const Dims& at, const Dims& strides) {
   return offset;
 }
 
-/// Draws the reduction, window, output type, fill and mask of a merge; the fill is 1.
+/// Draws the reduction, window, output type and mask of a merge, and whether it has a fill, which is 1. Sets its channels.
 inline void draw_merge(Random& random, const Tiling& tiling, MergeSpec& spec) {
   if (random.chance(90)) spec.reduce = static_cast<Reduce>(random.between(0, 6));
   spec.window.kind = static_cast<WeightWindow::Kind>(random.between(0, 7));

@@ -11,7 +11,7 @@
 namespace patchfold::testing {
 namespace {
 
-/// The number of boxes if PATCHFOLD_CASES is not set, and of boxes for each merge.
+/// The number of boxes in a run without PATCHFOLD_CASES, and the number of boxes for each merge.
 constexpr int boxes_of_a_day = 2000;
 constexpr int boxes_of_a_merge = 8;
 

@@ -114,7 +114,7 @@ class OddFloats {
   std::fenv_t saved_;
 };
 
-/// Runs a plan into new memory and compares the result.
+/// A plan, and the result that each of its runs must give; every run writes to new memory.
 struct Runner {
   const Plan& plan;
   const std::byte* src;

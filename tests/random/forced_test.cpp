@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs random problems with every strategy that fits, on every instruction set, with stores through the cache and past it,
-// and compares the results with the reference. Plans alone use few of these combinations, since only tensors larger than the
-// cache are stored past it.
+// and compares the results with the reference. Plans by themselves use few of these combinations; only tensors larger than
+// the cache, for example, are stored past it.
 //   PATCHFOLD_SEED    another seed           PATCHFOLD_CASES   a factor of the number of cases
 #include <gtest/gtest.h>
 
@@ -47,7 +47,8 @@ bool is_fallback(std::string_view strategy) {
   return strategy == "move" || strategy == "sum rows";
 }
 
-/// Returns whether the problem with contiguous tensors is planned with a strategy that fits most problems.
+/// Returns whether the plan of the problem with contiguous tensors has the strategy "nothing", "memcpy" or a fallback, as
+/// most plans have.
 bool is_common(const ProblemText& text) {
   const BoundOperator op = find_operator(text.op).bind(text.arguments);
   const auto view_of = [&](const Dims& shape) {
@@ -178,7 +179,8 @@ class Case {
     Arrangement placed = dst_;
     placed.origin += guard + shift_;
     if (auto wrong = difference(placed, text_.dtype, any_nan_, memory, expected_)) return wrong;
-    // The scratch memory has a line to spare for alignment. If it begins at a line, its last line must not change.
+    // The scratch memory has a cache line to spare for alignment. If the memory begins at a line, its last line must not
+    // change.
     if (size > 64 && reinterpret_cast<std::uintptr_t>(scratch.bytes().data()) % 64 == 0)
       for (const std::byte byte : scratch.bytes().last(64))
         if (byte != std::byte{0xff}) return "more scratch memory was written than asked for";

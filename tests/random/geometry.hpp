@@ -94,7 +94,7 @@ std::int64_t usual_extent(int rank, bool big);
 double product(const Dims& list);
 /// Returns a random number of spatial axes, evenly from 1 to 6.
 int random_rank(Random& random, const Request& request);
-/// Returns the extents of `axes` batch axes.
+/// Returns the extents of `axes` batch axes, from 1 to 3; with `zero`, an extent may also be 0.
 Dims random_batches(Random& random, int axes, bool zero);
 void note_extents(const Dims& shape, Features& features);
 

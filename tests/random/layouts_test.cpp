@@ -31,7 +31,7 @@ constexpr std::string_view layouts[] = {
     "batch last",     // axis 0 is the last one in memory
 };
 
-/// Problems without element types: patches side by side, overlapping, dilated and with gaps, with and without borders.
+/// Problems without element types: with patches side by side, overlapping, dilated and with gaps, with and without padding.
 constexpr std::string_view problems[] = {
     "unfold 2x3x20x37 kernel_size=5,4 stride=5,4",
     "unfold 1x17x9x21 kernel_size=3 stride=2 dilation=2 padding=3",

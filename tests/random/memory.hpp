@@ -25,7 +25,8 @@ struct Arrangement {
   void for_each(F f) const;
 };
 
-/// Returns a contiguous, permuted, gapped or mirrored layout; a source may also broadcast. Adds a feature such as "src permuted".
+/// Returns a contiguous, permuted, gapped or mirrored layout; the layout of a source may also repeat elements, by strides of
+/// 0. Adds a feature such as "src permuted".
 Arrangement random_arrangement(Random& random, const Dims& shape, std::size_t element_size, bool source, Features& features);
 
 /// Copies contiguous elements to their places in the range; gather() copies them back.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan with data and its expected result, for tests that run it often and from many threads. The result for the first source is
-// compared with the reference, unless the problem is too large. Results for other sources, which only distinguish calls, are
-// compared with a run on one thread.
+// A plan with data and its expected result, for tests that run it often and from many threads. The result for the first
+// source is compared with the reference, unless the problem is too large. Other sources only serve to tell calls apart;
+// their results are compared with a run on one thread.
 #pragma once
 
 #include <optional>
@@ -24,8 +24,8 @@ class Work {
   std::int64_t bytes() const;
   /// Returns a new plan for the tensors.
   Plan plan_anew() const;
-  /// Runs a plan on a source, with a new destination `shift` bytes behind a line. Returns nothing for the right result, else the
-  /// fault. Any number of threads may call run() at once.
+  /// Runs a plan on a source, with a new destination that begins `shift` bytes behind the start of a cache line. Returns
+  /// nothing for the right result, else the fault. Any number of threads may call run() at once.
   std::optional<std::string> run(const Plan& plan, int source, Executor& executor, std::size_t shift = 0) const;
   std::optional<std::string> run(int source, Executor& executor, std::size_t shift = 0) const {
     return run(plan_, source, executor, shift);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that sums of one element keep its bits, and that the elements of a buffer may lie between those of another.
-// Tests parameters near 2^40 and 2^63 with few positions: results are right, made at once and without overflow; sizes that
-// do not fit are refused.
+// Tests that a sum of one element keeps the bits of every number but -0.0, and that the elements of source and destination
+// may lie between each other.
+// Tests parameters near 2^40 and 2^63 with few positions: results are right, come at once, and need no number that
+// overflows. Sizes that do not fit are refused.
 // Tests cases that users of other libraries reported as broken. Expected values for the data 1, 2, 3, .. come from a
 // separate index-by-index program in Python, unless the result must equal the data.
 // Tests rulings that rulings.txt cannot state: messages, explanations, and types that cannot be added.
@@ -150,8 +151,8 @@ TEST(Sizes, OfViewsWhoseElementsShareMemory) {
   EXPECT_EQ(columns, (std::vector<float>{3, 3}));
 }
 
-// Tests that float16 sums differ from the exact sums by half a unit in the last place and the rounding errors of float32 at
-// most.
+// Tests that float16 sums differ from the exact sums by at most half a unit in the last place plus the rounding errors of
+// float32.
 TEST(Regressions, Float16SumsKeepTheirBound) {
   const std::int64_t taps = 9, extent = 200, positions = extent + taps - 1;
   const auto value = [](std::uint16_t bits) {

@@ -61,8 +61,8 @@ TEST(Float32Sums, RunInAscendingOrderOfTheTap) {
   expect_sum<std::uint32_t>(DType::float32, {0x00800000, 0x80000001}, 0x007fffff);
 }
 
-// Returns the bits of a float32; the magnitudes differ by up to 2^30. FloatSums folds such numbers to an image of 2 x 3 x 17
-// x 19 with kernel 3 and pad 1, and compares fingerprints of the bits.
+// Returns the bits of a float32 for the number i; the magnitudes for all i differ by a factor of up to 2^30. FloatSums folds
+// such numbers to an image of 2 x 3 x 17 x 19 with kernel 3 and pad 1, and compares fingerprints of the bits.
 std::uint32_t float_bits(std::uint32_t i) {
   auto x = i * 2654435761u + 12345u;
   x ^= x >> 15;

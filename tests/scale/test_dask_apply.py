@@ -121,7 +121,7 @@ def test_a_task_for_each_tile_and_one_for_each_chunk():
 
 
 def test_pieces_travel_and_not_tiles():
-    """Checks that a chunk's task gets only the pieces of tiles in this chunk. As copies, they keep no tile in memory."""
+    """Checks that a chunk's task gets only the pieces of tiles in this chunk, as copies, which keep no tile in memory."""
     source = dask.array.from_array(X, chunks=-1)
     y = apply_tiled(blur, source, TILE, overlap=OVERLAP, chunks=(64, 64))
     graph = {key: task for layer in y.dask.layers.values() for key, task in layer.items()}

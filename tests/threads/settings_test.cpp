@@ -196,8 +196,8 @@ TEST(Plans, OutliveTheThreadThatMadeThem) {
   EXPECT_EQ(work.run(made, 0, default_executor()), std::nullopt);
 }
 
-/// Runs run(op, ..) for an extent and checks the result: without padding and with a kernel of 1, unfold copies. Returns the
-/// fault.
+/// Calls run(op, ..) for unfold and fold of an image of this extent, which copy since the kernel is 1. Returns the fault, if
+/// any.
 std::optional<std::string> run_by_operator(std::int64_t extent) {
   std::vector<float> image(static_cast<std::size_t>(extent * extent));
   std::iota(image.begin(), image.end(), static_cast<float>(extent));

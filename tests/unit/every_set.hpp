@@ -35,7 +35,7 @@ inline std::set<std::pair<std::string_view, std::string>>& runs_of_kernels() {
   return runs;
 }
 
-/// Calls f(set) on every instruction set that the build or the processor has, and then restores the best set.
+/// Calls f(set) on every set of sets_to_run() that the library can use, and then restores the best set.
 template <class F>
 void on_every_instruction_set(std::string_view kernel, F f) {
   for (const std::string& set : patchfold::testing::sets_to_run()) {

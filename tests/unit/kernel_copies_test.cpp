@@ -144,7 +144,7 @@ TEST(KernelPlanes, ExchangeColumnsInGroups) {
     }
 }
 
-/// Tests rows and columns whose offsets have no common step, as those of several dims.
+/// Tests rows and columns whose offsets have no common step, as the offsets of several dims together.
 TEST(KernelPlanes, FollowAnyOffsets) {
   Dice dice(20261123);
   for (int i = 0; i < 300; ++i)

@@ -36,7 +36,7 @@ inline Lane lane_of(DType dtype) {
   }
 }
 
-/// The bits of a floating-point format.
+/// The bits of a floating-point format: its sign, infinity and smallest exponent.
 struct Format {
   std::uint64_t sign = 0, infinity = 0, smallest_exponent = 0;  ///< the last: the lowest bit of the exponent
 };

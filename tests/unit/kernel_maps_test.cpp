@@ -17,7 +17,7 @@
 namespace patchfold::kernels {
 namespace {
 
-/// A sum program with random terms and masks. For each lane of the map, it notes the terms that the program adds.
+/// A sum program with random terms and masks. The object notes, for each lane of the map, the terms that the program adds.
 class RandomProgram {
  public:
   RandomProgram(Dice& dice, const SumMapKernel& kernel, std::int64_t bytes, bool has_steps)

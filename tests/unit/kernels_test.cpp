@@ -327,7 +327,7 @@ TEST(Means, OfVectorsAreThoseOfSingleElements) {
         const std::size_t parts = dtype == DType::complex64 || dtype == DType::complex128 ? 2 : 1;
         std::vector<double> met;
         for (std::size_t i = 0; i < count; ++i) {
-          // With a smaller count, means could exceed the largest element.
+          // A count below the number of rows could give means above the largest element.
           const auto number =
               static_cast<double>(rows.size()) + (dice.chance(80) ? 0 : static_cast<double>(dice.between(0, 2)));
           met.insert(met.end(), parts, dice.chance(10) ? 0 : number);

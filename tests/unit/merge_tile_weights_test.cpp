@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares merges of tiles that have weights of their own with the definition. Tests which reduction a spec without one
-// gets.
+// Compares merges of tiles that have weights of their own with the definition. Tests which reduction a merge gets whose spec
+// names none.
 #include <gtest/gtest.h>
 
 #include <algorithm>

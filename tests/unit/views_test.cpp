@@ -197,7 +197,7 @@ TEST(Overlap, IsSeenWhereColumnsOfOneRowAreCopied) {
 }
 
 TEST(Overlap, OfWindowsCountsAllTheirElements) {
-  // The image lies in the first 4 of each 10 bytes; the columns lie in one of the other bytes, with a step of 10.
+  // The image lies in the first 4 of each 10 bytes; the columns lie in one of the other 6 bytes, with a step of 10.
   std::vector<std::uint8_t> memory(10 * 40);
   const Unfold unfold{.kernel_size = {2, 2}};
   const ConstTensorView image = view(memory.data(), {1, 1, 4, 4}, {0, 0, 10, 1});

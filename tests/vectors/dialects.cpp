@@ -112,7 +112,8 @@ TEST(OpenvinoExtractImagePatchesTypeProp, not_supported_padding) {
   expect_error(ExtractImagePatches{{3, 3}, {5, 5}, {1, 1}}, image, {ErrorCode::missing}, {"auto_pad"});
 }
 
-// Returns the number of patches whose last tap lies inside an image of this extent; with SAME, of those whose start does.
+// Returns the number of patches along an axis of this extent: those whose last tap lies inside or, with SAME, those whose
+// first tap does.
 std::int64_t patches(std::int64_t extent, std::int64_t size, std::int64_t rate, std::int64_t stride, AutoPad pad) {
   std::int64_t count = 0;
   const auto last_tap = pad == AutoPad::valid ? (size - 1) * rate : 0;

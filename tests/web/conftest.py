@@ -22,7 +22,7 @@ def link(state):
 
 
 class Driver:
-    """Drives the page like a visitor, and records errors."""
+    """A driver of the page, which acts like a visitor and records errors."""
 
     def __init__(self, page: Page):
         self.page = page
@@ -51,7 +51,7 @@ class Driver:
         return self.page.evaluate("([problem, values]) => patchfoldPage.run(problem, values)", [problem, values])
 
     def fill(self, name, text):
-        """Types into a field of the form and leaves it."""
+        """Types into a field of the form and leaves the field."""
         self.page.fill(f"#{name}", text)
         self.page.press(f"#{name}", "Enter")
 

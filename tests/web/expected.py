@@ -197,7 +197,7 @@ def traced(state: State) -> Table:
 
 
 def expected(state: State) -> Problem:
-    """Returns the input and the output of a complete state. Raises Refused where the operator refuses it."""
+    """Returns the input and the output of a complete state. Raises Refused where the operator refuses the state."""
     image, table = tables(state)
     laid = last(image, layout_of(state))
     dtype = np.dtype(state["dtype"])

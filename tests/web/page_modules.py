@@ -10,7 +10,7 @@ PAGE = Path(__file__).resolve().parents[2] / "web/page"
 
 
 def node(expression: str, given: Any) -> Any:
-    """Returns the value of a JavaScript expression of the page's modules, in which `given` is this value."""
+    """Returns the value of a JavaScript expression that may use the page's modules and the variable `given`."""
     script = f"""
 import {{ readFileSync }} from "node:fs";
 import * as s from {json.dumps((PAGE / "state.js").as_uri())};

@@ -136,7 +136,7 @@ def size_of(path):
     ],
 )
 def test_pictures_to_look_at(visit, name, state, width):
-    """Writes build/web/screenshots, and checks that equal states give equal pictures."""
+    """Writes pictures to build/web/screenshots, and checks that equal states give equal pictures."""
     visit.page.set_viewport_size({"width": width, "height": 900})
     SHOTS.mkdir(parents=True, exist_ok=True)
     pictures = []
@@ -167,7 +167,7 @@ DIFFERENCE = """async files => {
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_pictures_of_the_readme_are_those_of_the_page(visit, name):
-    """Compares a picture with that in docs/. Fonts differ between systems: up to 8 of 255 grey levels may, on average."""
+    """Compares a picture with that in docs/. Since fonts differ, the mean difference may be up to 8 of 255 grey levels."""
     shown = ROOT / "docs" / f"page-{name}.png"
     taken = take(visit.page, name)
     files = [base64.b64encode(each).decode() for each in (shown.read_bytes(), taken)]

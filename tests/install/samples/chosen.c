@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs unfold and fold with a library that has only these, for float32, and checks the errors of operators that are left
- * out. */
+/* Runs unfold and fold with a library that was built with these two operators only, and for float32 only. Checks the errors
+ * of operators that are left out. */
 #include <patchfold/patchfold.h>
 #include <stdio.h>
 #include <string.h>
