@@ -72,7 +72,7 @@ struct ByteRange {
   std::int64_t end = 0;
 };
 
-/// Returns whether tensors at a and b share bytes.
+/// Returns whether the bytes `ra` of a tensor at a and the bytes `rb` of a tensor at b have bytes in common.
 inline bool overlap(const std::byte* a, ByteRange ra, const std::byte* b, ByteRange rb) noexcept {
   if (ra.begin == ra.end || rb.begin == rb.end) return false;
   const auto address = [](const std::byte* p, std::int64_t offset) {

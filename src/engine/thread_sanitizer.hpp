@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells ThreadSanitizer how threads are ordered, in a program that is compiled with it: it sees neither the atomics of this
-// library nor those of oneTBB, which are not compiled with it.
+// Tells ThreadSanitizer how threads are ordered, in a program that is compiled with ThreadSanitizer. This library and oneTBB
+// are not compiled with it, so it does not see their atomics.
 #pragma once
 
 #ifdef __ELF__

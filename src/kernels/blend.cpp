@@ -80,7 +80,7 @@ HWY_INLINE T* row_of(const BlendRows& b, std::int64_t r) {
 }
 
 /// Calls block(j, number) for groups of `number` vectors that cover a row, where j is the first element of a group and `number` is
-/// a constant: vectors_of_block or 1. The last group may overlap the group before it. A row has at least `lanes` elements.
+/// a constant: vectors_of_block or 1. The last group may overlap the group before it. `count` must be at least `lanes`.
 template <class Block>
 HWY_INLINE void each_block(std::int64_t count, std::int64_t lanes, const Block& block) {
   std::int64_t j = 0;
@@ -102,7 +102,7 @@ HWY_INLINE void fetch(const T* elements, const BlendTerm& term, std::int64_t byt
     hwy::Prefetch(reinterpret_cast<const std::byte*>(elements) + i + term.ahead);
 }
 
-/// Makes weighted sums in float64, and stores them as elements of type To: From or double.
+/// Makes weighted sums in float64, and stores them as elements of type To, which is From or double.
 template <class From, class To>
 struct Weighted {
   using D = hn::ScalableTag<double>;

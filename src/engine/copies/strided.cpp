@@ -29,7 +29,7 @@ namespace {
 using kernels::line_bytes;
 using kernels::Store;
 
-/// Returns the copy with reversed dims so that every destination stride is positive; source strides may become negative.
+/// Returns the copy with some dims reversed, so that no destination stride is negative; source strides may become negative.
 Problem turned(Problem problem) {
   for (Dim& dim : problem.dims) {
     if (dim.dst_stride >= 0) continue;
@@ -285,7 +285,8 @@ class Strided final : public Compiled {
     for (Planes& hop : hops_) hop.prepare();
   }
 
-  /// Returns the dims with the smallest strides of a side that together fill a line.
+  /// Returns the first dims of `order` that together fill a line. `order` lists the dims of one side, the smallest stride
+  /// first.
   AxisOrder nearest(const AxisOrder& order) const {
     AxisOrder near;
     std::int64_t bytes = unit_;
@@ -406,7 +407,7 @@ class Strided final : public Compiled {
   FixedList<Planes, 3> hops_{};
   bool writes_runs_ = false;     // runs are written from scratch memory
   std::int64_t last_place_ = 0;  // offset in scratch memory of the units that the last move reads
-  Extents last_stride_{};        // their strides there
+  Extents last_stride_{};        // the strides of these units
 };
 
 }  // namespace
