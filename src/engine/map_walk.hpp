@@ -68,7 +68,7 @@ class MapWalk {
   /// Masks that add_masks() wrote.
   struct Masks {
     std::int64_t at = 0;     ///< place in `masks`
-    std::int64_t lanes = 0;  ///< number of lanes that are set in them
+    std::int64_t lanes = 0;  ///< number of lanes that these masks set
   };
 
   /// Makes the walk. Axes are in the order of the windows; `order` names them from the outermost to the innermost.

@@ -63,7 +63,7 @@ std::optional<StreamDims> find_streams(const Problem& problem, bool joins) {
 }
 
 /// Returns whether streams are faster than bricks (strategy "strided").
-///   rows              must be long, or follow one another
+///   rows              must continue the streams, or a single row must be long
 ///   2 to 4 streams    are faster if a row fills a vector, except when 3 are split past the cache. Within the cache a split is not
 ///                     faster than bricks, but bricks take longer to plan
 ///   all others        are faster past the cache only, if a row has a few lines: 256 bytes, or one line for two or three

@@ -48,8 +48,9 @@ struct Place {
 };
 
 /// A plan of the strategy. A row of work is one brick, which writes destination elements of its own. plan_route() chooses by price,
-/// once, whether bricks pass through scratch memory. Other sizes of the buffer for gathered lines were rejected. With 256 bytes the
-/// calls cost more time than they hide; with more than 4 KB writing and gathering do not overlap.
+/// once, whether bricks pass through scratch memory. Other sizes of the buffer for gathered lines (kernels/stream.cpp) were
+/// rejected. With 256 bytes the calls take more time than overlapping saves; with more than 4 KB writing and gathering do
+/// not overlap.
 class Strided final : public Compiled {
  public:
   explicit Strided(const Problem& given) : Compiled(turned(given)), store_(store_of(given)) {
