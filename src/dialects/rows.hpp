@@ -102,8 +102,8 @@ struct KindOf<Scalar> : PlainKind<ArgumentKind::number> {};
 
 enum class Need : std::uint8_t { optional, required };
 
-/// An argument of an operator of any type. It is set through the operator's address, so that the code of rows is compiled once for
-/// all operators.
+/// An argument of an operator of any type. The argument is set through the operator's address, so that the code of rows is
+/// compiled once for all operators.
 struct AnyField {
   ArgumentSpec spec;
   void (*set)(void* op, const ArgumentValue&, const Target&);

@@ -29,8 +29,8 @@ class Compiled {
   /// bytes, aligned to 64 bytes, and no other thread may use it during the call.
   virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                         std::byte* scratch) const noexcept = 0;
-  /// Runs rows whose source should lie in the cache already. A strategy may use the time to prefetch the lines of `ahead`,
-  /// which later work reads.
+  /// Runs rows whose source should lie in the cache already. Meanwhile a strategy may prefetch the lines of `ahead`, which
+  /// later work reads.
   virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last, std::byte* scratch,
                         kernels::Ahead&) const noexcept {
     run_rows(src, dst, first, last, scratch);

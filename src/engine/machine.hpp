@@ -22,7 +22,7 @@ struct Caches {
 /// PATCHFOLD_CACHES=L1,L2,L3 replaces the sizes, in bytes, so that the choices for another machine can be tested on this one.
 const Caches& caches() noexcept;
 
-/// Returns the best size of a stage in bytes: a stage is read many times while outputs stream past it.
+/// Returns the best size in bytes of a stage: scratch memory that is read many times while outputs stream past it.
 std::int64_t stage_bytes() noexcept;
 
 /// Returns the way to write the destination of work that reads and writes these numbers of bytes. Returns Store::past_cache

@@ -4,7 +4,7 @@
 #pragma once
 
 #ifdef __ELF__
-// Null in other programs.
+// Both functions are null in programs that are compiled without ThreadSanitizer.
 extern "C" {
 [[gnu::weak, gnu::visibility("default")]] void __tsan_acquire(void* object);
 [[gnu::weak, gnu::visibility("default")]] void __tsan_release(void* object);

@@ -26,7 +26,7 @@ inline Dim take(DimList& dims, int i) {
   return dim;
 }
 
-/// Returns the product of the extents. It fits into 64 bits, since the destination has at least as many elements.
+/// Returns the product of the extents. The product fits into 64 bits, since the destination has at least as many elements.
 std::int64_t count_tuples(const auto& axes) noexcept {
   std::int64_t count = 1;
   for (const auto& axis : axes) count *= axis.extent;

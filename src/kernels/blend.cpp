@@ -146,7 +146,8 @@ struct Weighted {
     for (std::int64_t i = 1; i < b.terms_count; ++i) add(b.terms[i], std::false_type());
     PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
       V sum = sums[v];
-      // The compiler chooses the order of operands, which decides sign and payload of a computed NaN; the quiet NaN replaces it.
+      // The compiler chooses the order of operands, which decides sign and payload of a computed NaN; the quiet NaN replaces
+      // such a NaN.
       if constexpr (Type::is_float)
         sum = hn::IfThenElse(hn::Eq(sum, sum), sum, hn::Set(d, std::numeric_limits<double>::quiet_NaN()));
       if constexpr (std::is_same_v<From, To>) {

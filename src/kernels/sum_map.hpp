@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums overlapping columns by a program that was written beforehand.
 //
-// All maps of a problem (say, the images of channels) add the same taps in the same places. So a program is written once. It lists
-// the terms to add to each run of a few neighbouring vectors of the map. A term that not all lanes get has masks, which mark the
-// lanes that get it. The kernel runs the program for one map after another. A program knows no borders, rows or strides:
-// vectors go across the ends of rows, and lanes to which a term adds nothing are masked.
+// All maps of a problem (say, the images of channels) add the same taps in the same places. So a program is written once.
+// The program lists the terms to add to each run of a few neighbouring vectors of the map. A term that not all lanes get has
+// masks, which mark the lanes that get it. The kernel runs the program for one map after another. A program knows no
+// borders, rows or strides: vectors go across the ends of rows, and lanes to which a term adds nothing are masked.
 //
 // Accumulators of sums begin as +0 and terms are added in the given order, as in kernels/sum.hpp, so both kernels give equal
 // bits. The functions of engine/sums/sum_program.hpp write programs.

@@ -107,8 +107,8 @@ struct GivenWeights {
   };
   std::vector<Source> sources{};  ///< for each source; with Folding::inverse, one more entry for the inverse numbers
 };
-/// The plan of a cell whose weights are computed as Pairs, element by element. It has weights of 0, a mask that leaves out some of
-/// its tiles, or a tile with weights of its own besides the window's.
+/// The plan of a cell whose weights are computed as Pairs (window_weights.hpp), element by element. Such a cell has weights
+/// of 0, a mask that leaves out some of its tiles, or a tile with weights of its own besides the window's.
 struct PairWeights {
   std::vector<Dims> insides{};  ///< for each source, the cell's first element within the tile's result
 };

@@ -14,7 +14,7 @@ namespace patchfold::tiling {
 struct CheckedOutput {
   std::byte* data = nullptr;
   Dims strides{};             ///< in bytes; 0 along axes of one element or none
-  engine::ByteRange range{};  ///< the bytes between its first and its last element
+  engine::ByteRange range{};  ///< the bytes that the output spans
 };
 
 /// Returns the output, after it has passed the checks of an operator's output; errors call its sources `sources`. Throws
