@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 CLI11 reads the words of `patchfold run` in two steps. First it reads the common options up
-// to the operator's name; then, with the operator's own options added, all later words.
+// SPDX-License-Identifier: Apache-2.0
+// CLI11 reads the words of `patchfold run` in two steps. First it reads the common options up to the operator's name; then,
+// with the operator's own options added, all later words.
 #include "cli/arguments.hpp"
 
 #include <filesystem>

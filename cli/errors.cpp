@@ -75,7 +75,7 @@ std::string_view code_of(Status status) {
   return {};
 }
 
-/// Returns rows of Markdown: every status that a run can return, but ok.
+/// Returns rows of Markdown, one for each status that a run can return except ok.
 std::string status_rows() {
   std::string text;
   for (const auto& [status, name] :

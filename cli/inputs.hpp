@@ -28,9 +28,9 @@ ConstTensorView with_batch(const ConstTensorView& picture);
 /// out_of_memory) that names the subject.
 formats::LoadedTensor convert(const formats::LoadedTensor& tensor, DType dtype, const formats::Subject& subject);
 
-/// Sets the operator's layout to that of its pictures: channels last, or first with --chw. If the command line names a layout, or
-/// the operator has a fixed one, it must be that of the pictures. For a picture, a single number for the kernel or the block
-/// becomes two. Throws Error(usage).
+/// Sets the operator's layout to that of its pictures: channels last, or first with --chw. If the command line names a
+/// layout, or the operator has a fixed layout, this layout must be that of the pictures. For a picture, a single number for
+/// the kernel or the block becomes two. Throws Error(usage).
 void settle_layout(RunRequest& request);
 
 /// Returns the request with the other layout, channels first or last, if the operator has a layout.

@@ -11,8 +11,8 @@ namespace patchfold::cli {
 
 /// While this object lives, signals (system::StopRequests) stop the work between two pieces, so that temporary files are removed.
 /// The signal ends the process when the object is destroyed; a second signal ends the process at once. At most one object may
-/// exist. If the output is a pipe or a device, the first signal ends the process: it leaves no file behind, and writing might wait
-/// forever for a reader.
+/// exist. If the output is a pipe or a device, the first signal ends the process: no file would be left behind, and writing
+/// might wait forever for a reader.
 class InterruptGuard {
  public:
   explicit InterruptGuard(const std::filesystem::path& output);

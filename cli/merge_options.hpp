@@ -22,7 +22,7 @@ struct MergeRequest {
   std::string plan{};                                     ///< path of plan.json; empty: plan.json in the folder
   bool chw = false;                                       ///< results are arrays of C x H x W, the output is a picture
   bool processed = false;          ///< tiles are results of a function: checksum, type and channels may differ from the plan's
-  std::optional<Reduce> reduce{};  ///< none: mean for pictures, the library's default for arrays
+  std::optional<Reduce> reduce{};  ///< none: the default of MergeSpec::reduce
   WeightWindow window{};
   std::optional<DType> dtype{};  ///< the output's element type
   std::optional<Scalar> fill{};

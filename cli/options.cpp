@@ -13,8 +13,8 @@
 namespace patchfold::cli {
 namespace {
 
-/// Returns the words with --name=value split into two, underscores for dashes in names of arguments, and the new name for each old
-/// one; tells standard error about old names.
+/// Returns the words with --name=value split into two, underscores for dashes in names of arguments, and the new name for
+/// each old name. Writes a note about each old name to standard error.
 std::vector<std::string> normalise(const std::vector<std::string>& words, const OperatorSpec& op) {
   std::vector<std::string> result;
   for (const auto& word : words) {
@@ -43,8 +43,7 @@ std::string describe(const ArgumentSpec& argument) {
   return text;
 }
 
-/// Returns how help texts show a value of this argument: "N", "N,N", "same_upper
-/// ..".
+/// Returns how help texts show a value of this argument: "N", "N,..", "true|false".
 std::string placeholder(const ArgumentSpec& argument) {
   switch (argument.kind) {
     case ArgumentKind::integer: return "N";

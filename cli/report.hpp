@@ -27,7 +27,8 @@ inline constexpr int done = 0;
 inline constexpr int failed = 1;
 inline constexpr int wrong_usage = 2;
 
-/// Returns the exit code for an error. `in_words`: it was found while the command line was read, before any file was opened.
+/// Returns the exit code for an error. `in_words`: the error was found while the command line was read, before any file was
+/// opened.
 int exit_code(ErrorCode code, bool in_words) noexcept;
 /// Throws Error(usage) with the given parts.
 [[noreturn]] void fail_usage(std::string_view command, std::string_view argument, std::string_view rule,

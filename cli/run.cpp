@@ -27,7 +27,7 @@ struct Work {
   Plan plan{};
 };
 
-/// Finds out from its first bytes whether a stream is a picture, and sets the operator's layout accordingly.
+/// Finds out from a stream's first bytes whether the stream is a picture, and sets the operator's layout accordingly.
 void settle_stream(RunRequest& request) {
   const bool picture = formats::format_of_file(request.data.path) != formats::FileFormat::npy;
   request.data.kind = picture ? Source::Kind::picture : Source::Kind::array;
@@ -131,8 +131,8 @@ ConstTensorView as_picture(ConstTensorView view, const RunRequest& request) {
   return request.chw ? channels_last(view) : view;
 }
 
-/// Returns the part of the data's metadata that holds for the output: all if both have the same rows and columns, else only what
-/// concerns colours.
+/// Returns the part of the data's metadata that holds for the output: all if both have the same rows and columns, else only
+/// colours and texts.
 formats::Metadata carried(const Work& work, const RunRequest& request, std::vector<std::string>& losses) {
   if (work.metadata == formats::Metadata{}) return {};
   const Dims from = (request.chw ? channels_last(work.data.view) : work.data.view).shape;

@@ -26,10 +26,10 @@ class TileSource {
   const formats::Metadata& metadata() const noexcept { return metadata_; }
   const formats::ElementType& type() const noexcept { return reader_ ? reader_->type() : whole_.type; }
 
-  /// Chooses between reading by rows and mapping. Called once, before the first tile is cut. The tiling must outlive this object,
-  /// and must have tiles.
+  /// Chooses between reading by rows and mapping. Must be called once, before the first tile is cut. The tiling must outlive
+  /// this object, and must have tiles.
   void lay_out(const Tiling& tiling);
-  /// Returns the bytes of the rows that are in memory at most.
+  /// Returns the most bytes of rows that are in memory at one time.
   std::int64_t memory_bytes() const noexcept { return rows_held_ * row_bytes(); }
   /// Loads the rows for row `row` of tiles, along the first tiled axis. Throws the same errors as RowReader::read.
   void load_row(std::int64_t row);

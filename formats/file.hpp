@@ -24,7 +24,7 @@ struct Subject {
   const std::filesystem::path& path;
 
   [[noreturn]] void fail(ErrorCode code, std::string rule, std::string given = {}, ErrorValue expected = {}) const;
-  /// Throws the error of a failed system call: RULE, followed by what errno means.
+  /// Throws the error of a failed system call: the rule, followed by the meaning of `error_number`, a value of errno.
   [[noreturn]] void fail_system(ErrorCode code, std::string_view rule, int error_number) const;
 };
 
@@ -103,8 +103,8 @@ class InputChunks {
 /// `bytes`.
 std::shared_ptr<std::byte> allocate(std::int64_t bytes, const Subject& subject);
 
-/// Returns the number of bytes of a tensor; nothing if an extent is negative, or if the product of the other extents than 0 exceeds
-/// 63 bits.
+/// Returns the number of bytes of a tensor; nothing if an extent is negative, or if the tensor would have more than 63 bits
+/// of bytes with 1 in place of extents of 0.
 std::optional<std::int64_t> byte_count(const Dims& shape, std::size_t element_size);
 
 /// Returns the byte strides of a tensor without gaps, whose size byte_count() has checked. The last axis is the innermost axis;

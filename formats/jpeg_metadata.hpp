@@ -15,7 +15,8 @@
 
 namespace patchfold::formats {
 
-/// Returns the metadata in the markers APP1, APP2 and COM. The codec must have been told, before it read the header, to keep these.
+/// Returns the metadata in the markers APP1, APP2 and COM. Before the codec read the header, it must have been told to keep
+/// these markers.
 Metadata jpeg_metadata(const jpeg_decompress_struct& codec);
 /// Sets the resolution. Call this function after the codec's defaults are set and before the codec starts.
 void set_jpeg_resolution(jpeg_compress_struct& codec, const Metadata& metadata);

@@ -55,7 +55,7 @@ struct JsonError {
   std::size_t byte = 0;                                           ///< the first byte that is wrong, counted from 1
 };
 
-/// Returns whether to keep `value`, an entry of the list under `key` in the outermost object.
+/// A function that returns whether to keep `value`, an entry of the list under `key` in the outermost object.
 using JsonFilter = std::function<bool(const std::string& key, const JsonValue& value)>;
 
 /// Returns the value that a text holds, nested at most `most_depth` levels deep. `filter` drops entries of lists. Throws JsonError.

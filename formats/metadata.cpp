@@ -94,8 +94,8 @@ void move_geo(std::vector<GeoField>& geo, double scale_y, double scale_x, double
   }
 }
 
-/// Returns GDAL's metadata (XML) without statistics, and, unless `with_bands`, without the items of single bands; then `lost`
-/// becomes true if there was such an item.
+/// Returns GDAL's metadata (XML) without statistics. Unless `with_bands`, items of single bands are left out too, and `lost`
+/// becomes true if there is one.
 std::string gdal_items(const std::string& xml, bool with_bands, bool& lost) {
   constexpr std::string_view end_of_item = "</Item>";
   std::string kept;

@@ -49,10 +49,10 @@ struct Metadata {
 /// GeoTIFF tags (PNG files hold none)".
 std::vector<std::string> take_what_is_lost(Metadata& metadata, FileFormat format, std::int64_t channels);
 
-/// Removes all metadata that no longer holds for a picture made from another. Returns a line for each removed kind. `has_numbers`:
-/// both pictures have the same element type and number of channels, so fields about numbers hold (no-data value, scales, band
-/// names, ..). `is_same`: rows, columns and the number of pages are the same too, so a description that lists them holds (OME-XML,
-/// ImageJ, tifffile). GDAL's statistics never hold.
+/// Removes all metadata of a picture that does not hold for a picture made from it. Returns a line for each removed kind.
+/// `has_numbers`: both pictures have the same element type and number of channels, so fields about numbers hold (no-data
+/// value, scales, band names, ..). `is_same`: rows, columns and the number of pages are the same too, so a description that
+/// lists them holds (OME-XML, ImageJ, tifffile). GDAL's statistics never hold.
 std::vector<std::string> take_what_does_not_hold(Metadata& metadata, bool has_numbers, bool is_same);
 
 /// Returns the metadata for the part of a picture that begins at (y, x): only what is needed to show the part and to know its

@@ -11,8 +11,8 @@
 
 namespace patchfold::formats {
 
-/// The element type of a file. `descr` is the header's entry 'descr', in native byte order; new files get it too. For opaque
-/// elements (strings, datetimes, records) it is the only name of their type.
+/// The element type of a file. `descr` is the header's entry 'descr', in native byte order; new files get this entry too.
+/// For opaque elements (strings, datetimes, records) it is the only name of their type.
 struct ElementType {
   DType dtype = DType::float32;
   std::size_t size = 4;

@@ -17,10 +17,11 @@ class ByteSink {
   virtual void write(const void* data, std::size_t bytes) = 0;
 };
 
-/// A file that is written under a temporary name, in the folder of its path, or of the file to which the path links. `commit` gives
-/// it its name. Without commit the destructor removes it, and the file at the path stays as it was. A new file gets the permissions
-/// of the file that it replaces. Standard output ("-"), /dev/null, pipes and other files that are not regular are written directly.
-/// Throws Error(file_write) with the writer as op and the path as argument.
+/// A file that is written under a temporary name, in the folder of its path, or of the file to which the path links.
+/// `commit` gives the file its own name. Without commit the destructor removes the temporary file, and the file at the path
+/// stays as it was. A new file gets the permissions of the file that it replaces. Standard output ("-"), /dev/null, pipes
+/// and other files that are not regular are written directly. Throws Error(file_write) with the writer as op and the path as
+/// argument.
 class OutputFile final : public ByteSink {
  public:
   /// regular: the file is not written in order, from its first byte to its last. A standard stream then gets the bytes of a
@@ -37,7 +38,8 @@ class OutputFile final : public ByteSink {
   /// their number.
   void write_at(std::int64_t offset, const void* data, std::size_t bytes);
   std::size_t read_at(std::int64_t offset, void* dst, std::size_t bytes);
-  /// Makes the file `bytes` long, reserves its space on the disk, and returns it mapped for writing. Called once, before any write.
+  /// Makes the file `bytes` long, reserves its space on the disk, and returns it mapped for writing. Must be called at most
+  /// once, before any write.
   std::byte* map(std::size_t bytes);
   void commit();
   /// Returns the path of the temporary file; empty if the file is written directly.

@@ -24,7 +24,7 @@ class PixelRows {
   std::size_t row_bytes() const noexcept { return static_cast<std::size_t>(width() * channels() * depth()); }
   void copy_row(const ConstTensorView& rows, std::int64_t y, std::byte* dst) noexcept;
   /// Throws Error(value) if no range was given and all floating-point numbers are at most 1: then most likely 1 is white, and the
-  /// picture would be black. Called after all rows.
+  /// picture would be black. Must be called after all rows are copied.
   void check_brightness(const Subject& subject) const;
   /// Returns how many numbers lay outside the range and became 0 or 255; NaN counts.
   std::int64_t clipped() const noexcept { return clipped_; }
@@ -51,8 +51,8 @@ void copy_bfloat16_row(const ConstTensorView& rows, std::int64_t y, std::byte* d
 
 /// Writes 1 + `bytes` bytes to `dst`: the number of a filter (PNG specification, section 9) and the row filtered by it. Chooses the
 /// filter whose bytes, as signed numbers, have the smallest sum of absolute values. If this sum is not a tenth below that of the
-/// unfiltered row, chooses no filter. `pixel` is the size of a pixel in bytes. `row` and `above`, the row above, have `pixel` zeros
-/// before them; for the first row `above` is all zeros.
+/// unfiltered row, chooses no filter. `pixel` is the size of a pixel in bytes. `row` and `above`, the row above, must have
+/// `pixel` zeros before them; for the first row `above` must be all zeros.
 void filter_png_row(const std::uint8_t* row, const std::uint8_t* above, std::size_t bytes, std::size_t pixel,
                     std::uint8_t* dst) noexcept;
 /// Returns a number in the form of PNG files: four bytes, the highest first.

@@ -144,7 +144,7 @@ class PngDecoder {
     int intent = 0;
     const bool is_srgb = png_get_sRGB(png_, info_, &intent) != 0;
     if (is_srgb) metadata.colours.emplace_back("sRGB", std::string(1, static_cast<char>(intent)));
-    // With an sRGB chunk or a profile, gamma and chromaticities follow from it: libpng computes them, and they are not read.
+    // If there is an sRGB chunk or a profile, libpng computes gamma and chromaticities from it, so these are not read.
     if (is_srgb || !metadata.icc.empty()) return;
     png_fixed_point gamma = 0;
     if (png_get_valid(png_, info_, PNG_INFO_gAMA) != 0 && png_get_gAMA_fixed(png_, info_, &gamma) != 0)

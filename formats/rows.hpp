@@ -140,10 +140,10 @@ class RowWriter {
 
 /// Returns a writer of a new file of this shape. Without options.format the extension of the name decides: .npy, .png, .jpg, .jpeg,
 /// .tif or .tiff; "-" (standard output), /dev/stdout and other files of /dev get .npy. Pictures are H x W x C. PNG and JPEG hold
-/// uint8, and PNG uint16 too. In both, floating-point numbers become uint8: they are mapped from options.range to 0..255, rounded to
-/// nearest even and clipped.
-/// TIFF holds integers and floating-point numbers of 8 to 64 bits unchanged, and bfloat16 as float32, which is exact. A TIFF file
-/// is not written in order, so standard output gets the complete file at the end, and any other file must be regular.
+/// uint8, and PNG uint16 too. In both, floating-point numbers become uint8: they are mapped from options.range to 0..255,
+/// rounded to nearest even and clipped. TIFF holds integers and floating-point numbers of 8 to 64 bits unchanged, and
+/// bfloat16 as float32, which is exact. A TIFF file is not written in order, so standard output gets the complete file at
+/// the end, and any other file must be regular.
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& path, const Dims& shape, const ElementType& type,
                                        const WriteOptions& options = {});
 

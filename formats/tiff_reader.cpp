@@ -67,7 +67,7 @@ void check_deflate(const TiffFile& file, std::uint32_t block, std::int64_t most,
   z_stream stream{};
   int state = inflateInit(&stream);
   const std::unique_ptr<z_stream, InflateEnd> guard(&stream);
-  // Some writers fill up the last strip, so a stream may hold more than its rows, but not without end.
+  // Some writers fill up the last strip, so a stream may hold more bytes than its rows, up to a limit.
   while (state == Z_OK && length <= 2 * most + chunk) {
     if (stream.avail_in == 0) {
       const std::int64_t wanted = std::min(chunk, static_cast<std::int64_t>(end) - position);

@@ -123,8 +123,8 @@ class TiffRowWriter final : public RowWriter {
     return done && set(TIFFTAG_ROWSPERSTRIP, static_cast<std::uint32_t>(plan_.block_height));
   }
 
-  /// Returns the predictor: the codec compresses differences of neighbours better, but not every reader knows them for 64-bit
-  /// integers.
+  /// Returns the predictor. Codecs compress differences of neighbours better, but not every reader knows differences of
+  /// 64-bit integers.
   int predictor() const {
     if (sample_format(plan_.dtype) == SAMPLEFORMAT_IEEEFP) return PREDICTOR_FLOATINGPOINT;
     return plan_.sample_bytes < 8 ? PREDICTOR_HORIZONTAL : PREDICTOR_NONE;

@@ -10,8 +10,8 @@
 //
 // "read", "write" and "keep" are the spans [begin, end) of TileSpan, for each tiled axis; "pad" is the padding before and after. A
 // picture that has metadata (a profile, a resolution, ..) has a member "metadata" in "source". "crc32" is the checksum of the
-// tile's elements in row-major order, little-endian: zlib.crc32(np.asarray(tile).tobytes()) in Python. Of a JPEG tile it is the
-// checksum of the file.
+// tile's elements in row-major order, little-endian: zlib.crc32(np.asarray(tile).tobytes()) in Python. For a JPEG tile,
+// "crc32" is the checksum of the file.
 #pragma once
 
 #include <cstdint>

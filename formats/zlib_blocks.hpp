@@ -36,8 +36,8 @@ class ZlibBlocks {
 
   /// Returns the number of parts that are compressed at the same time.
   std::size_t at_once() const noexcept { return slots_.size(); }
-  /// Compresses the next bytes. In memory before `bytes` must lie the last `window` earlier bytes, or all if there are fewer.
-  /// Throws the exceptions of the sink, and Error(executor) if the executor refused.
+  /// Compresses the next bytes. The last `window` bytes of earlier calls, or all if there are fewer, must lie in memory
+  /// before `bytes`. Throws the exceptions of the sink, and Error(executor) if the executor refused.
   void compress(std::span<const std::byte> bytes, const Sink& sink);
 
  private:

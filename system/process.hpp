@@ -13,9 +13,9 @@ void prepare_process() noexcept;
 /// Returns the words after the program's name, in UTF-8 on every system.
 std::vector<std::string> arguments(int argc, char** argv);
 
-/// While this object lives, the first request to end the process is only noted: SIGINT, SIGTERM or SIGHUP; Ctrl-C, Ctrl-Break or
-/// the end of the console. This request ends the process when the object is destroyed. A second request ends the process at once.
-/// At most one object may exist.
+/// While this object lives, the first request to end the process is only noted; it ends the process when the object is
+/// destroyed. Requests are SIGINT, SIGTERM and SIGHUP, and on Windows Ctrl-C, Ctrl-Break and the end of the console. A
+/// second request ends the process at once. At most one object may exist.
 class StopRequests {
  public:
   /// Begins to note requests. If `noted` is false, requests end the process as usual.

@@ -219,8 +219,8 @@ constexpr decltype(auto) visit(DType dtype, F&& f) {
 }
 
 namespace detail {
-/// Returns the element type for which visit() passes T. C++ has several integer types of one size: any other one gets the element
-/// type of its size and sign.
+/// Returns the element type for which visit() passes T. C++ has several integer types of one size: an integer type that
+/// visit() never passes gets the element type of its size and sign.
 template <class T>
 consteval std::optional<DType> dtype_of_type() {
   if (std::is_same_v<T, bool>) return DType::boolean;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The mark of every symbol that the shared library exports. PATCHFOLD_STATIC is defined for users of the static library:
- * then inline code of the C++ headers is as visible as the program that includes it. Types cannot be hidden: a visible
+ * then inline code of the C++ headers is as visible as the program's own code. Types cannot be hidden: a visible
  * type of that program with a hidden type as a member would get a warning. */
 #ifndef PATCHFOLD_EXPORT_HPP
 #define PATCHFOLD_EXPORT_HPP

@@ -11,9 +11,10 @@
 namespace patchfold::openvino {
 
 /// The padding rule. valid: no padding. same_lower, same_upper: zeros around the image so that there are ceil(extent /
-/// stride) patches; an odd zero goes to the beginning, or to the end.
+/// stride) patches; an odd zero goes to the beginning (same_lower) or to the end (same_upper).
 enum class AutoPad : std::uint8_t { valid, same_lower, same_upper };
-/// The order of the new channels: channel = offset * C + c, or channel = c * K + offset, where K = b^R.
+/// The order of the new channels: channel = offset * C + c (blocks_first), or channel = c * K + offset (depth_first), where
+/// K = b^R.
 enum class BlocksMode : std::uint8_t { blocks_first, depth_first };
 
 }  // namespace patchfold::openvino

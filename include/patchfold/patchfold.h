@@ -231,7 +231,7 @@ static inline pf_attribute pf_attribute_of_kind(const char* name, int32_t kind) 
   attribute.name = name;
   return attribute;
 }
-/* The functions return an attribute of the kind that they name. The attribute keeps the given pointers. */
+/* Each of these functions returns an attribute of the kind in its name. The attribute keeps the given pointers. */
 static inline pf_attribute pf_integer(const char* name, int64_t value) {
   pf_attribute attribute = pf_attribute_of_kind(name, PF_VALUE_INTEGER);
   attribute.integer = value;
@@ -419,8 +419,8 @@ typedef struct pf_argument {
   int32_t reserved;           /* 0 */
 } pf_argument;
 
-/* Returns the number of operators, which never changes; neutral ones come first. 0 only if the first call lacked
- * memory. */
+/* Returns the number of operators, which never changes in a process; neutral operators come first. 0 only if the first call
+ * lacked memory. */
 PF_API int32_t pf_operator_count(void);
 /* Returns the name of an operator; NULL unless 0 <= index < pf_operator_count(). */
 PF_API const char* pf_operator_name(int32_t index);

@@ -108,7 +108,7 @@ typedef struct pf_tile_span {
   int64_t extent;      /* of the tile: the elements that it reads, and the padding behind them */
   int64_t write_begin; /* the elements of the output to which the result contributes */
   int64_t write_end;
-  int64_t keep_begin; /* the elements of the tile's result that become write; the others lie outside the output */
+  int64_t keep_begin; /* the elements of the result that become [write_begin, write_end); others lie outside the output */
   int64_t keep_end;
   int64_t result; /* extent of the tile's result */
   int64_t start;  /* the output coordinate of the result's first element; may be negative */
@@ -213,7 +213,7 @@ PF_CHECKED PF_API pf_status pf_tiling_span(const pf_tiling* tiling, int32_t i, i
  *   tiles  room for n_tiled entries */
 PF_CHECKED PF_API pf_status pf_tiling_touching(const pf_tiling* tiling, const pf_span* box, pf_span* tiles);
 /* Finds the part of the result of tile `index` in a box: along each tiled axis the elements [begin, end) of the result,
- * {0, 0} where they share none.
+ * {0, 0} where result and box share none.
  *   part  room for n_tiled entries */
 PF_CHECKED PF_API pf_status pf_tiling_piece(const pf_tiling* tiling, int64_t index, const pf_span* box, pf_span* part);
 
@@ -245,8 +245,8 @@ PF_CHECKED PF_API pf_status pf_tiling_result_channels(const pf_tiling* tiling, i
 PF_CHECKED PF_API pf_status pf_tiling_scale_of(const pf_tiling* tiling, int64_t index, const int64_t* shape, int32_t rank,
                                                pf_ratio* scale);
 
-/* Copies tile `index` of `array`, padding included, to `tile`, which has the shape that pf_tiling_tile_shape gives and
- * the array's element type, and shares no memory with it. executor: may be NULL. */
+/* Copies tile `index` of `array`, padding included, to `tile`, which must have the shape that pf_tiling_tile_shape gives
+ * and the array's element type, and must share no memory with the array. executor: may be NULL. */
 PF_CHECKED PF_API pf_status pf_tiling_cut(const pf_tiling* tiling, int64_t index, const pf_tensor* array,
                                           const pf_tensor* tile, const pf_executor* executor);
 /* Counts the tiles that contribute to each element of the output.
@@ -364,8 +364,8 @@ typedef struct pf_tile_options {
  * been taken, the merger closes: it takes no more tiles, and cannot finish. */
 typedef struct pf_merger pf_merger;
 
-/* Makes a merger that writes to `output`, which has the shape that pf_tiling_output_shape gives and needs no initial
- * values.
+/* Makes a merger that writes to `output`, which must have the shape that pf_tiling_output_shape gives and needs no
+ * initial values.
  *   output    its memory is the merger's until the merger is finished or destroyed; shape and strides are copied
  *   executor  copied; its context must live as long as the merger. NULL: the library's own threads
  *   merger    receives the merger, or NULL after an error. The caller owns it and destroys it with pf_merger_destroy(). */
@@ -377,14 +377,14 @@ PF_CHECKED PF_API pf_status pf_merger_create_to_sink(const pf_tiling* tiling, co
                                                      const pf_row_sink* sink, const pf_executor* executor,
                                                      pf_merger** merger);
 /* Takes the result of tile `index`: a tensor of the shape that pf_tiling_result_shape gives and of the spec's element
- * type. Unless spec.copy is set, the tile's memory must not change before the merger releases it. Weights are finite and
- * at least 0, and those above 0 lie between 2^-300 and 2^300. For mean and sum they weigh the values (0 or 1 for 64-bit
- * integers); for max and min it only matters which are 0; first, last and center take none.
+ * type. Unless spec.copy is set, the tile's memory must not change before the merger releases it. Weights must be finite
+ * and at least 0, and those above 0 must lie between 2^-300 and 2^300. For mean and sum they weigh the values (0 or 1 for
+ * 64-bit integers); for max and min it only matters which are 0; first, last and center take none.
  *   options  may be NULL */
 PF_CHECKED PF_API pf_status pf_merger_add(pf_merger* merger, int64_t index, const pf_tensor* tile,
                                           const pf_tile_options* options);
-/* Completes the output. PF_ERROR_MISSING, which names the first missing tiles, unless all have come; the merge can go on
- * then. */
+/* Completes the output. PF_ERROR_MISSING, which names the first missing tiles, unless all have come; after this error
+ * the merge can go on. */
 PF_CHECKED PF_API pf_status pf_merger_finish(pf_merger* merger);
 /* Reads the bytes that wait now, and the most that have waited at one time; each may be NULL. */
 PF_CHECKED PF_API pf_status pf_merger_waiting(const pf_merger* merger, int64_t* now, int64_t* peak);

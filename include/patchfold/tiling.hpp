@@ -48,7 +48,8 @@ inline constexpr auto words<Tail> = std::to_array<Word<Tail>>({{Tail::shift, "sh
                                                                {Tail::partial, "partial"},
                                                                {Tail::drop, "drop"},
                                                                {Tail::error, "error"}});
-/// Returns whether tiles may have padding.
+/// Returns whether the tail asks for padding. (A shifted tile may have padding too, if TilingSpec::align forbids its
+/// beginning.)
 constexpr bool pads(Tail tail) noexcept {
   return tail == Tail::pad || tail == Tail::shift_or_pad;
 }
@@ -288,8 +289,8 @@ PATCHFOLD_API void check_merge(const Tiling& tiling, const MergeSpec& spec, bool
 PATCHFOLD_API Reduce reduction_of(const MergeSpec& spec) noexcept;
 
 /// The weights of one tile's result, which multiply those of the window: a number for all elements, or an array of float64. The
-/// shape of the array broadcasts to that of the result as in NumPy. Weights are finite and at least 0; those above 0 lie between
-/// 2^-300 and 2^300. An element with the weight 0 contributes nothing.
+/// shape of the array broadcasts to that of the result as in NumPy. Weights must be finite and at least 0; those above 0
+/// must lie between 2^-300 and 2^300. An element with the weight 0 contributes nothing.
 ///   mean, sum            weights multiply the values; for 64-bit integers weights must be 0 or 1
 ///   max, min             only weights of 0 have an effect
 ///   first, last, center  weights must not be given: one tile gives the value
@@ -377,11 +378,11 @@ class PATCHFOLD_API BoxMerger {
   /// without a value. Ignores copy and memory_limit.
   BoxMerger(const Tiling& tiling, const MergeSpec& spec);
 
-  /// Writes a box of the output to `output`, which has the extents of the box along the tiled axes, and the channels at their
-  /// places between these. The call needs a piece of every tile that contributes to the box: Error(missing) names missing tiles.
-  /// For first, last and center only tiles that give elements contribute, unless the window has weights of 0. Pieces of other tiles
-  /// that touch the box are not read. Error(value): a tile that does not touch the box, that the mask leaves out, or that is given
-  /// twice. Every error except Error(out_of_memory) is thrown before anything is written.
+  /// Writes a box of the output to `output`, which must have the extents of the box along the tiled axes, and those of the
+  /// channels along the other axes. The call needs a piece of every tile that contributes to the box: Error(missing) names
+  /// missing tiles. For first, last and center only tiles that give elements contribute, unless the window has weights of 0.
+  /// Pieces of other tiles that touch the box are not read. Error(value): a tile that does not touch the box, that the mask
+  /// leaves out, or that is given twice. Every error except Error(out_of_memory) is thrown before anything is written.
   void merge(const Box& box, std::span<const Piece> pieces, const TensorView& output,
              Executor& executor = default_executor()) const;
 

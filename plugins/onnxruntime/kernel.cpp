@@ -81,8 +81,8 @@ Setting ended_text_setting(const char* name, std::string text) {
 
 /// Returns an attribute of a node, of whatever kind, so that a wrong kind can be refused; nothing if the node does not have it.
 std::optional<Setting> attribute_of(const Api& api, const KernelInfo* info, const char* name) {
-  // ONNX Runtime may report an attribute of another kind as an empty list of integers, so an empty list is read as the other kinds
-  // first.
+  // ONNX Runtime may report an attribute of another kind as an empty list of integers, so the other kinds are tried before
+  // an empty list counts.
   std::size_t size = 0;
   const bool listed = went_well(api, api.attribute_integers(info, name, nullptr, &size));
   if (listed && size > 0) {

@@ -18,7 +18,8 @@ struct Kind {
   std::vector<Setting> attributes;  ///< the node's attributes, with their defaults
   /// Returns the number of axes of the output, for data with `data` axes, `spatial` of which are spatial.
   int (*rank)(int data, int spatial);
-  /// If the data has at least this many axes, its first axis is a batch that the output keeps. 0: the output has another batch.
+  /// If the data has at least this many axes, its first axis is a batch that the output keeps. 0: the batch of the output
+  /// differs from that of the data.
   int batched = 0;
 };
 

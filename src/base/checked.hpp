@@ -75,7 +75,7 @@ constexpr Checked checked_product(const Dims& factors, Checked first = 1) noexce
   return product;
 }
 
-/// Returns a * b, or the largest number if that overflows. Use the result only in comparisons.
+/// Returns a * b, or, if the product overflows, the largest or the smallest number. Use the result only in comparisons.
 constexpr std::int64_t saturating_mul(std::int64_t a, std::int64_t b) noexcept {
   return checked_mul(a, b).value_or((a < 0) == (b < 0) ? std::numeric_limits<std::int64_t>::max()
                                                        : std::numeric_limits<std::int64_t>::min());

@@ -8,8 +8,8 @@
 
 namespace patchfold {
 
-/// Steps to the next index of the box [begin, end), none of whose extents is 0. After the last index, advance() returns false and
-/// starts again at `begin`:
+/// Steps to the next index of the box [begin, end), whose extents must be at least 1. After the last index, advance()
+/// returns false and starts again at `begin`:
 ///   Dims index = begin;
 ///   do .. while (advance(index, begin, end));
 inline bool advance(Dims& index, const Dims& begin, const Dims& end) noexcept {

@@ -72,7 +72,7 @@ inline std::optional<SpelledOrder> spelled_order(std::string_view text) {
 /// A function of another system, and the operator here that does the same.
 struct OtherOperator {
   std::string_view other, here{};
-  std::string_view reduce{};  ///< the value of its argument `reduce`; empty: the default
+  std::string_view reduce{};  ///< the value of the argument `reduce` of `here`; empty: the default
 };
 
 /// Returns the row of a name from MATLAB, NumPy, scikit-image, scikit-learn, kornia and others; an empty `here` for any
@@ -100,7 +100,7 @@ inline OtherOperator operator_here(std::string_view name) noexcept {
   return {name};
 }
 
-/// A word of torch or TensorFlow for a padding mode, and patchfold's.
+/// A word of torch or TensorFlow for a padding mode, and patchfold's word for this mode.
 struct PaddingWord {
   std::string_view other, here;
   bool is_zero = false;  ///< the padding is 0, and no other number can be given

@@ -32,7 +32,7 @@ struct Given {
 /// Finds the operator and reads its attributes and shape inputs. Errors name `function` until the operator is known.
 Given read(const Request& request, std::string_view function);
 
-/// Returns the shape of a tensor, whose rank and extents are checked.
+/// Checks rank and extents of a tensor, and returns its shape.
 Dims shape_of(const pf_tensor& tensor, std::string_view op, std::string_view argument);
 /// Returns the view of a tensor; checks everything except the data pointer.
 TensorView view_of(const pf_tensor& tensor, std::string_view op, std::string_view argument);

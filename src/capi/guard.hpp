@@ -53,7 +53,8 @@ T* required(T* pointer, std::string_view op, std::string_view argument) {
   return pointer;
 }
 
-/// Returns a struct that begins with its size. `first_size` is the size in its first version.
+/// Returns a copy of a caller's struct that begins with its size; fields behind this size are 0. `first_size` is the size of
+/// the struct in its first version.
 template <class T>
 T load(const void* from, std::size_t first_size, std::string_view op, std::string_view argument) {
   std::uint32_t size = 0;

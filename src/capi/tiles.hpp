@@ -27,7 +27,8 @@ inline const Tiling& tiling_of(const pf_tiling* tiling, std::string_view functio
   return required(tiling, function, "tiling")->tiling;
 }
 
-/// Returns the entries as a list of axes. Throws Error if the number of entries is negative or too large.
+/// Returns the `count` entries of a caller's list. Throws Error if `count` is negative or above max_rank, or if entries are
+/// NULL.
 template <class T>
 std::span<const T> list_of(const T* entries, std::int32_t count, std::string_view op, std::string_view argument) {
   if (count < 0) fail(ErrorCode::length, op, argument, "the number of entries must be at least 0", count);

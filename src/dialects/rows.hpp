@@ -102,8 +102,8 @@ struct KindOf<Scalar> : PlainKind<ArgumentKind::number> {};
 
 enum class Need : std::uint8_t { optional, required };
 
-/// An argument of an operator of any type. It is set through the operator's address, so that the code of rows is compiled once for
-/// all operators.
+/// An argument of an operator of any type. The argument is set through the operator's address, so that the code of rows is
+/// compiled once for all operators.
 struct AnyField {
   ArgumentSpec spec;
   void (*set)(void* op, const ArgumentValue&, const Target&);
@@ -179,7 +179,7 @@ struct Fields {
   void set(void* op, std::span<const Argument> arguments) const;
 };
 
-/// Begins a row: all members except `bind`, `plan`, and those that complete_row() adds.
+/// Returns the beginning of a row: all members except `bind`, `plan`, and those that complete_row() adds.
 std::shared_ptr<const Fields> begin_row(const RowText& text, std::vector<AnyField> list);
 /// Completes a row with the facts that follow from its example: the neutral operator, and whether the operator sums and has a data
 /// input.

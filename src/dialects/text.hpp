@@ -15,7 +15,7 @@ std::string_view phrase(ArgumentKind kind) noexcept;
 std::optional<Padding::Rule> padding_rule(std::string_view word) noexcept;
 /// Returns the argument that has or had this name; null if there is none.
 const ArgumentSpec* find_argument(const OperatorSpec& op, std::string_view name) noexcept;
-/// Finds an argument as find_argument() does; throws Error(unknown_argument).
+/// Returns the argument that find_argument() finds; throws Error(unknown_argument) if there is none.
 const ArgumentSpec& known_argument(const OperatorSpec& op, std::string_view name);
 /// Reads the text of a problem after the operator's name.
 ProblemText parse_problem_of(const OperatorSpec& op, std::string_view text);

@@ -18,7 +18,7 @@ using ops::Neutral;
 constexpr Names fold_names{.op = Fold::name, .data = "input"};
 constexpr Names unfold_names{.op = Unfold::name, .data = "input"};
 
-/// Checks the ranges that fold and unfold share. Returns the number of axes: two unless a list has another length.
+/// Checks the ranges that fold and unfold share. Returns the number of spatial axes: two unless a list has another length.
 int check_sliding(const auto& op, ops::SpatialArgument output_size, const Names& names) {
   ops::check_given(names.op, "kernel_size", !op.kernel_size.empty());
   for (const std::int64_t pad : op.padding.values())

@@ -27,7 +27,7 @@ void Compiled::describe_choices(std::ostream&) const {}
 
 std::string Compiled::describe() const {
   std::ostringstream out;
-  out.exceptions(std::ios::badbit);  // otherwise a text without enough memory would be cut short
+  out.exceptions(std::ios::badbit);  // otherwise the text would be cut short if memory runs out
   out << "strategy  " << strategy << "\nverb      " << word_of(problem_.verb)
       << (problem_.accumulate ? " onto the output" : "") << "\nelement   " << name_of(problem_.dtype) << ", "
       << problem_.element_size << " bytes\n";

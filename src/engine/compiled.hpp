@@ -25,11 +25,12 @@ class Compiled {
   Compiled& operator=(const Compiled&) = delete;
   virtual ~Compiled() = default;
 
-  /// Runs the rows [first, last). `src` and `dst` are the tensors' data pointers. `scratch` has scratch_per_piece() bytes, aligned
-  /// to 64 bytes, and no other thread uses it during the call.
+  /// Runs the rows [first, last). `src` and `dst` are the tensors' data pointers. `scratch` must have scratch_per_piece()
+  /// bytes, aligned to 64 bytes, and no other thread may use it during the call.
   virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                         std::byte* scratch) const noexcept = 0;
-  /// Runs rows whose source is in the cache. During the run a strategy may prefetch the lines of `ahead`, which later work reads.
+  /// Runs rows whose source should lie in the cache already. Meanwhile a strategy may prefetch the lines of `ahead`, which
+  /// later work reads.
   virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last, std::byte* scratch,
                         kernels::Ahead&) const noexcept {
     run_rows(src, dst, first, last, scratch);
@@ -59,8 +60,8 @@ class Compiled {
   std::int64_t scratch_per_piece_ = 0;  ///< bytes, a multiple of 64
 };
 
-/// Returns the normalised problem with a strategy, ready for a Plan. Throws Error(limit), which names `op`, if more axes
-/// than max_axes remain.
+/// Returns the normalised problem with a strategy, ready for a Plan. Throws Error(limit), which names `op`, if more than
+/// max_axes dims and windows remain.
 std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op);
 
 }  // namespace patchfold::engine

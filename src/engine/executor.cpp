@@ -43,12 +43,12 @@ constinit thread_local int limit_of_thread = 0;
 
 #ifdef PATCHFOLD_WITH_TBB
 
-/// Runs pieces as lanes. Each lane takes its own share of the pieces, and then pieces of other lanes. So at most as many pieces as
-/// lanes run at the same time, whatever the number of threads. If a run is repeated, each lane gets the same share again, and finds
-/// the share in the cache of its processor.
+/// Runs pieces in lanes. A lane runs on one thread; it takes its own share of the pieces, and then pieces of other lanes. So
+/// at most as many pieces as lanes run at the same time, whatever the number of threads. If a run is repeated, each lane
+/// gets the same share again, and finds the share in the cache of its processor.
 class Lanes {
  public:
-  static constexpr std::int64_t most = 256;  ///< arbitrary: lanes are on the stack, since run() must not allocate
+  static constexpr std::int64_t most = 256;  ///< arbitrary; limited since lanes lie on the stack: run() must not allocate
 
   Lanes(std::int64_t lanes, std::int64_t pieces, Executor::Body body, void* context)
       : lanes_(lanes), body_(body), context_(context) {
@@ -69,7 +69,8 @@ class Lanes {
   }
 
  private:
-  /// The pieces [next, end) of a lane that no lane has begun, in a separate cache line, since other lanes change the range.
+  /// The pieces [next, end) of one lane, which no lane has begun yet. A Share has a cache line of its own, since other lanes
+  /// change `next`.
   struct alignas(64) Share {
     std::atomic<std::int64_t> next = 0;
     std::int64_t end = 0;
@@ -144,7 +145,7 @@ class TbbExecutor final : public Executor {
       has_worked_ = true;
       return true;
     } catch (...) {
-      // If there is no memory for threads, the calling thread does the work.
+      // oneTBB throws if it lacks memory for threads. If no lane has begun, the calling thread does the work.
       if (has_worked_)
         forget_arena();
       else
@@ -161,7 +162,7 @@ class TbbExecutor final : public Executor {
     return arena_;
   }
 
-  /// Drops an arena that failed to start, since a run would wait for it for ever.
+  /// Drops an arena that failed to start, since the next run in it would wait for ever.
   void forget_arena() {
     const std::lock_guard lock(mutex_);
     arena_.reset();

@@ -3,7 +3,7 @@
 
 namespace patchfold::engine {
 
-/// Forbids further use of the plans that threads keep for repeated calls.
+/// Makes later calls plan anew: they no longer use the plans that threads have kept for repeated calls.
 void forget_plans() noexcept;
 
 }  // namespace patchfold::engine

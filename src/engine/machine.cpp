@@ -45,7 +45,7 @@ Caches described() {
   return c;
 }
 
-/// Returns three sizes in bytes from a text with commas; nothing if the text is anything else.
+/// Returns the sizes in a text such as "32768,524288,33554432"; nothing for a text of another form.
 std::optional<Caches> parsed(const char* text) {
   Caches c;
   for (std::int64_t* size : {&c.l1, &c.l2, &c.l3}) {

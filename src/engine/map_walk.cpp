@@ -124,7 +124,8 @@ std::vector<std::uint8_t> MapWalk::take_masks() {
   return std::move(masks_);
 }
 
-/// Returns whether the taps tie run `row` of a row. Each run lies along the innermost axis, so the taps of the other axes decide.
+/// Returns whether the taps tie the part of a row with the number `row`. Such a part lies along the innermost axis, so the
+/// taps of the row's other axes decide.
 bool MapWalk::ties_row(const Met& met, std::int64_t row) const noexcept {
   for (std::size_t k = size() - 1; k-- > flat_;) {
     const std::int64_t element = row % axes_[k].length;

@@ -18,13 +18,13 @@ namespace patchfold::engine {
 
 /// One tap of an axis, and the elements [from, to) of the near side that it ties.
 struct WalkTap {
-  std::int64_t phase = 0;   ///< residue, modulo the stride, of the coordinates that it ties
-  std::int64_t offset = 0;  ///< bytes on the far side to the element that is tied to element 0
+  std::int64_t phase = 0;   ///< residue, modulo the stride, of the coordinates that the tap ties
+  std::int64_t offset = 0;  ///< place in bytes of the far element that is tied to near element 0
   std::int64_t from = 0;
   std::int64_t to = 0;
 };
 
-/// An axis of the near side, with the taps along it. Lengths and taps count elements, not bytes.
+/// An axis of the near side, with the taps along it. Lengths, and `from` and `to` of a tap, count elements.
 struct WalkAxis {
   std::int64_t length = 1;      ///< elements on the near side
   std::int64_t far_length = 1;  ///< elements on the far side
@@ -48,9 +48,9 @@ inline std::int64_t phase_length(const Window& w) noexcept {
 std::vector<int> walk_order(const std::vector<Window>& windows, std::int64_t element_size);
 
 /// The walk through one map: rows of lanes, the taps that tie each row, and the masks of the tied lanes. Writers of programs turn
-/// rows, taps and masks into steps for kernels. A row is the innermost axis, joined with the axes around it as long as their rows
-/// follow one another on both sides. Vectors along one short axis would be mostly empty. A walk depends only on the windows, so one
-/// walk serves all maps.
+/// rows, taps and masks into steps for kernels. A row is the innermost axis, joined with the axes around it as long as their
+/// rows follow one another on both sides. Axes are joined because vectors along one short axis would be mostly empty. A walk
+/// depends only on the windows, so one walk serves all maps.
 class MapWalk {
  public:
   /// The vectors of a kernel and the masks of their lanes.
@@ -60,7 +60,7 @@ class MapWalk {
     std::int64_t mask_bytes = 1;  ///< bytes of the mask of one vector
   };
   using Taps = std::vector<std::vector<WalkTap>>;
-  /// A tuple of taps, one for each axis, and the bytes on the far side to the element that it ties to element 0.
+  /// A tuple of taps, one for each axis, and the place in bytes of the far element that the tuple ties to near element 0.
   struct Met {
     std::vector<WalkTap> taps{};
     std::int64_t offset = 0;
@@ -68,7 +68,7 @@ class MapWalk {
   /// Masks that add_masks() wrote.
   struct Masks {
     std::int64_t at = 0;     ///< place in `masks`
-    std::int64_t lanes = 0;  ///< number of lanes that are set in them
+    std::int64_t lanes = 0;  ///< number of lanes that these masks set
   };
 
   /// Makes the walk. Axes are in the order of the windows; `order` names them from the outermost to the innermost.
@@ -78,8 +78,8 @@ class MapWalk {
   std::size_t size() const noexcept { return axes_.size(); }
   const WalkAxis& axis(std::size_t k) const noexcept { return axes_[k]; }
   Taps taps() const;
-  /// Return numbers of lanes. row(): lanes of a row; row_step(): lanes of one element of the row's outermost axis; parts(): lanes
-  /// of an element.
+  /// Return numbers of lanes: row() of a row, row_step() of one step along the row's outermost axis, and parts() of an
+  /// element.
   std::int64_t row() const noexcept { return row_; }
   std::int64_t row_step() const noexcept { return row_ / axes_[flat_].length; }
   std::int64_t parts() const noexcept { return parts_; }
@@ -88,11 +88,12 @@ class MapWalk {
   bool is_one_row() const noexcept { return flat_ == 0; }
   /// Returns the number of axes outside of a row, whose tuples number the rows.
   std::size_t outer_axes() const noexcept { return flat_; }
-  /// Returns the elements [from, to) of the row's outermost axis that a tuple of taps ties.
+  /// Returns the tap of the row's outermost axis in a tuple of taps.
   const WalkTap& row_tap(const Met& met) const noexcept { return met.taps[flat_]; }
   std::int64_t phase_of(const Met& met) const noexcept;
 
-  /// Calls visit(met) for every tuple of taps in ascending order of the windows, until it returns false.
+  /// Calls visit(met) for every tuple of taps, the taps of the last window fastest, until visit returns false. Returns
+  /// whether visit was true for all tuples.
   template <class Visit>
   bool each_tap(const Taps& taps, const Visit& visit) const {
     Dims counts;
@@ -118,7 +119,8 @@ class MapWalk {
   /// Returns the offset in bytes of a row on the far side; nothing if the taps do not tie the row.
   std::optional<std::int64_t> row_offset(const Dims& row, const Met& met) const;
 
-  /// Appends, for `vectors` vectors of a row from `lane` on, the masks of the lanes that each term ties, vector by vector.
+  /// Appends the masks of `vectors` vectors of a row, of which the first begins at lane `lane`. Each vector has one mask for
+  /// each term, which marks the lanes that the term ties.
   Masks add_masks(const std::vector<const Met*>& terms, std::int64_t lane, std::int64_t vectors);
   /// Returns the index of the masks of these terms. Appends the masks unless terms with the same lanes have appended them already.
   /// Returns -1 if every lane is tied.

@@ -13,10 +13,11 @@ namespace patchfold::engine {
 ///   all         every window that lies inside the image
 enum class Opened : std::uint8_t { partitions, all };
 
-/// Replaces each window that `opened` names by two dims, positions and taps. Column elements and image elements of a combine must
-/// correspond one to one.
+/// Replaces each window that `opened` names by two dims, positions and taps. In a combine, only windows whose column
+/// elements and image elements correspond one to one are replaced.
 Problem open_windows(Problem problem, Opened opened);
-/// Turns the taps of a window of one position into positions of one tap, since each image element then has at most one term.
+/// In a sum or a mean, turns the taps of a window of one position into positions of a window of one tap. In both windows an
+/// image element has at most one term.
 Problem turn_single(Problem problem);
 /// Removes dims of extent 1.
 Problem drop_single(Problem problem);

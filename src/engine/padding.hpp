@@ -26,8 +26,8 @@ inline std::int64_t source_at(const Run& run, std::int64_t c) noexcept {
   return run.step == 0 ? run.source : run.source + (c - run.begin) * run.step;
 }
 
-/// Returns the run that holds coordinate c. Padding modes are defined as in numpy.pad; the image's extent is at least 1 unless the
-/// mode is constant.
+/// Returns the run that holds coordinate c. Padding modes are defined as in numpy.pad. The image's extent must be at least
+/// 1, except in the mode constant.
 inline Run run_at(const Window& window, std::int64_t c) noexcept {
   constexpr std::int64_t low = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t high = std::numeric_limits<std::int64_t>::max();

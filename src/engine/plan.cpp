@@ -56,8 +56,9 @@ class Lattice {
   FixedList<Step, 4 * max_rank> steps_{};
 };
 
-/// Returns whether an element of the source may share memory with an element of the destination. They share none if, for some
-/// stride, every period of that stride holds the bytes of both side by side, like channels of one pixel or columns of one row.
+/// Returns whether an element of the source may share memory with an element of the destination. They share none if, for
+/// some stride, each period of that stride has bytes of the source and bytes of the destination apart, like channels of one
+/// pixel or columns of one row.
 bool elements_meet(const engine::Problem& problem, const std::byte* src, const std::byte* dst) noexcept {
   Lattice from(src + problem.src_offset, problem.element_size), to(dst + problem.dst_offset, problem.element_size);
   for (const engine::Dim& dim : problem.dims) {

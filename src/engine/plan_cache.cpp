@@ -19,8 +19,8 @@ namespace detail {
 namespace {
 
 constexpr std::size_t most_plans = 64;
-/// The most bytes of one kept plan, and of all plans that a thread keeps. The tables of a plan have about as many bytes as its call
-/// moves, and never more than the limits of its strategy.
+/// The most bytes that one kept plan counts for, and the most bytes of all plans that a thread keeps. The tables of a plan
+/// have about as many bytes as its call moves, but never more than its strategy allows.
 constexpr double most_of_one = 8 << 20, most_of_all = 64 << 20;
 
 /// A plan that a thread keeps, with the words of its call. `words` holds everything that a plan depends on, so equal words
@@ -63,7 +63,7 @@ void keep_plan(const PlanKey& key, const Planned& planned) noexcept {
     const auto words = key.words();
     const double bytes = std::min(planned.plan.moved_bytes(), most_of_one);
     plans->insert(plans->begin(), {{words.begin(), words.end()}, std::make_unique<const Planned>(planned), bytes});
-  } catch (const std::bad_alloc&) {  // the plan is then made anew
+  } catch (const std::bad_alloc&) {  // the next call then makes the plan anew
   }
   std::size_t count = 0;
   for (double all = 0; count < std::min(plans->size(), most_plans); ++count)

@@ -23,7 +23,7 @@ inline constexpr int max_axes = 16;
 ///                 (stride = kernel)
 ///   combine_sum   columns -> image: each image element is the sum of all column elements that point at it, in ascending
 ///                 order of the taps
-///   combine_mean  columns -> image: the sum of combine_sum, divided by the number of its terms; `fill` without terms
+///   combine_mean  columns -> image: the sum of combine_sum, divided by the number of its terms; `fill` if it has no terms
 enum class Verb : std::uint8_t { extract, combine_copy, combine_sum, combine_mean };
 
 }  // namespace patchfold::engine
@@ -72,7 +72,7 @@ struct ByteRange {
   std::int64_t end = 0;
 };
 
-/// Returns whether tensors at a and b share bytes.
+/// Returns whether the bytes `ra` of a tensor at a and the bytes `rb` of a tensor at b have bytes in common.
 inline bool overlap(const std::byte* a, ByteRange ra, const std::byte* b, ByteRange rb) noexcept {
   if (ra.begin == ra.end || rb.begin == rb.end) return false;
   const auto address = [](const std::byte* p, std::int64_t offset) {

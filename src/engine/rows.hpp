@@ -39,8 +39,8 @@ inline constexpr std::int64_t chunk_bytes = 64 * 1024;
 /// The fewest bytes of a row for which calling a kernel pays (arbitrary: one cache line).
 inline constexpr std::int64_t row_bytes = 64;
 
-/// Orders axes by destination stride, largest first. Returns the axis for the row: the innermost one of at least
-/// `row_bytes`, else the longest.
+/// Orders axes by destination stride, largest first. Returns the index of the axis for the row: the innermost axis of at
+/// least `row_bytes` bytes, or else the longest axis.
 inline int order_axes(AxisList& axes, std::int64_t unit) noexcept {
   std::ranges::stable_sort(axes,
                            [](const Axis& a, const Axis& b) { return std::abs(a.dst_stride) > std::abs(b.dst_stride); });

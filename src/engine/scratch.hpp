@@ -16,8 +16,8 @@
 
 namespace patchfold::engine {
 
-/// Scratch memory of the calling thread, kept for its next runs, so that a run allocates nothing. An executor may run other plans
-/// on this thread while it waits for the pieces of a plan; such plans get memory of their own.
+/// Scratch memory of the calling thread, kept for its next runs, so that a repeated run allocates nothing. An executor may
+/// run other plans on this thread while it waits for the pieces of a plan; such plans get memory of their own.
 class ThreadScratch {
  public:
   explicit ThreadScratch(std::size_t size) noexcept {
@@ -73,7 +73,7 @@ class ScratchParts {
  public:
   static constexpr std::int64_t most = 1024;
 
-  /// Makes `parts` parts, at most `most`. With 0 parts nothing is lent, and take() returns 0.
+  /// Makes `parts` parts; `parts` must be at most `most`. With 0 parts nothing is lent, and take() returns 0.
   explicit ScratchParts(std::int64_t parts) noexcept : parts_(parts) {
     for (std::int64_t word = 0; word * bits < parts; ++word) {
       const std::int64_t rest = parts - word * bits;

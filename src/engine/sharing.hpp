@@ -8,7 +8,8 @@
 
 namespace patchfold::engine {
 
-/// The fewest bytes of a piece that is worth another thread. Copying them takes 10 us; waking a thread takes 2 to 32 us.
+/// The fewest bytes of a piece that is worth another thread. Copying so many bytes takes 10 us; waking a thread takes 2 to
+/// 32 us.
 inline constexpr double bytes_per_piece = 128 * 1024;
 /// The number of pieces for each thread, so that a thread that ends early can take more pieces (arbitrary).
 inline constexpr double pieces_per_thread = 4;

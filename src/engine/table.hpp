@@ -20,8 +20,8 @@ std::unique_ptr<Compiled> plan_normal(const Problem& normal);
 
 /// Overrides for the choice of strategies and stores, for tests and measurements.
 struct Forced {
-  std::string_view strategy{};            ///< the only row that is tried; "": all. A problem that it does not fit is planned
-                                          ///< as without this field.
+  std::string_view strategy{};            ///< the only row that is tried; "": all. A problem that this row does not fit is
+                                          ///< planned as without this field.
   std::optional<kernels::Store> store{};  ///< replaces the result of store_of()
   std::string_view without{};             ///< a row that is not tried if another one fits; "": none
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells ThreadSanitizer how threads are ordered, in a program that is compiled with it: it sees neither the atomics of this
-// library nor those of oneTBB, which are not compiled with it.
+// Tells ThreadSanitizer how threads are ordered, in a program that is compiled with ThreadSanitizer. This library and oneTBB
+// are not compiled with it, so it does not see their atomics.
 #pragma once
 
 #ifdef __ELF__
-// Null in other programs.
+// Both functions are null in programs that are compiled without ThreadSanitizer.
 extern "C" {
 [[gnu::weak, gnu::visibility("default")]] void __tsan_acquire(void* object);
 [[gnu::weak, gnu::visibility("default")]] void __tsan_release(void* object);

@@ -11,7 +11,7 @@ namespace patchfold::engine {
 
 using DimList = FixedList<Dim, 2 * max_rank>;
 
-/// Returns the index of the last dim that is `wanted`, or -1.
+/// Returns the index of the last dim for which wanted(dim) is true; -1 if there is none.
 inline int find(const DimList& dims, auto&& wanted) {
   for (int i = dims.size() - 1; i >= 0; --i)
     if (wanted(dims[i])) return i;
@@ -26,14 +26,14 @@ inline Dim take(DimList& dims, int i) {
   return dim;
 }
 
-/// Returns the product of the extents. It fits into 64 bits, since the destination has at least as many elements.
+/// Returns the product of the extents. The product fits into 64 bits, since the destination has at least as many elements.
 std::int64_t count_tuples(const auto& axes) noexcept {
   std::int64_t count = 1;
   for (const auto& axis : axes) count *= axis.extent;
   return count;
 }
 
-/// Counts through the index tuples of axes, the last axis fastest. An axis of extent 0 must not be counted.
+/// Counts through the index tuples of axes, the last axis fastest. Every extent must be at least 1.
 template <class List>
 class Odometer {
  public:

@@ -26,7 +26,8 @@ inline Inside inside_of(const Window& w) noexcept {
   return {from, std::max(from, end)};
 }
 
-/// Returns whether all numbers of a problem are small enough that the arithmetic of bands cannot overflow.
+/// Returns whether every window has positions and elements and a dilation of at least 1, and numbers so small that the
+/// arithmetic of bands cannot overflow.
 inline bool are_near(const Problem& problem) noexcept {
   constexpr std::int64_t most = std::int64_t{1} << 30;
   return std::ranges::all_of(problem.windows, [](const Window& w) {
@@ -35,7 +36,8 @@ inline bool are_near(const Problem& problem) noexcept {
   });
 }
 
-/// Returns the share, 0 to 1, of the positions of an extract whose windows lie inside the image.
+/// Returns the share, 0 to 1, of an extract's positions whose taps all lie inside the image; 0 for all problems that are not
+/// extracts or not are_near().
 inline double inside_share(const Problem& problem) noexcept {
   if (problem.verb != Verb::extract || !are_near(problem)) return 0;
   double share = 1;
@@ -105,7 +107,7 @@ class TapSolver {
   Window window_{};
   std::int64_t divisor_ = 1;        // gcd of stride and dilation, which divides coordinate + pad_begin if the coordinate has taps
   std::int64_t tap_step_ = 1;       // from one tap of a coordinate to the next
-  std::int64_t position_step_ = 1;  // positions by which each such step goes back
+  std::int64_t position_step_ = 1;  // positions by which a step to the next tap goes back
   std::int64_t inverse_ = 0;        // inverse of position_step_ modulo tap_step_
 };
 

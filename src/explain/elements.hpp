@@ -23,7 +23,7 @@ struct Pair {
 /// of each patch, with column = 0.
 void walk(const Geometry& geometry, const std::function<void(const Pair&)>& f);
 
-/// The facts that walk() gives about all elements. A list is empty for operators of the other kind.
+/// The facts that walk() gives about all elements. A list is empty if its condition does not hold for the operator.
 struct Findings {
   std::vector<std::int64_t> from{};    ///< if the operator moves: for each output element its input element, or -1
   std::vector<bool> padded{};          ///< if it extracts: for each output element, whether it is read through padding

@@ -14,8 +14,8 @@ namespace patchfold::explaining {
 
 inline constexpr std::size_t most_columns = 100;
 
-/// A text whose lines have at most most_columns characters. A longer line is broken at blanks, outside brackets if possible, and
-/// continues with `hang` more columns of indentation.
+/// A text whose lines have at most most_columns characters. A longer line is broken at blanks, outside brackets if possible,
+/// and its later parts are indented by `hang` columns.
 class Text {
  public:
   void line(std::string_view text, std::size_t hang = 4);

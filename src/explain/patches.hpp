@@ -15,9 +15,11 @@ namespace patchfold::explaining {
 /// Marks a gap in a list of indices.
 inline constexpr std::int64_t left_out = std::numeric_limits<std::int64_t>::min();
 
-/// Returns the integers [begin, end): all of them, or `most` of the first and last ones with `left_out` between them.
+/// Returns the integers [begin, end): all of them, or, if there are more than `most`, the first and the last ones with
+/// `left_out` between them.
 std::vector<std::int64_t> shown_between(std::int64_t begin, std::int64_t end, std::int64_t most);
-/// Returns the coordinates of the padded image, with those that negative pads cut away; `most` at most, else with a gap.
+/// Returns the coordinates of the padded image, including those that negative pads cut away. If there are more than `most`,
+/// the middle ones are left out.
 std::vector<std::int64_t> shown_coordinates(const SpatialAxis& axis, std::int64_t most);
 /// The kind of a coordinate. Negative pads cut coordinates from the image if the operator makes patches, and crops cut them from
 /// the patches if the operator makes an image.
@@ -32,7 +34,7 @@ std::int64_t uses_at(const Geometry& geometry, const SpatialAxis& axis, std::int
 bool are_equal(const SpatialAxis& a, const SpatialAxis& b);
 /// Returns whether the operator leaves an axis as it is: blocks of one element without pads.
 bool is_untouched(const SpatialAxis& axis);
-/// Returns the axes along which patches have more than one element, so that the image is cut along them.
+/// Returns the axes along which the operator cuts the image: all that are not is_untouched().
 std::vector<const SpatialAxis*> cut_axes(const Geometry& geometry);
 
 /// Writes, for each spatial axis, the formula of the number of positions with its numbers; nothing without spatial axes.

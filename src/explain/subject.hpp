@@ -26,7 +26,7 @@ struct Subject {
   const Dims& output() const { return geometry().output; }
 };
 
-/// Returns the value of an argument, as given or by default; nothing if it has neither.
+/// Returns the value of an argument, as given or by default; nothing if the argument is not given and has no default.
 std::optional<ArgumentValue> value_in_force(const Subject& subject, const ArgumentSpec& argument);
 
 }  // namespace patchfold::explaining

@@ -20,7 +20,7 @@ struct TileRun {
   std::int64_t tiles = 0;
 };
 
-/// Returns the runs of [begin, end), in order; the beginnings of `spans`, the tiles, ascend.
+/// Returns the runs of [begin, end), in order. `spans` has the elements of each tile.
 std::vector<TileRun> tile_runs(const std::vector<Span>& spans, std::int64_t begin, std::int64_t end);
 
 /// The smallest, the largest and the mean number of tiles that contribute to an element along an axis of the output.

@@ -80,7 +80,7 @@ HWY_INLINE T* row_of(const BlendRows& b, std::int64_t r) {
 }
 
 /// Calls block(j, number) for groups of `number` vectors that cover a row, where j is the first element of a group and `number` is
-/// a constant: vectors_of_block or 1. The last group may overlap the group before it. A row has at least `lanes` elements.
+/// a constant: vectors_of_block or 1. The last group may overlap the group before it. `count` must be at least `lanes`.
 template <class Block>
 HWY_INLINE void each_block(std::int64_t count, std::int64_t lanes, const Block& block) {
   std::int64_t j = 0;
@@ -102,7 +102,7 @@ HWY_INLINE void fetch(const T* elements, const BlendTerm& term, std::int64_t byt
     hwy::Prefetch(reinterpret_cast<const std::byte*>(elements) + i + term.ahead);
 }
 
-/// Makes weighted sums in float64, and stores them as elements of type To: From or double.
+/// Makes weighted sums in float64, and stores them as elements of type To, which is From or double.
 template <class From, class To>
 struct Weighted {
   using D = hn::ScalableTag<double>;
@@ -146,7 +146,8 @@ struct Weighted {
     for (std::int64_t i = 1; i < b.terms_count; ++i) add(b.terms[i], std::false_type());
     PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
       V sum = sums[v];
-      // The compiler chooses the order of operands, which decides sign and payload of a computed NaN; the quiet NaN replaces it.
+      // The compiler chooses the order of operands, which decides sign and payload of a computed NaN; the quiet NaN replaces
+      // such a NaN.
       if constexpr (Type::is_float)
         sum = hn::IfThenElse(hn::Eq(sum, sum), sum, hn::Set(d, std::numeric_limits<double>::quiet_NaN()));
       if constexpr (std::is_same_v<From, To>) {

@@ -2,8 +2,9 @@
 // Reduces rows of elements from several tiles of a picture to one row: to the weighted mean or sum of the elements, the largest or
 // the smallest.
 //
-// A kernel takes some rows of elements from each tile and one row of weights; src/tiling finds the rows in the tiles. Sums are
-// float64, are added in the order of the terms and are rounded once, so that results do not depend on the instruction set.
+// A kernel takes some rows of elements from each tile, and weights for them; src/tiling finds the rows in the tiles.
+// Weighted sums are float64, are added in the order of the terms and are rounded once, so that results do not depend on the
+// instruction set.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +26,8 @@ struct BlendTerm {
   /// The weights rounded to float32, or null. Either all terms have rough weights, or none has. The weights of terms with rough
   /// weights must add up to 1 in each element, except for the rounding of float64.
   const float* rough = nullptr;
-  /// The distance from the weights of one row to the weights of the next, in numbers; 0 if all rows have equal weights. Terms with
-  /// another pitch than 0 have no rough weights.
+  /// The distance from the weights of one row to the weights of the next, in numbers; 0 if all rows have equal weights. If
+  /// it is not 0, `rough` must be null.
   std::int64_t weights_pitch = 0;
 };
 
@@ -43,13 +44,13 @@ struct BlendRows {
 };
 
 /// A function that makes each element of dst from the elements of all terms in the same row and column, in the order of the terms.
-/// There is at least one term.
+/// There must be at least one term.
 using Blend = void (*)(const BlendRows& rows);
 
 /// Returns the kernel that adds weight * element in float64 and rounds once, to nearest even. Integers and types without infinity
 /// saturate; NaNs become the quiet NaN. With `keep_equal`, elements whose bits are equal in all terms are copied (widened if the
-/// types differ). `to` is `from`, float32 or float64. `from` is any type of numbers except 64-bit integers; a row of complex
-/// numbers is a row of twice as many real numbers.
+/// types differ). `to` must be `from`, float32 or float64. `from` may be any type of numbers except 64-bit integers; a row
+/// of complex numbers is a row of twice as many real numbers.
 Blend weighted_rows(DType from, DType to, bool keep_equal) noexcept;
 
 /// Returns the kernel that writes weighted rows of whole aligned lines past the cache; call finish_stores() afterwards.

@@ -59,7 +59,8 @@ void weighted(const BlendRows& b, bool keep_equal) {
       const double product = Number<From>::widen(element) * (scale * term.weights[r * term.weights_pitch + j]);
       sum = i == 0 ? product : sum + product;
     }
-    // The compiler chooses the order of operands, which decides sign and payload of a computed NaN; the quiet NaN replaces it.
+    // The compiler chooses the order of operands, which decides sign and payload of a computed NaN; the quiet NaN replaces
+    // such a NaN.
     if (std::isnan(sum)) sum = std::numeric_limits<double>::quiet_NaN();
     if constexpr (std::is_same_v<From, To>)
       save(dst, j, equal ? first : Number<From>::narrow(sum));

@@ -28,7 +28,7 @@ HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Returns load(address) for `bytes` bytes at `at`; bytes outside [begin, end) are not read and count as zero.
+/// Returns what load() makes of the `bytes` bytes at `at`; bytes outside [begin, end) are not read and count as zero.
 template <std::int64_t bytes, class Load>
 HWY_INLINE auto load_within(const std::byte* at, const std::byte* begin, const std::byte* end, const Load& load) {
   if (at >= begin && at + bytes <= end) return load(at);
@@ -41,7 +41,7 @@ HWY_INLINE auto load_within(const std::byte* at, const std::byte* begin, const s
 
 #if HWY_TARGET != HWY_SCALAR
 
-/// Stores the lower and the upper half of the sequence a0 b0 a1 b1 ..
+/// Sets `low` and `high` to the lower and the upper half of the sequence a0 b0 a1 b1 ..
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void zip(D d, V a, V b, V& low, V& high) {
   const V lower = hn::InterleaveLower(d, a, b);
@@ -80,9 +80,9 @@ HWY_INLINE void deinterleave(D d, V* v) {
   }
 }
 
-/// Joins the streams in v[0], v[1], .. to one sequence, the inverse of deinterleave(). There are 2^w vectors of 2^l lanes, so the
-/// index of an element has w + l bits, which a split rotates by one place. If one instruction picks every second lane of two
-/// vectors, l splits join the streams. Otherwise the streams are zipped w times.
+/// Joins the streams in v[0], v[1], .. to one sequence, the inverse of deinterleave(). There are 2^w vectors of 2^l lanes,
+/// so the index of an element has w + l bits. A split into even and odd lanes rotates these bits by one place. If one
+/// instruction picks every second lane of two vectors, l splits join the streams. Otherwise the streams are zipped w times.
 template <int ways, class D, class V = hn::Vec<D>>
 HWY_INLINE void interleave(D d, V* v) {
   constexpr std::size_t lanes = hn::MaxLanes(D());

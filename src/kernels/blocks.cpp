@@ -30,7 +30,8 @@ HWY_INLINE T plus_zero(T value) {
   return value;
 }
 
-/// Returns the sum of a 16-bit float and +0; `quiet` and `infinity` are bit patterns of its type.
+/// Returns the sum of a 16-bit float and +0; `quiet` is the bit that marks a quiet NaN of its type, and `infinity` has the
+/// bits of infinity.
 template <std::uint16_t quiet, std::uint16_t infinity>
 std::uint16_t half_plus_zero(std::uint16_t value) {
   if (value == 0x8000) return 0;

@@ -28,25 +28,25 @@ struct Streams {
   std::int64_t prefetch = 0;          ///< bytes that reads are prefetched ahead; 0: none
 };
 
-/// Copies dst[way * pitch + row * stream_row_pitch + i * unit] = src[row * row_pitch + (i * ways + way) * unit]. unit is 1,
-/// 2, 4 or 8, ways 2, 3, 4, 8 or 16.
+/// Copies dst[way * pitch + row * stream_row_pitch + i * unit] = src[row * row_pitch + (i * ways + way) * unit]. `unit` must
+/// be 1, 2, 4 or 8, and `ways` must be 2, 3, 4, 8 or 16.
 void split(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store) noexcept;
 
-/// Returns the size in bytes of the vectors that split and join use; they are fast only for rows that fill a vector.
+/// Returns the size in bytes of the vectors that split and join use; both are fast only for rows that fill a vector.
 std::int64_t vector_bytes() noexcept;
 
-/// Returns whether rows are whole vectors, so that split and join can write whole lines.
+/// Returns whether a row consists of whole vectors, and `ways` is not 3, so that split and join can write whole lines.
 bool streams_whole(std::int64_t unit, const Streams& streams) noexcept;
 
 /// The change of an element that is added to +0: integers do not change, -0 becomes +0, signalling NaNs become quiet, and booleans
 /// become 0 or 1.
 enum class Finish : std::uint8_t { none, float32, float64, float16, bfloat16, boolean };
 Finish finish_of(DType dtype) noexcept;
-/// Adds +0 to each of some elements that lie side by side.
+/// Adds +0 to each element of the type `finish` in the `bytes` bytes from `elements` on.
 void finish_elements(std::byte* elements, std::int64_t bytes, Finish finish) noexcept;
 
-/// Copies dst[row * row_pitch + (i * ways + way) * unit] = src[way * pitch + row * stream_row_pitch + i * unit], for the
-/// units and ways of split().
+/// Copies dst[row * row_pitch + (i * ways + way) * unit] = src[way * pitch + row * stream_row_pitch + i * unit], changed as
+/// `finish` says, for the units and ways of split().
 void join(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store,
           Finish finish) noexcept;
 

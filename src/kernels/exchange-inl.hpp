@@ -149,7 +149,7 @@ struct Exchange {
     const std::int64_t *const dst_rows = p.dst_rows.offsets, *const src_columns = p.src_columns.offsets;
     const std::byte* const end = p.src_end;
     for_blocks(p.rows, size, [=](std::int64_t row) {
-      // The row with the lowest address, and the step in memory to the next row.
+      // The number of the row with the lowest address, and the step of the number to the next row in memory.
       const std::int64_t first = row_step < 0 ? row + size - 1 : row, way = row_step < 0 ? -1 : 1;
       const std::byte* const from = src + first * row_step;
       std::byte* to[size];
@@ -171,7 +171,7 @@ struct Exchange {
     const std::int64_t most = std::max<std::int64_t>(size, near_columns(p));
     Plane group = p;
     for (std::int64_t begin = 0; begin < p.columns; begin += group.columns) {
-      // If fewer columns are left than one more group needs, the last group includes them.
+      // If a further group would have fewer than `size` columns, this group includes them.
       group.columns = p.columns - begin < most + size ? p.columns - begin : most;
       group.src_columns.offsets = p.src_columns.offsets + begin;
       exchange_blocks<size, step>(dst + begin * unit, src, unit, group);

@@ -285,7 +285,7 @@ struct ExtractMapOf {
   static constexpr ExtractMapKernel kernel{lanes, sizeof(T), mask_bytes, extract};
 };
 
-/// Returns whether this build holds elements as large as one T, or as two T.
+/// Returns whether this build holds elements of one T, or of two T of 8 bytes each.
 template <class T>
 consteval bool holds_lanes() {
   constexpr std::size_t size = sizeof(T);

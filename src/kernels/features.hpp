@@ -3,8 +3,8 @@
 //
 // Highway compiles a kernel once for each numbered target. On x86 a target with a lower number is a newer instruction set, which
 // has all features of sets with higher numbers. So a fact about AVX3 is true for AVX3_DL and for every later set. A kernel that
-// compared HWY_TARGET with today's sets would silently lose its fast path on later sets; tests/unit/kernels_test.cpp checks that no
-// kernel does.
+// compared HWY_TARGET with today's sets would silently lose its fast path on later sets; tests/unit/kernels_test.cpp checks
+// that no kernel compares so.
 #pragma once
 
 #include <hwy/detect_targets.h>

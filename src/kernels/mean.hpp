@@ -8,12 +8,12 @@
 //   float64                                      a pair of float64: the sum, and the errors of its roundings
 //   64-bit integers                              an integer of 128 bits
 //   complex numbers                              two accumulators of the real type
-// Sums begin as -0, since -0 plus an element is the element; apart from that, sums are computed as in kernels/elements.hpp. For up
-// to `most_met` elements an integer sum in float64 is exact, and n equal floats add up to n times their value.
+// Sums begin as -0, since -0 plus an element is the element. For up to `most_met` elements an integer sum in float64 is
+// exact, and n equal floats add up to n times their value.
 //
-// careful_mean() makes the means that do not follow from a sum. These are means of elements that are not finite, whose bits it
-// compares, and of finite elements whose sum overflows. A boolean byte above 1 is added as NaN, so that careful_mean() makes its
-// mean too.
+// careful_mean() makes the means that do not follow from a sum. These are means of elements that are not all finite, for
+// which careful_mean() compares bits, and of finite elements whose sum overflows. A boolean byte above 1 is added as NaN, so
+// that careful_mean() makes its mean too.
 #pragma once
 
 #include <array>

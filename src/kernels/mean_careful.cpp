@@ -18,7 +18,7 @@ T load(const std::byte* from) {
   return value;
 }
 
-/// Calls f(element) for each element of a mean, in order. There is at least one.
+/// Calls f(element) for each element of a mean, in order. There must be at least one element.
 template <class F>
 void each_met(const std::byte* src, std::span<const MetTaps> taps, const F& f) {
   std::array<std::int64_t, max_rank> index{};
@@ -41,7 +41,7 @@ double count_of(std::span<const MetTaps> taps) {
   return count;
 }
 
-/// The kinds of numbers among the elements of a mean, some of which are NaN or infinite.
+/// The kinds of numbers that are not finite (NaN, infinity, -infinity) among the elements of a mean.
 struct Kinds {
   bool has_nan = false, has_infinity = false, has_minus_infinity = false;
   void add(double value) {
@@ -56,7 +56,7 @@ struct Kinds {
   }
 };
 
-/// Returns the mean of one part (real or imaginary), whose bits differ between elements.
+/// Returns the mean of elements, or of one part (real or imaginary) of complex elements, whose bits are not all equal.
 template <class T>
 T mean_of(const std::byte* src, std::span<const MetTaps> taps) {
   T mean{};

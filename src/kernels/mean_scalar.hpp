@@ -17,7 +17,7 @@ namespace patchfold::kernels {
 __extension__ using Integer128 = __int128;
 __extension__ using UnsignedInteger128 = unsigned __int128;
 
-/// Returns sum / count, rounded to nearest even; count is at least 1.
+/// Returns sum / count, rounded to nearest even; count must be at least 1.
 template <class Integer>
 Integer rounded_quotient_of(Integer sum, std::int64_t count) noexcept {
   Integer quotient = sum / count;

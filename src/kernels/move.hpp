@@ -8,12 +8,12 @@
 
 namespace patchfold::kernels {
 
-/// Copies `count` units of `unit` bytes; count >= 1.
+/// Copies `count` units of `unit` bytes; `count` must be at least 1.
 void copy_row(std::byte* dst, std::int64_t dst_stride, const std::byte* src, std::int64_t src_stride, std::int64_t count,
               std::int64_t unit) noexcept;
 
-/// Fills `count` units of `unit` bytes with copies of one element; `unit` is a multiple of `element_size`. Elements of more
-/// than 16 bytes become zeros.
+/// Fills `count` units of `unit` bytes with copies of one element; `unit` must be a multiple of `element_size`. If the
+/// element has more than 16 bytes, the units become zeros.
 void fill_row(std::byte* dst, std::int64_t dst_stride, const std::byte* element, std::int64_t element_size,
               std::int64_t count, std::int64_t unit) noexcept;
 

@@ -8,7 +8,7 @@
 
 namespace patchfold::kernels {
 
-/// Copies `bytes` bytes; there are at least `half` and at most 2 * `half`.
+/// Copies `bytes` bytes, which must be at least `half` and at most 2 * `half`.
 template <std::size_t half>
 inline void copy_overlapping(std::byte* dst, const std::byte* src, std::size_t bytes) noexcept {
   std::byte front[half], back[half];

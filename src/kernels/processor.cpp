@@ -26,8 +26,8 @@ namespace {
 
 #if HWY_ARCH_X86
 
-/// Bits of the processor's answers to CPUID, named as in <cpuid.h>, and of the register XCR0, which tells the vectors that the
-/// operating system saves.
+/// Bits of the processor's answers to CPUID, named as in <cpuid.h>, and of the register XCR0, which tells which vector
+/// registers the operating system saves.
 struct Features {
   std::uint32_t leaf1_ecx = 0;
   std::uint32_t leaf7_ebx = 0;

@@ -72,7 +72,7 @@ HWY_INLINE void copy_lines(std::byte* dst, const std::byte* src, std::int64_t by
   for (; i < bytes; i += step) put<true>(get(src + i), dst + i);
 }
 
-/// Copies any number of bytes, by pieces that overlap. The two ranges do not overlap each other.
+/// Copies any number of bytes, by pieces that overlap. Source and destination must not overlap.
 HWY_INLINE void copy_bytes(std::byte* dst, const std::byte* src, std::int64_t bytes) {
   if (bytes >= step) {
     for (std::int64_t i = 0; i + step <= bytes; i += step) put<false>(get(src + i), dst + i);
@@ -82,8 +82,8 @@ HWY_INLINE void copy_bytes(std::byte* dst, const std::byte* src, std::int64_t by
   copy_piece(dst, src, bytes);
 }
 
-/// Writes the line that begins `left` bytes before the end of a row and continues with the next row. Rows are at least a line long,
-/// so only bytes of these two rows are read.
+/// Writes the line that begins `left` bytes before the end of a row and continues with the next row. Rows must be at least a
+/// line long, so that only bytes of these two rows are read.
 HWY_INLINE void put_seam(std::byte* dst, const std::byte* row_rest, const std::byte* next_row, std::int64_t left) {
   const D d;
   for (std::int64_t at = 0; at < line_bytes; at += step) {
@@ -223,15 +223,15 @@ void CopyRows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std:
   for (; rows > 0; --rows, dst += dst_pitch, src += src_pitch) copy_side_by_side(dst, src, src_pitch, row_bytes, 1, ahead);
 }
 
-/// Copies one range that ends at the end of a line.
+/// Copies one range past the cache. The range must end where a line of the destination ends.
 void copy_rows_whole(std::byte* dst, const std::byte* src, std::int64_t bytes, Ahead& ahead) {
   copy_side_by_side(dst, src, bytes, bytes, 1, ahead);
 }
 
 #endif
 
-/// The bytes of pieces that are put together in a buffer before its whole lines are written. They are few, so that stores to memory
-/// overlap with the work on the next pieces.
+/// The number of bytes of pieces that are put together in a buffer before its whole lines are written. It is small, so that
+/// stores to memory overlap with the work on the next pieces.
 constexpr std::int64_t flush_bytes = 2048;
 constexpr std::int64_t part_bytes = 2048;  ///< a larger piece goes into the buffer in parts of this size
 
@@ -297,7 +297,7 @@ using GatherPieces = void (*)(std::byte*, const Sources&, Cursor&, std::int64_t)
 
 struct Gatherers {
   GatherPieces exactly = nullptr;
-  GatherPieces beyond = nullptr;  ///< null if a piece is a vector already, or larger
+  GatherPieces beyond = nullptr;  ///< null if the size of a piece is a power of two or exceeds 64 bytes
   std::int64_t vector = 0;
 };
 
@@ -328,7 +328,8 @@ std::int64_t readable_groups(const Sources& s, std::int64_t vector, std::int64_t
   return count;
 }
 
-/// Copies pieces while whole ones fit into `room`, the bytes that may be written.
+/// Copies `pieces` pieces. Pieces are copied as whole vectors as long as these fit into `room`, the number of bytes that may
+/// be written.
 void gather_some(const Gatherers& gatherers, std::byte* dst, std::int64_t room, const Sources& s, Cursor& at,
                  std::int64_t pieces, std::int64_t readable) {
   if (gatherers.beyond != nullptr && at.i < readable && room >= gatherers.vector) {

@@ -44,10 +44,10 @@ struct Sum {
 #if HWY_TARGET != HWY_SCALAR
   static constexpr hn::ScalableTag<Accumulator> whole{};
 
-  /// Calls store(d, load(d, i), i) for vectors of lanes i, i + 1, .. that cover `count` elements, at least one. The last
-  /// vector begins early enough to be whole; it is loaded before earlier stores change the elements that it shares with
-  /// them. Rows shorter than a vector use halves or smaller parts of a vector. Returns false for a row of at most one element: a
-  /// vector of one lane must be aligned.
+  /// Calls store(d, load(d, i), i) for vectors that begin at element i and together cover `count` elements. The last vector
+  /// begins early enough to be whole; it is loaded before earlier stores change the elements that it shares with them. Rows
+  /// shorter than a vector use halves or smaller parts of a vector. Returns false, and calls nothing, for a row of at most
+  /// one element: a vector of one lane must be aligned.
   template <class D, class Load, class Store>
   static HWY_INLINE bool each_vector(D d, std::int64_t count, const Load& load, const Store& store) {
     constexpr std::int64_t lanes = hn::MaxLanes(d);

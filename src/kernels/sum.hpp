@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that add elements; no other kernels depend on element types. A row of accumulators starts as zero bytes, which is +0 in
+// Kernels that add rows of elements. Before the first add(), a row of accumulators must hold zero bytes, which is +0 in
 // every type. float16 and bfloat16 accumulate in float32, complex numbers by parts, integers modulo 2^n, booleans with OR.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace patchfold::kernels {
 
-/// The functions for sums of one type. Accumulators are contiguous and aligned to 64 bytes at the start of a row. Elements
-/// need no alignment; strides are in bytes and may have any sign.
+/// The functions for sums of one type. Accumulators must be contiguous, and aligned to 64 bytes at the start of a row.
+/// Elements need no alignment; strides are in bytes and may have any sign.
 struct SumKernel {
   std::int64_t accumulator_size;
   /// Adds accumulator[i] += src[i * src_stride].

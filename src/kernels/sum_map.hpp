@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums overlapping columns by a program that was written beforehand.
 //
-// All maps of a problem (say, the images of channels) add the same taps in the same places. So a program is written once. It lists
-// the terms to add to each run of a few neighbouring vectors of the map. A term that not all lanes get has masks, which mark the
-// lanes that get it. The kernel runs the program for
-// one map after another. A program knows no borders, rows or strides: vectors go across the ends of rows, and lanes to which a term
-// adds nothing are masked.
+// All maps of a problem (say, the images of channels) add the same taps in the same places. So a program is written once.
+// The program lists the terms to add to each run of a few neighbouring vectors of the map. A term that not all lanes get has
+// masks, which mark the lanes that get it. The kernel runs the program for one map after another. A program knows no
+// borders, rows or strides: vectors go across the ends of rows, and lanes to which a term adds nothing are masked.
 //
-// Accumulators begin as +0 and terms are added in the given order, as in kernels/sum.hpp, so both give equal bits. The functions of
-// engine/sums/sum_program.hpp write programs.
+// Accumulators of sums begin as +0 and terms are added in the given order, as in kernels/sum.hpp, so both kernels give equal
+// bits. The functions of engine/sums/sum_program.hpp write programs.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +23,7 @@ namespace patchfold::kernels {
 struct SumStep {
   std::int64_t first = 0;  ///< index of the first term in SumProgram::terms
   std::int32_t count = 0;  ///< 0 to most_step_terms
-  bool begins = false;     ///< the sums begin as +0
+  bool begins = false;     ///< the sums begin with this step
   std::int64_t to = 0;     ///< lanes from the map's first sum
   std::int64_t vectors = 0;
   /// The offset in SumProgram::masks, where each vector has a bit for each lane of each term; -1 if each term has all lanes.
@@ -89,7 +88,7 @@ struct SumMapKernel {
 /// Returns the kernel for a summable type, on the instruction set in use.
 const SumMapKernel& sum_map_kernel(DType dtype) noexcept;
 
-/// Returns the kernel for means of at most 2^15 terms, as kernels/mean.hpp says.
+/// Returns the kernel for means, which are computed as kernels/mean.hpp says; each mean must have at most 2^15 terms.
 const SumMapKernel& mean_map_kernel(DType dtype) noexcept;
 
 }  // namespace patchfold::kernels

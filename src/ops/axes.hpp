@@ -36,7 +36,7 @@ struct CountedTensor {
 inline constexpr std::string_view one_number_is_ambiguous = "a single number says how many axes are spatial in rank 4 only";
 
 /// Returns the number of spatial axes: the length of a list if one is given. A single number stands for the two spatial axes of a
-/// tensor of rank 4. In other ranks it is ambiguous: throws Error(rank).
+/// tensor of rank 4. In other ranks a single number is ambiguous: throws Error(rank).
 int spatial_rank(const ArgumentNames& names, const SpatialArgument& decides, const CountedTensor& tensor);
 
 /// Returns the value of one axis.

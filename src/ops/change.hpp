@@ -11,7 +11,7 @@
 
 namespace patchfold::ops {
 
-/// A function that returns the neutral operator that `op` is for data of one shape. Throws Error.
+/// A function that returns the neutral operator that does the same as `op` for data of one shape. Throws Error.
 template <class Op>
 using NeutralOf = Neutral (*)(const Op& op, const Dims& data, const Names& names);
 

@@ -3,8 +3,8 @@
 //
 //   operator of a dialect -> neutral operator and names -> Geometry -> Problem -> plan
 //
-// The file of a dialect's operator gives the neutral operator and the names of the arguments; that of a neutral operator gives the
-// geometry. The steps after the geometry are written once, in lowering.cpp.
+// The file of a dialect's operator gives the neutral operator and the names of the arguments. The file of a neutral operator
+// gives the geometry. The steps after the geometry are written once, in lowering.cpp.
 #pragma once
 
 #include <variant>

@@ -38,7 +38,7 @@ Operands check_operands(std::string_view op, std::string_view src_name, const Co
 /// Throws Error(dtype) unless elements of the tensor's type can be added.
 void check_summable(std::string_view op, std::string_view argument, const ConstTensorView& tensor);
 
-/// Normalises the problem and chooses a strategy. Throws Error(limit).
+/// Returns the plan of the problem. Throws Error(limit).
 Plan make_plan(std::string_view op, const engine::Problem& problem);
 
 }  // namespace patchfold::ops

@@ -11,9 +11,9 @@
 
 namespace patchfold::tiling {
 
-/// Makes and keeps the lists of weights along single axes; a merge has one AxisWeights. Segments of the same length, with as many
-/// tiles and at the same offsets in them, share one list; in a regular tiling nearly all segments do. A list never moves or
-/// changes, since CellPlans point to it.
+/// Makes and keeps the lists of weights along single axes; a merge has one AxisWeights. Segments of the same length, with
+/// equally many tiles and at the same offsets in these tiles, share one list; in a regular tiling nearly all segments do. A
+/// list never moves or changes, since CellPlans point to it.
 class AxisWeights {
  public:
   /// The weights of a segment's elements in each of its tiles, one tile after the other.

@@ -105,8 +105,8 @@ void BlendWriter::write(std::int64_t rows, std::int64_t begin, std::int64_t coun
     kernels::copy_row(dst, plan_.rows.step, made_.get(), rules.output_element, count, rules.output_element);
 }
 
-/// Makes a part of a row in which some weights are 0, one stretch after the other: a run of elements with the same contributing
-/// tiles.
+/// Makes a part of a row in which some weights are 0, stretch by stretch. A stretch is a run of elements with the same
+/// contributing tiles.
 void BlendWriter::make_stretches(std::byte* dst, std::int64_t count) noexcept {
   const Rules& rules = plan_.rules;
   std::int64_t first = 0;

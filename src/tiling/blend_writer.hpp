@@ -25,12 +25,12 @@ class BlendWriter : public CellWriter {
   virtual void weigh(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept;
   void write(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept final;
 
-  /// Returns memory for `for_each` numbers for each number of each element of one call of write().
+  /// Returns memory for one call of write(): `for_each` numbers for each number of each element.
   std::unique_ptr<double[]> numbers(std::size_t for_each) const;
 
   std::vector<kernels::BlendTerm> terms_;
-  /// Weights before they are normalised, one for each number of an element. A tile contributes to an element where its weight here
-  /// is not 0.
+  /// For each source, the weights before they are normalised, one for each number of an element. A tile contributes to the
+  /// elements whose weights are not 0 here.
   std::vector<kernels::RawWeights::Term> raw_;
 
  private:

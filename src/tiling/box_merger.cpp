@@ -26,14 +26,14 @@ namespace {
 struct TilePlace {
   std::int64_t tile = 0;
   ConstTensorView view{};
-  Dims begin{};  ///< place in the output of its first element, along the tiled axes
+  Dims begin{};  ///< place in the output of the piece's first element, along the tiled axes
 };
 
 constexpr TileWords piece_words{
     .tile = "piece of tile", .index = "pieces", .index_rule = "must have indices of tiles", .view = "piece"};
 
-/// Checks the pieces of one call of merge(), and finds the piece of a tile. Pieces are kept in the order of their tiles; a tile has
-/// at most one.
+/// Checks the pieces of one call of merge(), and finds the piece of a tile. Pieces are kept in the order of their tiles; a
+/// tile has at most one piece.
 class Pieces {
  public:
   Pieces(const Rules& rules, std::span<const Piece> given, const CheckedOutput& output)

@@ -26,8 +26,8 @@ CellRows rows_of(const Rules& rules, const Sources& sources, const Dims& box, co
                    [](const CellRows::Axis& a, const CellRows::Axis& b) { return std::abs(a.stride) > std::abs(b.stride); });
   rows.step = element;
   rows.steps.assign(sources.size(), {rules.element});
-  // An axis, from the innermost on, becomes part of the row if its elements go on at the row's step in the output and in all
-  // sources.
+  // An axis, from the innermost on, becomes part of the row if it continues the row in equal steps, both in the output and
+  // in all sources.
   const auto continues = [&](const CellRows::Axis& axis) {
     if (axis.tiled >= 0 && rows.run >= 0) return false;
     if (rows.count == 1) return true;

@@ -12,9 +12,9 @@
 
 namespace patchfold::tiling {
 
-/// The tiles from which a cell is made, in ascending order. Each tile has the address of the cell's first element, a stride in
-/// bytes for each axis of the result, and perhaps weights of its own. The strides of all tiles lie in one list: a list for each
-/// tile would cost one more allocation for every tile of every cell.
+/// The tiles from which a cell is made, in ascending order. Each tile has the address of its first element in the cell, a
+/// stride in bytes for each axis of the result, and perhaps weights of its own. The strides of all tiles lie in one list: a
+/// list for each tile would cost one more allocation for every tile of every cell.
 class Sources {
  public:
   explicit Sources(int rank = 0, std::size_t most = 0) : rank_(static_cast<std::size_t>(rank)) {
@@ -107,18 +107,20 @@ struct GivenWeights {
   };
   std::vector<Source> sources{};  ///< for each source; with Folding::inverse, one more entry for the inverse numbers
 };
-/// The plan of a cell whose weights are computed as Pairs, element by element. It has weights of 0, a mask that leaves out some of
-/// its tiles, or a tile with weights of its own besides the window's.
+/// The plan of a cell whose weights are computed as Pairs (window_weights.hpp), element by element. Such a cell has weights
+/// of 0, a mask that leaves out some of its tiles, or a tile with weights of its own besides the window's.
 struct PairWeights {
   std::vector<Dims> insides{};  ///< for each source, the cell's first element within the tile's result
 };
 
-/// One step of a cell whose tiles are added up in the output; the sources are the tiles of this step. The output holds the upper
-/// halves of the sums between steps, `low` their lower halves, without gaps, with the axes nested as in the output.
+/// One step of a cell whose tiles are added up in the output; the sources are the tiles of this step. Between steps the
+/// output holds the upper halves of the sums, and `low` holds the lower halves, without gaps and with the axes nested as in
+/// the output.
 struct Folding {
   kernels::Fold step{};
   std::uint32_t* low = nullptr;
-  const double* inverse = nullptr;  ///< 1 / the sum of all tiles' weights of each element; null: weights are normalised beforehand
+  const double* inverse = nullptr;  ///< for each element, 1 / the sum of all tiles' weights; null: weights are normalised
+                                    ///< beforehand
   std::int64_t first = 0;           ///< the number of the first source among the cell's tiles
   Dims strides{};                   ///< of `low`, in numbers, along the axes of the result; set by plan_cell
 };

@@ -25,8 +25,8 @@ std::int64_t middle(const TileSpan& span, std::int64_t result) {
   return 2 * span.start + result;
 }
 
-/// Returns the segments of one axis of a box. `tiles` are the tiles that touch the box; `covered` gets the segments of each of
-/// them. For every end of a segment, the last multiple of `rows` up to this end is the end of a segment too.
+/// Returns the segments of one axis of a box. `tiles` are the tiles that touch the box; `covered` gets the segments of each
+/// of these tiles. For every end of a segment, the last multiple of `rows` up to this end is the end of a segment too.
 std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, Span box, Span tiles, std::int64_t rows,
                               std::vector<Span>& covered) {
   const std::int64_t result = tiling.result()[axis];

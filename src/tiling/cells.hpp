@@ -15,7 +15,7 @@ namespace patchfold::tiling {
 struct Segment {
   Span span{};
   Span tiles{};             ///< tiles that cover the span, by their numbers along this axis; they are neighbours
-  std::int64_t centre = 0;  ///< the number along this axis of the tile whose middle is nearest
+  std::int64_t centre = 0;  ///< for Reduce::center: the number along this axis of the tile with the nearest middle
 };
 
 /// The identity of a cell. Cells with the same segment of the stream axis form a slab. `inner` is the row-major number of the
@@ -107,12 +107,13 @@ class Cells {
   std::int64_t contributor_count(const Dims& segments) const;
   /// Returns whether the mask keeps all of a cell's tiles, so that every combination of tiles along the axes contributes.
   bool is_whole(const Dims& segments) const;
-  /// Returns the index in `tiles`, which ascend, of the tile that gives a cell's elements under center, first or last.
+  /// Returns the index in `tiles`, which must ascend, of the tile that gives a cell's elements under center, first or last.
   std::size_t selected(std::span<const std::int64_t> tiles, const Dims& segments) const noexcept;
 
   /// Returns the cells to which a tile contributes.
   std::vector<Cell> cells_of(std::int64_t tile) const;
-  /// Finds a cell to which no tile contributes. Returns false if every cell has a tile.
+  /// Finds a cell to which no tile contributes; `segments` gets its segments. Returns false if every cell has a contributing
+  /// tile.
   bool find_hole(Dims& segments) const;
 
  private:

@@ -12,7 +12,7 @@
 namespace patchfold::tiling {
 namespace {
 
-/// Returns whether a tiling can be made whose results leave no gaps.
+/// Returns whether a tiling can be made from the spec, and has results that leave no gaps.
 bool can_be_made(const TilingSpec& spec) {
   try {
     const Tiling tiling(spec);
@@ -32,7 +32,8 @@ Setting setting(std::string_view name, const Dims& values) {
   return same ? Setting(name, values[0]) : Setting(name, values);
 }
 
-/// Adds the border that suits a function which drops equally many elements at both ends of each tile. `first` begins the proposal.
+/// Adds to `fitting` the border that suits a function which drops equally many elements at both ends of each tile. `first`
+/// begins the proposal.
 void propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& results, std::string_view first) {
   TilingSpec spec = tiling.spec();
   const bool is_scaled = std::any_of(spec.scale.begin(), spec.scale.end(), [](Ratio one) { return one.num != one.den; });
@@ -61,8 +62,8 @@ void propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& resul
                  Setting("fill", fill[0]), " for the border of the whole");
 }
 
-/// Adds the scale that suits a function whose results are k or 1/k times as large as its tiles. Returns whether such a scale
-/// exists.
+/// Adds to `fitting` the scale that suits a function whose results are k or 1/k times as large as its tiles. Returns whether
+/// such a scale exists.
 bool propose_scale(ErrorValue& fitting, const Tiling& tiling, std::int64_t index, const Dims& given) {
   const auto scale = tiling.scale_of(index, given);
   if (!scale || (scale->num != 1 && scale->den != 1)) return false;

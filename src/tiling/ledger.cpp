@@ -38,8 +38,8 @@ bool Ledger::has_running_sums(const Dims& segments) const {
   return sizes_.sums > 0 && cells_.is_whole(segments);
 }
 
-/// Returns the tiles of a cell that are merged when `arriving` arrives. With running sums there are none while a tile before it is
-/// missing.
+/// Returns the tiles of a cell that are merged when `arriving` arrives. With running sums there are no such tiles while a
+/// tile before `arriving` is missing.
 Step Ledger::step_of(Cell cell, std::int64_t arriving) const {
   const Dims segments = cells_.segments_of(cell);
   Step step{cell};

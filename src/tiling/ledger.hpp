@@ -15,14 +15,14 @@ struct Sizes {
   std::int64_t tile_element = 0;    ///< of all channels at one place of a tile
   std::int64_t output_element = 0;  ///< of all channels at one place of the output; 0 if the merge holds no rows
   bool copy = false;                ///< a waiting tile is kept as copies of its parts, cell by cell; else the whole tile is kept
-  /// The bytes that the running sums of all channels at one place need besides the output; 0: there are no running sums. They hold
-  /// the lower halves of the sums, and, if the window is an array, the inverse of the sum of weights.
+  /// The bytes that the running sums of all channels at one place need besides the output; 0: there are no running sums.
+  /// These bytes hold the lower halves of the sums, and, if the window is an array, the inverse of the sum of weights.
   std::int64_t sums = 0;
 };
 
-/// The tiles of a cell that are merged together when one of them arrives: its contributors [begin, end), in ascending order.
-/// Contributors before `begin` are in the output already: a single one as its elements, several as their sums. The lower halves of
-/// the sums take as many bytes as a copy of one tile's elements.
+/// The tiles of a cell that are merged together when one of them arrives: the cell's contributors [begin, end), in ascending
+/// order. Contributors before `begin` are in the output already: a single one as its elements, several as their sums. The
+/// lower halves of the sums take as many bytes as a copy of one tile's elements.
 struct Step {
   Cell cell{};
   std::int64_t begin = 0;
@@ -46,9 +46,9 @@ struct Arrival {
 /// the elements; the Ledger holds no elements. merge_memory() runs all arrivals through a Ledger without a Merger, so it returns
 /// exactly the memory of a real merge.
 ///
-/// Waiting bytes are bytes of tiles, of sums or of bands. A tile with its weights waits until each of its cells is finished, or has
-/// added it up. A band waits from the first written cell of its slabs until its last slab is written to the sink; slabs are written
-/// in ascending order.
+/// Waiting bytes are bytes of tiles, of sums or of bands. A tile and its weights wait until each of its cells is finished or
+/// has added the tile to its sums. A band waits from the first written cell of its slabs until its last slab is written to
+/// the sink; slabs are written in ascending order.
 ///
 /// For each tile the Merger calls preview, which changes nothing. It calls accept once the elements of the finished cells are made,
 /// and then settle, which releases the tiles that no cell needs any more. Then it calls next_left() while next_is_finished(). Only
@@ -70,7 +70,7 @@ class Ledger {
   /// Returns whether every cell of the next slab is finished. `is_held` gets whether the slab has memory; a slab without
   /// contributing tiles has none yet.
   bool next_is_finished(bool& is_held);
-  /// Counts the memory of the next slab, for which next_is_finished() set `is_held` to false.
+  /// Counts the memory of the next slab. The last next_is_finished() must have set `is_held` to false.
   void hold_next();
   /// Counts the next slab as written to the sink. After the last slab of a band, counts the band's memory as freed.
   void next_left();

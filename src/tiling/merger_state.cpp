@@ -184,8 +184,8 @@ void Merger::State::send_rows() {
   }
 }
 
-/// Returns the most bytes that a tile before its turn may take until its turn: its own bytes, and the bytes of all bands to which
-/// it contributes.
+/// Returns the most bytes that a tile which comes before its turn may take until its turn: its own bytes, and the bytes of
+/// all bands to which it contributes.
 std::int64_t Merger::State::early_bytes_of(const Arrival& arrival) const {
   std::int64_t bytes = arrival.tile_bytes;
   std::int64_t last = -1;

@@ -24,8 +24,9 @@ struct OwnWeights {
   }
 };
 
-/// Returns a checked copy of the weights of a tile whose result has the given shape; null if all weights are 1. `tile` names the
-/// tile in errors. Throws Error(value, dtype, shape, ..).
+/// Returns a checked copy of the weights of a tile whose result has the given shape; null if the weights change nothing: all
+/// are 1, or the merge uses no weights and none is 0. `tile` names the tile in errors. Throws Error(value, dtype, shape,
+/// ..).
 std::unique_ptr<const OwnWeights> own_weights(const Rules& rules, const TileWeights& given, const Dims& shape,
                                               const std::string& tile);
 

@@ -179,7 +179,7 @@ void Rules::check_holes() const {
 }
 
 /// Returns whether the weights along single axes prove that each element of a cell has a weight above 0. If every combination of
-/// tiles contributes, one weight above 0 along each axis is proof. False means that they prove nothing.
+/// tiles contributes, one weight above 0 along each axis is proof. False means that these weights prove nothing.
 bool Rules::is_covered_along_axes(const Dims& segments) const {
   if (!weights.is_separable() || !cells.is_whole(segments)) return false;
   for (int axis = 0; axis < segments.size(); ++axis) {

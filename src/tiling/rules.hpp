@@ -55,12 +55,12 @@ struct Rules {
   bool is_weighted = false;        ///< elements are multiplied by weights
   bool is_selecting = false;       ///< one tile gives each element: first, last, center
   bool has_rough_weights = false;  ///< kernels get the weights in float32 too
-  bool running_sums = false;        ///< a cell's tiles are added up in the output, unless the mask leaves one out
+  bool running_sums = false;       ///< a cell's tiles are added up in the output, unless the mask leaves one out
   kernels::Blend blend{};          ///< the kernel that reduces elements of several tiles; null if one tile is selected
   kernels::Blend lines{};          ///< as `blend`, but for whole cache lines that are written past the cache; may be null
   bool has_fill = false;
   std::array<std::byte, 16> fill{};
-  kernels::Store store = kernels::Store::plain;  ///< how elements of a single tile are stored
+  kernels::Store store = kernels::Store::plain;  ///< how the output is written
 
   /// The tiled axes, as axes of a result and of the output.
   Dims axes;

@@ -9,9 +9,9 @@
 namespace patchfold::tiling {
 namespace {
 
-/// The most rows of neighbouring cells that are made at a time; fewer if rows of the longest cell would have more than
-/// `bytes_together`. Single rows would cost a function call each; after too many rows, memory is evicted from the cache before the
-/// next cell continues it.
+/// The most rows of neighbouring cells that are made at a time; fewer if so many rows of the longest cell have more than
+/// `bytes_together` bytes. Single rows would cost a function call each; after too many rows, memory is evicted from the
+/// cache before the next cell continues it.
 constexpr std::int64_t rows_together = 8;
 constexpr std::int64_t bytes_together = 8192;
 

@@ -14,7 +14,7 @@ namespace patchfold::tiling {
 struct CheckedOutput {
   std::byte* data = nullptr;
   Dims strides{};             ///< in bytes; 0 along axes of one element or none
-  engine::ByteRange range{};  ///< the bytes between its first and its last element
+  engine::ByteRange range{};  ///< the bytes that the output spans
 };
 
 /// Returns the output, after it has passed the checks of an operator's output; errors call its sources `sources`. Throws
@@ -43,8 +43,8 @@ class TileChecks {
   [[noreturn]] void refuse_second(std::int64_t tile) const;
   /// Throws Error(value) unless `tile` is the index of a tile that the mask does not leave out.
   void check_index(std::int64_t tile) const;
-  /// Returns the view of a tile's array, whose shape is right, with strides of 0 along axes of at most one element. Throws
-  /// Error(dtype, null_data, strides, overlap).
+  /// Returns the view of a tile's array, whose shape must have been checked, with strides of 0 along axes of at most one
+  /// element. Throws Error(dtype, null_data, strides, overlap).
   ConstTensorView checked_view(std::int64_t tile, const ConstTensorView& view, const CheckedOutput& output) const;
 
  private:

@@ -18,9 +18,9 @@ class TileTable {
  public:
   explicit TileTable(std::int64_t tiles) : pages_((static_cast<std::size_t>(tiles) + page_size - 1) / page_size) {}
 
-  /// Returns the value of a tile, which has one.
+  /// Returns the value of a tile, which must have one.
   T& operator[](std::int64_t tile) noexcept { return page_of(tile)->values[slot_of(tile)]; }
-  /// Sets the value of a tile without a value. Changes nothing if it throws.
+  /// Sets the value of a tile, which must have none yet. Changes nothing if it throws.
   void set(std::int64_t tile, T value) {
     auto& page = page_of(tile);
     if (!page) page = std::make_unique<Page>();

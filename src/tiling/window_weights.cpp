@@ -71,8 +71,8 @@ namespace {
 /// The most weights of a window with a formula, over all axes.
 constexpr std::int64_t most_samples = std::int64_t{1} << 26;
 
-/// Throws unless the weights are finite, at least 0, and so near 1 that a product of `factors` of them neither overflows nor
-/// becomes 0.
+/// Throws unless there are `expected` weights, all finite and at least 0. Weights above 0 must be so near 1 that a product
+/// of `factors` of them neither overflows nor becomes 0.
 void check_weights(const std::vector<double>& weights, int factors, std::int64_t expected) {
   if (static_cast<std::int64_t>(weights.size()) != expected)
     fail(ErrorCode::length, op_merge, "window", "must have a weight for each element of a whole tile's result",

@@ -17,7 +17,7 @@ struct Pair {
 };
 Pair operator*(Pair a, double b) noexcept;
 Pair operator+(Pair a, Pair b) noexcept;
-/// Returns a / b rounded once to float64; b is not 0.
+/// Returns a / b rounded once to float64; b must not be 0.
 double quotient(Pair a, Pair b) noexcept;
 
 /// A window sampled over the result of a whole tile: one list for each tiled axis, whose product is the weight, or one array. The

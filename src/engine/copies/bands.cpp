@@ -124,7 +124,7 @@ class Bands final : public Compiled {
       at->second.lines += static_cast<std::int64_t>(copy.plan->bytes()) / 2 / kernels::line_bytes;
   }
 
-  /// Returns the lines that a row of work reads, to prefetch while `lines` lines are written.
+  /// Returns the lines that row `row` of work reads, to be prefetched while `lines` lines are written.
   kernels::Ahead ahead_of(const std::byte* src, std::int64_t row, std::int64_t lines) const noexcept {
     const std::int64_t group = row % tuples_ % plan_.groups;
     const Reach band = plan_.band_at(row / tuples_ * plan_.band);

@@ -53,8 +53,8 @@ struct BandLayout {
   bool has_outside = false;
 };
 
-/// Returns whether the stage sorts the coordinates of a window: if the window's positions are neighbours in the destination but not
-/// in the image.
+/// Returns whether the stage sorts the coordinates of a window. Sorting pays if the window's positions are neighbours in the
+/// destination but not in the image, unless rows are short or elements large.
 bool sorts_coordinates(const Window& window, std::int64_t element) noexcept;
 
 /// Returns the bands of a problem; nothing if the problem is not an extract with constant borders, or if its stage would not fit

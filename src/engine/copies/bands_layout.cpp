@@ -34,7 +34,8 @@ class BandsPlanner {
  public:
   explicit BandsPlanner(const Problem& problem) : element_(problem.element_size) {
     plan_.windows = problem.windows;
-    // Cuts the window whose positions lie farthest apart in the destination, so that bands write long runs.
+    // Puts the window first whose positions lie farthest apart in the destination: if this window is cut, bands write long
+    // runs.
     for (Window& w : plan_.windows)
       if (w.positions > 1 && std::abs(w.position_stride) > std::abs(plan_.windows[0].position_stride))
         std::swap(w, plan_.windows[0]);

@@ -18,8 +18,8 @@ std::unique_ptr<Compiled> make_memcpy(const Problem& problem);
 
 // Copies without windows, such as those of the block operators.
 
-/// Copies of small elements that lie together on one side and form a few streams on the other side. Also sums of one term each that
-/// join streams; such sums differ from copies only for zeros and NaNs.
+/// Copies of small elements that lie together on one side and form a few streams on the other side. Also sums that join
+/// streams and have one term for each element; such sums differ from copies only for zeros and NaNs.
 std::unique_ptr<Compiled> make_streams(const Problem& problem);
 bool streams_pay(const Problem& problem);
 /// Copies with any strides on both sides; also extracts whose windows overlap but lie inside the image, and sums of one term each.
@@ -27,7 +27,7 @@ std::unique_ptr<Compiled> make_strided(const Problem& problem);
 
 // Other copies.
 
-/// Extracts of images that stay in the cache, whose columns have no gaps and run along positions.
+/// Extracts whose columns have no gaps and run along positions, from images of one channel that stay in the cache.
 std::unique_ptr<Compiled> make_extract_maps(const Problem& problem);
 bool extract_maps_pay(const Problem& problem);
 /// Extracts through scratch memory, band by band, in the order of the destination and with the borders filled in.

@@ -76,7 +76,8 @@ std::optional<MapLayout> lay_out_maps(const Problem& problem) {
   const Window& inner = maps.windows[static_cast<std::size_t>(maps.inner)];
   std::int64_t most = std::max<std::int64_t>(1, worth / maps.columns);
   if (inner.stride > 1 || inner.image_stride != element) {
-    // A sorted map has an outer axis for the phases of the inner window, and each phase has the coordinates of all windows.
+    // The outermost axis of a sorted map counts the phases of the inner window. A phase has an axis for every window, of
+    // which that of the inner window is the innermost.
     std::int64_t pitch = element * phase_length(inner);
     for (auto i = order.rbegin() + 1; i != order.rend(); ++i) {
       Window& w = maps.windows[static_cast<std::size_t>(*i)];

@@ -22,8 +22,8 @@ struct ExtractPlan {
 
 /// Writes the program of a map whose columns have no gaps: its taps in the order of the windows, and then its positions in the
 /// order of walk_order(). The image strides of the windows are those of the map that the program reads. In a sorted map the image
-/// stride of the innermost window leads to the next element of a phase, and phases lie `phase_pitch` bytes apart. Returns nothing
-/// if the program would be long.
+/// stride of the innermost window leads to the next element of a phase, and phases lie `phase_pitch` bytes apart. Returns
+/// nothing if the program would have too many steps.
 std::optional<ExtractPlan> plan_extract(const std::vector<Window>& windows, const kernels::ExtractMapKernel& kernel,
                                         std::int64_t element_size, std::int64_t phase_pitch);
 

@@ -110,10 +110,10 @@ std::vector<Section> sections_of_extract(const Window& w) {
 }
 
 std::vector<Section> sections_of_blocks(const Window& w) {
-  // The end of the elements inside the image, counted like the elements of all blocks, from the first pad.
+  // The end of the elements inside the image, counted from the first pad, where the first block begins.
   const std::int64_t end = std::min(w.extent + w.pad_begin, w.positions * w.stride);
   const std::int64_t whole_from = ceil_div(w.pad_begin, w.stride), whole_to = end / w.stride;
-  if (whole_from > whole_to)  // all within one block
+  if (whole_from > whole_to)  // the image lies within one block
     return {{whole_to, 1, w.pad_begin - whole_to * w.stride, end - w.pad_begin}};
   const std::int64_t cut = whole_from * w.stride - w.pad_begin;
   std::vector<Section> sections;

@@ -109,7 +109,8 @@ void Planes::extend(List& list, const List& other, Side side) const {
   }
 }
 
-/// Adds axes to the rows until there are enough rows; the axis with the smallest stride on one side comes first.
+/// Adds axes to the rows until there are enough rows; the axis with the smallest stride in the destination (`to`) or in the
+/// source comes first.
 void Planes::fill_rows(Choice& choice, bool to) const {
   const auto step = [&](int i) { return std::abs(to ? axes_[i].to : axes_[i].from); };
   std::int64_t product = 1;

@@ -41,8 +41,8 @@ inline bool has(const AxisOrder& order, int axis) {
 }
 
 /// Moves bricks of one shape. The constructor chooses rows and columns once, for a whole brick; bricks at the edges of the index
-/// space move fewer units in the same way. Rows and columns are lists of offsets, not two strides. If an axis is too short to fill
-/// a register, the dim with the next stride of that side continues it.
+/// space move fewer units in the same way. Rows and columns are lists of offsets, not strides: if an axis is too short to
+/// fill a register, the dim that follows it in memory on that side continues the list.
 class Planes {
  public:
   Planes() = default;

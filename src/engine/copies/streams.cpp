@@ -20,12 +20,13 @@ namespace {
 using kernels::line_bytes;
 using kernels::Store;
 
-/// The dims of a kernel's call. A row is on the side where elements lie together; along the dim `rows` the streams go on.
+/// The dims of one call of a kernel. A row lies on the side where elements lie together, and holds `along` times one element
+/// of each of the `ways` streams. From row to row, along the dim `rows`, the streams continue.
 struct StreamDims {
   bool joins = false;
   std::int64_t unit = 1;
   Dim ways{}, along{}, rows{};
-  DimList outside{}, inside{};  ///< the other dims; those in `inside` step within a row
+  DimList outside{}, inside{};  ///< the other dims; those in `inside` have shorter steps than `rows`
   std::int64_t stream_bytes() const noexcept { return along.extent * unit; }  ///< bytes of a stream in a row
   std::int64_t row_bytes() const noexcept { return ways.extent * stream_bytes(); }
   std::int64_t together(const Dim& dim) const noexcept { return joins ? dim.dst_stride : dim.src_stride; }
@@ -62,7 +63,7 @@ std::optional<StreamDims> find_streams(const Problem& problem, bool joins) {
 }
 
 /// Returns whether streams are faster than bricks (strategy "strided").
-///   rows              must be long, or follow one another
+///   rows              must continue the streams, or a single row must be long
 ///   2 to 4 streams    are faster if a row fills a vector, except when 3 are split past the cache. Within the cache a split is not
 ///                     faster than bricks, but bricks take longer to plan
 ///   all others        are faster past the cache only, if a row has a few lines: 256 bytes, or one line for two or three
@@ -156,7 +157,8 @@ class StreamCopy final : public Compiled {
             0};
   }
 
-  /// Returns whether the kernel can write whole lines: `dst` begins a line, and `step` is a multiple of a line.
+  /// Returns whether the kernel writes to `dst` itself: if there is no scratch memory, or if it can write whole lines. For
+  /// whole lines, `dst` must begin a line, and `step` must be a multiple of a line.
   bool is_whole(const std::byte* dst, std::int64_t step, const kernels::Streams& streams) const noexcept {
     const auto lines = reinterpret_cast<std::uintptr_t>(dst) | static_cast<std::uintptr_t>(step);
     return scratch_per_piece_ == 0 || (lines % line_bytes == 0 && kernels::streams_whole(dims_.unit, streams));

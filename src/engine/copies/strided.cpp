@@ -29,7 +29,7 @@ namespace {
 using kernels::line_bytes;
 using kernels::Store;
 
-/// Returns the copy with reversed dims so that every destination stride is positive; source strides may become negative.
+/// Returns the copy with some dims reversed, so that no destination stride is negative; source strides may become negative.
 Problem turned(Problem problem) {
   for (Dim& dim : problem.dims) {
     if (dim.dst_stride >= 0) continue;
@@ -48,8 +48,9 @@ struct Place {
 };
 
 /// A plan of the strategy. A row of work is one brick, which writes destination elements of its own. plan_route() chooses by price,
-/// once, whether bricks pass through scratch memory. Other sizes of the buffer for gathered lines were rejected. With 256 bytes the
-/// calls cost more time than they hide; with more than 4 KB writing and gathering do not overlap.
+/// once, whether bricks pass through scratch memory. Other sizes of the buffer for gathered lines (kernels/stream.cpp) were
+/// rejected. With 256 bytes the calls take more time than overlapping saves; with more than 4 KB writing and gathering do
+/// not overlap.
 class Strided final : public Compiled {
  public:
   explicit Strided(const Problem& given) : Compiled(turned(given)), store_(store_of(given)) {
@@ -285,7 +286,8 @@ class Strided final : public Compiled {
     for (Planes& hop : hops_) hop.prepare();
   }
 
-  /// Returns the dims with the smallest strides of a side that together fill a line.
+  /// Returns the first dims of `order` that together fill a line. `order` lists the dims of one side, the smallest stride
+  /// first.
   AxisOrder nearest(const AxisOrder& order) const {
     AxisOrder near;
     std::int64_t bytes = unit_;
@@ -406,7 +408,7 @@ class Strided final : public Compiled {
   FixedList<Planes, 3> hops_{};
   bool writes_runs_ = false;     // runs are written from scratch memory
   std::int64_t last_place_ = 0;  // offset in scratch memory of the units that the last move reads
-  Extents last_stride_{};        // their strides there
+  Extents last_stride_{};        // the strides of these units
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "sum bands": sums of columns in any layout. The image is cut into bands. The columns of a band are copied to scratch
-// memory. There the positions lie side by side, in the order of the image. The sum of the copied columns is a problem of its own.
-// Other strategies make the copy and the sum, so columns are read in whole lines, each line once or twice.
+// The strategy "sum bands": sums of columns in any layout. The image is cut into bands. The columns of a band are copied to
+// scratch memory. There positions lie side by side, those of the window with the smallest image stride first; only channels
+// that are neighbours in the image come before positions. The sum of the copied columns is a problem of its own. Other
+// strategies make the copy and the sum, so columns are read in whole lines, each line once or twice.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -114,8 +115,8 @@ SumBand plan_band(const Problem& problem, const BandCut& cut, const Window& wind
     stride = bytes;
     bytes *= extent;
   };
-  // The order in scratch memory, fastest first: channels that are neighbours in the image, positions in the image's order, taps,
-  // other dims.
+  // The order in scratch memory, fastest first: channels that are neighbours in the image; positions, the window with the
+  // smallest image stride first; taps; other dims.
   const int channels = find(sum.dims, [&](const Dim& dim) { return dim.dst_stride == problem.element_size; });
   if (channels >= 0) place(sum.dims[channels].extent, sum.dims[channels].src_stride);
   std::vector<Window*> windows;

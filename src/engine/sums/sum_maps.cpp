@@ -61,8 +61,8 @@ struct MapPart {
   std::vector<MapCopy> last_copies{};  ///< copies of the last group
 };
 
-/// Returns the dim whose elements are neighbours on both sides (such as channels last) and fill a line or are continued by
-/// positions; -1 if there is none.
+/// Returns the index of the dim whose elements are neighbours on both sides (such as channels last) and fill a line or are
+/// continued by positions; -1 if there is none.
 int channels_of(const Problem& problem) {
   return find(problem.dims, [&](const Dim& dim) {
     const std::int64_t bytes = dim.extent * problem.element_size;
@@ -72,7 +72,8 @@ int channels_of(const Problem& problem) {
   });
 }
 
-/// Returns the dim whose elements are rows of few positions that follow one another on both sides; -1 if there is none.
+/// Returns the index of the dim whose elements are rows of few positions that follow one another on both sides; -1 if there
+/// is none.
 int rows_of(const Problem& problem) {
   constexpr std::int64_t short_row = 256;  // bytes (arbitrary)
   for (const Window& w : problem.windows) {
@@ -183,8 +184,8 @@ PhaseJoin plan_join(const std::vector<Window>& windows, const SumPlan& plan, std
   return join;
 }
 
-/// Returns the copies of `maps` maps to the image: one for the coordinates in whole strides of all windows, and for each window one
-/// for the coordinates behind these.
+/// Returns the copies of `maps` maps to the image. Along each window whose phases are not joined, the coordinates in whole
+/// strides and the coordinates behind these need copies of their own.
 std::vector<MapCopy> copies_of(const Problem& problem, const MapCut& cut, const MapPart& part, std::int64_t maps) {
   /// A box of the sorted map that one copy covers, with its offsets in scratch memory and in the image.
   struct Region {

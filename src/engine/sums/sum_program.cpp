@@ -34,7 +34,8 @@ std::vector<WalkAxis> sum_axes(const std::vector<Window>& windows) {
   return axes;
 }
 
-/// Writes one SumPlan, run by run (write_runs) or tap by tap (write_steps); `Reads` says which of the two suits the columns.
+/// Writes one SumPlan: run by run (write_runs) if columns are few or the map is one short row, otherwise tap by tap
+/// (write_steps). In the second case `Reads` decides how many taps a step has.
 class SumPlanWriter {
  public:
   SumPlanWriter(const std::vector<Window>& windows, const kernels::SumMapKernel& kernel, std::int64_t element_size,

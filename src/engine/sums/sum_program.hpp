@@ -39,8 +39,8 @@ struct SumPlan {
   kernels::SumProgram program() const noexcept { return {steps, runs, terms.data(), masks.data(), lanes, counts.data()}; }
 };
 
-/// Returns the program of a map with these windows, one of which has its positions side by side in memory; nothing if the program
-/// would be long.
+/// Returns the program of a map with these windows; nothing if the program would have too many terms. The positions of one
+/// window must lie side by side in memory.
 std::optional<SumPlan> plan_sums(const std::vector<Window>& windows, const kernels::SumMapKernel& kernel,
                                  std::int64_t element_size, Reads reads, bool is_mean);
 

@@ -20,7 +20,8 @@ namespace {
 constexpr std::int64_t row_elements = 4096;
 /// The most elements of a row that does not run along the innermost axis.
 constexpr std::int64_t strided_chunk = 256;
-/// If a tap points at less than 1 / `sparse` of the elements of a row, each element becomes a row of its own.
+/// If the stride is more than `sparse` times as long as a row, so that most taps miss the row, each element becomes a row of
+/// its own.
 constexpr std::int64_t sparse = 8;
 
 RowPlan plan_sum(const Problem& problem) {

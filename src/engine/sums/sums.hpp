@@ -18,8 +18,8 @@ std::unique_ptr<Compiled> make_sum_maps(const Problem& problem);
 /// Sums of columns in any other layout, which are copied to scratch memory, band by band, and added up there.
 std::unique_ptr<Compiled> make_sum_bands(const Problem& problem);
 bool sum_bands_pay(const Problem& problem);
-/// Any sum, row by row of the image, or element by element if strides are so long that a tap points at few elements of a
-/// row.
+/// Any sum or mean, row by row of the image. The image is summed element by element if the stride is much longer than a row,
+/// or if means have very many terms.
 std::unique_ptr<Compiled> make_sum_rows(const Problem& problem);
 
 }  // namespace patchfold::engine
