@@ -1,5 +1,6 @@
-# SPDX-License-Identifier: Apache-2.0 The CMakeLists.txt with which scripts/dependencies builds zlib, since zlib's own
-# CMakeLists.txt needs files that Debian's archive leaves out.
+# SPDX-License-Identifier: Apache-2.0
+# The CMakeLists.txt with which scripts/dependencies builds zlib, since zlib's own CMakeLists.txt needs files that Debian's archive
+# leaves out.
 cmake_minimum_required(VERSION 3.25)
 project(zlib LANGUAGES C)
 include(GNUInstallDirs)
