@@ -198,7 +198,7 @@ struct Folding {
     const hn::RebindToUnsigned<D> words;
     const Half half;
     std::uint32_t* dst = row_of<std::uint32_t>(b, r) + j;
-    std::uint32_t* low = b.low + r * b.low_pitch + j;
+    std::uint32_t* low = step == Fold::whole ? nullptr : b.low + r * b.low_pitch + j;
     hn::Vec<D> sums[vectors];
     if constexpr (has_sums) PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
         const auto upper = hn::ShiftLeft<32>(hn::PromoteTo(words, hn::LoadU(half, dst + v * lanes)));
