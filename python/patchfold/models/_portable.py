@@ -18,7 +18,7 @@ from ._expand import Nodes, Window, blocks_to_planes, col2im, im2col, planes_to_
 from ._inspect import OLDEST, stays_of, target_of, types_of
 from ._onnx_nodes import attributes_of, bodies_of, free_prefix, settings_of
 from ._regions import find_all
-from ._rewriter import CONTRIB, copy_of, drop_domain, drop_unused, rewrite_nodes, rewrite_with_few_axes
+from ._rewriter import CONTRIB, copy_of, drop_domain, drop_unused, load_weights, rewrite_nodes, rewrite_with_few_axes
 from ._targets import Target
 
 
@@ -66,6 +66,7 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
         rewrite_with_few_axes(result, wanted.most_axes)
     rewrite_nodes(result.graph, constants, free_prefix(result.graph), _Writer(wanted, shapes).written)
     drop_domain(result, CONTRIB)
+        load_weights(result, model)  # onnx converts no weights in other files
     if wanted.opset is not None and wanted.opset < opset:
         _check_nodes(result.graph, wanted.opset)
         for entry in result.opset_import:
@@ -81,6 +82,7 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
 def _known(model: onnx.ModelProto) -> tuple[dict[str, tuple[int, ...]], dict[str, Any]]:
     """Returns the shapes of tensors, with -1 for an extent that depends on open sizes, and the values of the main graph's
     tensors that do not depend on them, as a comparison of two trial sizes shows."""
+    load_weights(result, model)
     graphs, spare = (_onnx.read(model, {}, others) for others in ((1, 64), (3, 320)))
     one, other = ({n: s for graph in read for n, s in graph.shapes.items()} for read in (graphs, spare))
     values, others = graphs[0].constants, spare[0].constants
@@ -199,7 +201,7 @@ def _no_constants(label: str, node: onnx.NodeProto, names: Sequence[str]) -> str
     given = {attribute.name for attribute in node.attribute}
     attributes = [name for name in names if name in given]
     missing = names[max(len(node.input) - 1, 0) :]
-    why = "one of them is computed; if open extents are why, give these by sizes"
+    why = "one of them is computed, or not loaded; if open extents are why, give these by sizes"
     if attributes:
         why = f"here {_and(attributes)} {'is an attribute' if len(attributes) == 1 else 'are attributes'}, not inputs"
     elif missing:
