@@ -132,11 +132,12 @@ class _Writer:
             if any(values is None for values in given):
                 raise ModelError(_no_constants(label, node, ("image_shape", "block_shape")))
             extents, kernel = ([int(value) for value in np.asarray(values).reshape(-1)] for values in given)
-            if self.target.has(kind, len(kernel), ""):
-                return None
             windows = _windows(label, attributes, extents, kernel)
             last = col2im(nodes, node.input[0], windows, self._channels(label, node.input[0], kernel))
         elif kind == "ExtractImagePatches":
+            ranks = {np.size(values) for values in given if values is not None} or {1, 2, 3}
+            if all(self.target.has(kind, rank, "") for rank in ranks):
+                return None
             last = self._patches(nodes, node, constants, label)
         else:
             if self.target.has(kind, 2, attributes.get("mode", "DCR")):
