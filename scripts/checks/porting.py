@@ -77,6 +77,12 @@ def render(operators, targets, elsewhere):
         "",
     ]
     lines += table(["target", "lacks", "source"], [[f"`{t.name}`", t.lacks, t.source] for t in targets])
+    lines += [
+        "The target `coreml` is ONNX Runtime's Core ML provider, with coremltools' limit of axes. `portable` writes Pad for",
+        "`coreml` too, although the provider has none: ONNX Runtime runs Pad on the processor. coremltools itself does not read",
+        "ONNX models.",
+        "",
+    ]
     limits = [t for t in targets if t.most_axes or t.types]
     cells = [[f"`{t.name}`", str(t.most_axes), t.axes_source, ", ".join(sorted(t.types)) or "all", t.types_source or "-"] for t in limits]
     lines += table(["target", "axes of a tensor", "source", "element types of what is cut and joined", "source"], cells)

@@ -36,6 +36,8 @@ class Model(torch.nn.Module):
             patchfold.torch.fold(frames, (9,), (3,), (2,), (1,), (1,)),
             cubes,
             patchfold.torch.fold(cubes, (4, 5, 6), **window),
+            patchfold.unpatchify(patchfold.patchify(image, 2), (6, 8), 2, order="torch"),
+            patchfold.rearrange(columns, "b (c k) (h w) -> b h w (k c)", k=6, h=2),
         )
 
 

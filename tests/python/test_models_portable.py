@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of patchfold.models.portable: the new model has other nodes and equal results."""
 
+import pydoc
 import random
 import subprocess
 import sys
@@ -15,6 +16,7 @@ onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 from patchfold.models import ModelError, NotPortable, inspect, portable  # noqa: E402
+from patchfold.models._targets import TARGETS  # noqa: E402
 
 FAMILY = {"Col2Im", "DepthToSpace", "SpaceToDepth"}
 BASIC = {"Reshape", "Transpose", "Pad", "Slice", "Split", "Add", "Squeeze", "Unsqueeze"}
@@ -278,6 +280,14 @@ def test_targets_keep_what_they_have():
     np.testing.assert_array_equal(run(old, x), run(deep, x))
     shuffle = Case("d", (1, 4, 2, 2), [node("DepthToSpace", "x", "y", blocksize=2)], None).model()
     assert kinds(portable(shuffle, "tensorrt")) == {"DepthToSpace"}
+
+
+def test_help_has_the_rules_of_each_target():
+    text = pydoc.plain(pydoc.render_doc(patchfold.models))
+    lines = {name: text.split(f'"{name}": ')[1].splitlines()[0] for name in (*TARGETS, "onnx:N")}
+    for name, target in TARGETS.items():
+        limits = [f"{target.most_axes} axes", ", ".join(sorted(target.types))]
+        assert lines[name].endswith("; ".join(filter(None, limits)) + ".") or target.most_axes is None, name
 
 
 def test_the_model_that_is_given_does_not_change():

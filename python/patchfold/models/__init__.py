@@ -5,6 +5,7 @@
 operators that a target has. Models of ONNX need the package onnx. `python -m patchfold.models` runs both from a shell.
 """
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from ._errors import ModelError, NotPortable
@@ -25,3 +26,8 @@ def __getattr__(name: str) -> Any:
     except ImportError as error:
         raise ImportError(f"portable writes ONNX models with the package onnx: pip install onnx ({error})") from None
     return portable
+
+
+def __dir__() -> list[str]:
+    """Returns the names of the module with `portable`, which help shows, unless onnx is missing."""
+    return sorted({*globals(), *(["portable"] if find_spec("onnx") else [])})

@@ -24,6 +24,8 @@ ROUNDS = 5
 OLD_FORM = 10
 # The most elements of all inputs of a model that is run.
 MOST_INPUT = 1 << 28
+# The most bytes of constants in one file: protobuf has 2 GB for all of a model.
+MOST_WEIGHTS = 2_000_000_000
 TYPES = {"float": "float32", "double": "float64"}
 
 
@@ -91,19 +93,29 @@ def write(path: str, target: str, out: str, sizes: dict[str, int], timed: bool) 
 
 
 def save(path: str, model: Any, out: str) -> None:
-    """Writes a model to a new file, and prints the numbers of nodes of this model and of the original."""
-    import onnx
+    """Writes a model to a new file, with weights of more than MOST_WEIGHTS bytes to OUT.data beside it. Prints the numbers
+    of nodes of this model and of the original."""
+    import onnx.checker
 
-    if os.path.exists(out):
-        raise ModelError(f"{out}: is there already")
-    part = Path(f"{out}.part")
+    from ._rewriter import tensors_of
+
+    part, data = Path(f"{out}.part"), f"{out}.data"
+    is_large = sum(len(tensor.raw_data) for tensor in tensors_of(model.graph)) > MOST_WEIGHTS
+    for name in (out, data) if is_large else (out,):
+        if os.path.exists(name):
+            raise ModelError(f"{name}: is there already")
     try:
-        onnx.save(model, part)
+        if is_large:
+            onnx.save(model, part, save_as_external_data=True, location=os.path.basename(data))
+        else:
+            onnx.save(model, part)
         part.rename(out)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, onnx.checker.ValidationError) as error:
         raise ModelError(f"{out}: cannot be written: {error}") from None
     finally:
         part.unlink(missing_ok=True)
+        if is_large and not os.path.exists(out):
+            Path(data).unlink(missing_ok=True)
     before = len(onnx.load(path, load_external_data=False).graph.node)
     print(f"{out}: {before} nodes before, {len(model.graph.node)} after")
 

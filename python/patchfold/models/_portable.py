@@ -18,7 +18,7 @@ from ._expand import Nodes, Window, blocks_to_planes, col2im, im2col, planes_to_
 from ._inspect import OLDEST, stays_of, target_of, types_of
 from ._onnx_nodes import attributes_of, bodies_of, free_prefix, settings_of
 from ._regions import find_all
-from ._rewriter import CONTRIB, copy_of, drop_domain, drop_unused, rewrite_nodes, rewrite_with_few_axes
+from ._rewriter import CONTRIB, copy_of, drop_domain, drop_unused, load_weights, rewrite_nodes, rewrite_with_few_axes
 from ._targets import Target
 
 
@@ -29,18 +29,26 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
     element's sum starts from +0 and adds its taps in ascending order, so the result is Col2Im's bit for bit; Inf and NaN
     stay where they are. TensorFlow's ExtractImagePatches, which tf2onnx leaves in the domain ai.onnx.contrib, becomes Pad,
     Slice and Concat. If tensors have more axes than the target accepts, chains of nodes that only move elements are
-    rewritten with fewer axes. All other nodes stay as they are. The result is judged by the target's rules, which
-    docs/models.md lists: operators of patchfold's family, axes of all tensors, element types.
+    rewritten with fewer axes. All other nodes stay as they are. The result is judged by the target's rules: operators
+    of patchfold's family, axes of all tensors, element types of what is cut and joined. docs/porting.md has their sources.
 
     Arguments:
         model: path of an .onnx file, or an onnx.ModelProto, which is not changed.
-        target: "tensorrt" (no Col2Im), "openvino" (Col2Im of two axes only), "coreml" and "nnapi" (DepthToSpace in mode DCR
-            only), "litert" (DepthToSpace in mode DCR and SpaceToDepth only), "onnx:N" for version N of ONNX's operators, or
-            "basic": no operator of the family at all, for converters that have none.
-        sizes: as for inspect; needed where blocks are moved and extents other than the batch are open. The inputs of the
-            written model have these extents.
+        target: the system that will run the model.
+            "basic": no Col2Im, DepthToSpace and SpaceToDepth; for converters that have none of the three.
+            "coreml": ONNX Runtime's Core ML provider; DepthToSpace in mode DCR only; 5 axes; float16, float32.
+            "litert": SpaceToDepth, and DepthToSpace in mode DCR only; 5 axes.
+            "nnapi": DepthToSpace in mode DCR only; 4 axes; float32.
+            "openvino": Col2Im of two spatial axes only, all else; 8 axes.
+            "tensorrt": all but Col2Im; 8 axes; bfloat16, bool, float16, float32, int32, int64.
+            "onnx:N": version N of ONNX's operators, from 13 on; Col2Im from 18 on. Other nodes must exist in version N.
+        sizes: extents of open dimensions, by their names, as for inspect; needed where blocks are moved and extents other
+            than the batch are open. No size is guessed: the model is read with two sizes for each open dimension, and what
+            differs between the two is unknown. The inputs of the written model have the given extents.
 
-    Returns: an onnx.ModelProto; with the same nodes if the target has all operators of the model.
+    Returns: an onnx.ModelProto; with the same nodes if the target has all operators of the model. Weights that lie in files
+        beside the file `model` are read into it; save more than 2 GB by onnx.save(.., save_as_external_data=True). Weights
+        of a ModelProto that was loaded without them stay where they are.
 
     Raises: NotPortable if nodes are left that the target does not accept; its `stays` lists them, its `model` is what was
         written. ModelError for what inspect refuses, an unknown target, operators whose shape or kernel is computed, and
@@ -58,6 +66,7 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
     shapes, constants = _known(result)
     opset = next((entry.version for entry in result.opset_import if entry.domain in _onnx.STANDARD), OLDEST)
     if opset < OLDEST:
+        load_weights(result, model)  # onnx converts no weights in other files
         try:
             result, opset = onnx.version_converter.convert_version(result, OLDEST), OLDEST
         except Exception as error:
@@ -73,6 +82,7 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
                 entry.version = wanted.opset
     drop_unused(result.graph)
     stays = types + stays_of(_onnx.read(result, {}), wanted)
+    load_weights(result, model)
     if stays:
         raise NotPortable(wanted.name, result, stays)
     return result
@@ -127,11 +137,12 @@ class _Writer:
         nodes = Nodes(prefix, self.target.most_axes)
         if kind == "Col2Im":
             given = [constants.get(tensor) for tensor in [*node.input, "", ""][1:3]]
+            ranks = {np.size(values) for values in given if values is not None} or {1, 2, 3}
+            if all(self.target.has(kind, rank, "") for rank in ranks):
+                return None
             if any(values is None for values in given):
                 raise ModelError(_no_constants(label, node, ("image_shape", "block_shape")))
             extents, kernel = ([int(value) for value in np.asarray(values).reshape(-1)] for values in given)
-            if self.target.has(kind, len(kernel), ""):
-                return None
             windows = _windows(label, attributes, extents, kernel)
             last = col2im(nodes, node.input[0], windows, self._channels(label, node.input[0], kernel))
         elif kind == "ExtractImagePatches":
@@ -199,7 +210,7 @@ def _no_constants(label: str, node: onnx.NodeProto, names: Sequence[str]) -> str
     given = {attribute.name for attribute in node.attribute}
     attributes = [name for name in names if name in given]
     missing = names[max(len(node.input) - 1, 0) :]
-    why = "one of them is computed; if open extents are why, give these by sizes"
+    why = "one of them is computed, or not loaded; if open extents are why, give these by sizes"
     if attributes:
         why = f"here {_and(attributes)} {'is an attribute' if len(attributes) == 1 else 'are attributes'}, not inputs"
     elif missing:

@@ -24,6 +24,7 @@ from .._orders.names import Name
 from . import _onnx
 from ._errors import ModelError, naming
 from ._expand import Nodes, Window, im2col
+from ._moves import MOST_CONSTANT
 from ._onnx_nodes import bodies_of, constant_of, free_prefix, inputs_of, is_patches
 from ._regions import Found, Graph, find_all, found_of
 from ._targets import FAMILY
@@ -46,10 +47,37 @@ Ways = Callable[[tuple[Found, Found], tuple[Indices, Indices], str], Iterator[Wr
 
 
 def copy_of(model: Any) -> onnx.ModelProto:
-    """Returns a copy of a model, or the model of a file, with local functions inlined into their callers."""
+    """Returns a copy of a model, or the model of a file, with local functions inlined into their callers. Large weights that
+    lie in other files are not read: onnx infers no shapes for a model of more than 2 GB."""
     result = onnx.ModelProto()
-    result.CopyFrom(model if isinstance(model, onnx.ModelProto) else onnx.load(os.fspath(model)))
-    return onnx.inliner.inline_local_functions(result) if result.functions else result
+    result.CopyFrom(model if isinstance(model, onnx.ModelProto) else onnx.load(os.fspath(model), load_external_data=False))
+    result = onnx.inliner.inline_local_functions(result) if result.functions else result
+    load_weights(result, model, MOST_CONSTANT)
+    return result
+
+
+def load_weights(copy: onnx.ModelProto, model: Any, most: float = math.inf) -> None:
+    """Reads weights of at most `most` elements, which lie in files beside the file `model`, into a copy of this model. The
+    weights of a ModelProto stay where they are."""
+    if isinstance(model, onnx.ModelProto):
+        return
+    folder = os.path.dirname(os.path.abspath(model))
+    for tensor in tensors_of(copy.graph):
+        if tensor.data_location == onnx.TensorProto.EXTERNAL and math.prod(tensor.dims) <= most:
+            onnx.external_data_helper.load_external_data_for_tensor(tensor, folder)
+            tensor.data_location = onnx.TensorProto.DEFAULT
+            del tensor.external_data[:]
+
+
+def tensors_of(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
+    """Yields the constants of a graph and of the graphs in its nodes."""
+    yield from graph.initializer
+    for sparse in graph.sparse_initializer:
+        yield from (sparse.values, sparse.indices)
+    for node in graph.node:
+        yield from (attribute.t for attribute in node.attribute if attribute.HasField("t"))
+        for body in bodies_of(node):
+            yield from tensors_of(body)
 
 
 def drop_domain(model: onnx.ModelProto, domain: str) -> None:
@@ -83,7 +111,8 @@ def rewrite_nodes(graph: onnx.GraphProto, outer: Mapping[str, Any], prefix: str,
     """Writes other nodes for the operators of patchfold's family in a graph and in the graphs of its nodes."""
     constants = dict(outer)
     for tensor in graph.initializer:
-        if tensor.data_type in SETTINGS and len(tensor.dims) <= 1 and math.prod(tensor.dims) < 100:
+        here = tensor.data_location != onnx.TensorProto.EXTERNAL
+        if here and tensor.data_type in SETTINGS and len(tensor.dims) <= 1 and math.prod(tensor.dims) < 100:
             constants[tensor.name] = numpy_helper.to_array(tensor)
     nodes: list[onnx.NodeProto] = []
     for number, node in enumerate(graph.node):

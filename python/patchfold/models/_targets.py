@@ -39,8 +39,7 @@ TARGETS = {
         Target(
             "coreml",
             lambda kind, rank, mode: kind == "DepthToSpace" and mode == "DCR",
-            "Col2Im, SpaceToDepth, DepthToSpace in mode CRD, but of fixed shapes in newer releases; Pad, which ONNX Runtime"
-            " keeps on the processor, is written all the same",
+            "Col2Im, SpaceToDepth, DepthToSpace in mode CRD (newer releases take mode CRD of fixed shapes)",
             "ONNX Runtime, coreml_supported_mlprogram_ops.md",
             5,
             "coremltools, issue 1723; ONNX Runtime, pull request 17086",

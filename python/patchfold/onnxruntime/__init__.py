@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,3 +48,8 @@ def __getattr__(name: str) -> Any:
     except ImportError as error:
         raise ImportError(f"convert writes ONNX models with the package onnx: pip install onnx ({error})") from None
     return convert
+
+
+def __dir__() -> list[str]:
+    """Returns the names of the module with `convert`, which help shows, unless onnx is missing."""
+    return sorted({*globals(), *(["convert"] if find_spec("onnx") else [])})

@@ -26,6 +26,7 @@ from ..models._rewriter import (
     copy_of,
     drop_domain,
     drop_unused,
+    load_weights,
     open_shapes,
     rewrite,
     rewrite_nodes,
@@ -70,6 +71,7 @@ def convert(model: Any) -> onnx.ModelProto:
         drop_domain(result, DOMAIN)
     drop_domain(result, CONTRIB)
     drop_unused(result.graph)
+    load_weights(result, model)
     return result
 
 
