@@ -17,7 +17,7 @@ from .._arguments import positions_of
 from .._arrays.dtypes import SIZES
 from .._arrays.kinds import is_torch
 from .._arrays.memory import memory
-from .._errors import InvalidType, given_text, text_in
+from .._errors import Error, InvalidType, given_text, text_in
 from .._explanation import Explanation
 from .._typing import Array, Element
 
@@ -70,11 +70,15 @@ def operators() -> tuple[OperatorSpec, ...]:
     )
 
 
-def operator_named(op: str) -> tuple[_core.Operator, OperatorSpec]:
+def operator_named(op: str, function: str = "") -> tuple[_core.Operator, OperatorSpec]:
+    """Returns an operator and its row of the table. function: the function whose argument op is refused, for errors."""
     name = text_in(op)
     if name is None:
-        raise InvalidType("operator", rule="must be the name of an operator", given=given_text(op))
-    return _found(name)
+        raise InvalidType(function, "op", "must be the name of an operator", given_text(op))
+    try:
+        return _found(name)
+    except Error as error:
+        raise type(error)(function, "op", **error._facts()) from None
 
 
 @functools.cache
@@ -130,7 +134,7 @@ def run(op: str, x: Any, *, out: Any = None, **attributes: Any) -> Any:
         <BLANKLINE>
                 [[3]]]])
     """
-    native, spec = operator_named(op)
+    native, spec = operator_named(op, "run")
     values = values_of(spec, attributes)
     if not spec.data_input and out is None:
         out = np.empty(native.output_shape((), *values), np.float32)
@@ -145,7 +149,7 @@ def output_shape(op: str, shape: tuple[int, ...], **attributes: Any) -> tuple[in
         >>> patchfold.output_shape("torch.unfold", (8, 3, 224, 224), kernel_size=16, stride=16)
         (8, 768, 196)
     """
-    native, spec = operator_named(op)
+    native, spec = operator_named(op, "output_shape")
     return native.output_shape(shape, *values_of(spec, attributes))
 
 
@@ -236,7 +240,7 @@ def plan(op: str, x: Any, *, out: Any = None, **attributes: Any) -> Plan:
         >>> p(x).shape == p.output_shape
         True
     """
-    native, spec = operator_named(op)
+    native, spec = operator_named(op, "plan")
     return Plan(x, out, native, spec, values_of(spec, attributes))
 
 
