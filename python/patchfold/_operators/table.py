@@ -285,7 +285,7 @@ def called_here(name: str) -> str:
     found = [spec for spec, own in names.items() if _plain(own) == _plain(here or name)]
     if not found:
         return ""
-    spec = found[-1]  # the newest version
+    spec = found[-1] if "." in found[0].name else found[0]  # the newest version, or the neutral operator
     dialect, _, operator = spec.name.partition("-")[0].rpartition(".")
     module = f"patchfold.{dialect}".rstrip(".")
     known = [each for each in vars(sys.modules.get(module, _core)) if not each.startswith("_")]
