@@ -78,7 +78,7 @@ def explain(
         return op._explained()
     if isinstance(op, Tiling):
         return _tiling_explained(op, **attributes)
-    native, spec = operator_named(op)
+    native, spec = operator_named(op, "explain")
     name = text_in(dtype)
     if name is None:
         known = dtype_of(dtype)

@@ -93,6 +93,8 @@ def reconstruct_patches(
     layout = _inverses.word_of(op, "data_format", data_format or "channels_last", "channels_last", "channels_first")
     steps = size if strides is None else strides
     window = {"size": size, "strides": steps, "dilation_rate": dilation_rate, "padding": rule}
+    if output_size is None and rule == "valid":
+        output_size = _inverses.covered(op, patches, window, layout)
     return _inverses.put_back(op, patches, out, output_size, window, layout, reduction)
 
 

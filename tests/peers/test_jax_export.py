@@ -60,6 +60,8 @@ CALLS: dict[str, tuple[Any, Any, str, tuple[int, ...]]] = {
         (3, 4, 4),
     ),
     "copy": (pj.copy, patchfold.copy, "b, 3", (3,)),
+    "patchify": (*[lambda x: patchfold.patchify(x, 4)] * 2, "b, 3, 8, 8", (3, 8, 8)),
+    "rearrange": (*[lambda x: patchfold.rearrange(x, "b (h p) c -> b h (p c)", p=2)] * 2, "b, 6, 3", (6, 3)),
     "vmap": (
         jax.vmap(lambda one: pj.unfold(one, (2, 2))),
         lambda x: patchfold.unfold(x, (2, 2)),

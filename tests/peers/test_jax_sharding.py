@@ -138,17 +138,17 @@ def check_shard_map() -> None:
 
 def check_functions_that_need_one_device_say_so() -> None:
     given = jax.device_put(data((8, 3, 6, 6)), NamedSharding(mesh(), P("data")))
-    for call, is_here in (
-        (lambda: patchfold.unfold(given, 3), True),
-        (lambda: patchfold.Tiling((6, 6), tile=(3, 3), overlap=0).split(given), False),
-        (lambda: patchfold.gather_patches(given, [(0, 0)], 2), False),
-        (lambda: patchfold.apply_tiled(lambda x: x, given, tile=(3, 3), overlap=0), False),
+    for call, here in (
+        (lambda: patchfold.unfold(given, 3), "patchfold.jax.unfold, or "),
+        (lambda: patchfold.reconstruct(pj.unfold(given, 3), given.shape, 3), "patchfold.jax.fold, or "),
+        (lambda: patchfold.Tiling((6, 6), tile=(3, 3), overlap=0).split(given), ""),
+        (lambda: patchfold.gather_patches(given, [(0, 0)], 2), ""),
+        (lambda: patchfold.apply_tiled(lambda x: x, given, tile=(3, 3), overlap=0), ""),
     ):
         with pytest.raises(patchfold.InvalidType) as caught:
             call()
         assert "DLPack can hand over" in str(caught.value), caught.value
-        same = "the same function of patchfold.jax, or " if is_here else ""
-        assert caught.value.hint == f"a sharded array: {same}numpy.asarray(x)"
+        assert caught.value.hint == f"a sharded array: {here}numpy.asarray(x)"
     tokens = patchfold.patchify(given, 2)  # JAX's own functions move the elements
     np.testing.assert_array_equal(np.asarray(tokens), patchfold.patchify(data((8, 3, 6, 6)), 2))
 

@@ -197,6 +197,8 @@ def test_patchfolds_own_operators_are_named(batch: int | None, tmp_path: Path) -
     assert first.kinds == ("PatchfoldLinear",) and first.source_shape == last.shape == (batch or 1, 8, 8, 4)
     assert first.pattern == f"{'b' if batch else '1'} (h kh) (w kw) c -> {'b' if batch else '1'} h w (kh kw c)"
     assert found(saved(own_patches, (batch, 9, 9, 3), tmp_path / "patches")) == [("unfold", PATCHES)]
+    keras = saved(lambda x: patchfold.keras.extract_patches(x, 2), (batch, 8, 8, 3), tmp_path / "keras")
+    assert found(keras) == [("keras.extract_patches", {"size": 2})] and "channels" not in str(inspect(keras))
     sums = {"output_size": (4, 5), "kernel_size": (2, 2), "layout": "channels_last"}
     assert ("fold", sums) in found(saved(gradient, (2, 4, 5, 3), tmp_path / "gradient"))
     if batch is not None:

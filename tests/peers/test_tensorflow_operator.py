@@ -166,6 +166,10 @@ def test_every_element_type_and_empty_tensors():
         (lambda x: patchfold.fold(x, (9, 9), 3), (None, 27, 49), [None, 3, 9, 9]),
         (lambda x: patchfold.space_to_batch(x, 2), (None, 3, 8, 8), [None, 3, 4, 4]),
         (lambda x: patchfold.patchify(x, 4), (None, 3, 16, 16), [None, 16, 48]),
+        (lambda x: patchfold.rearrange(x, "b (h p) c -> b h (p c)", p=2), (None, 6, 3), [None, 3, 6]),
+        (lambda x: patchfold.rearrange(x, "(b k) h c -> h b (k c)", k=2), (None, 6, 3), [6, None, 6]),
+        (lambda x: patchfold.rearrange(x, "... c -> c ..."), (None, 6, 3), [3, None, 6]),
+        (lambda x: patchfold.rearrange(x, "b h c -> (h b) c"), (None, 6, 3), [None, 3]),
         (lambda x: patchfold.unpatchify(x, (16, 16), 4), (None, 16, 48), [None, 3, 16, 16]),
     ],
 )
@@ -189,11 +193,17 @@ def test_layers_and_pipelines_with_an_open_batch():
     assert mapped.element_spec.shape.as_list() == [None, 8, 8, 12]
 
 
-def test_only_the_batch_of_patchify_may_be_open():
-    with pytest.raises(Exception, match="patchify: x: only the batch may be open"):
-        tf.function(
-            lambda x: patchfold.patchify(x, 4), input_signature=[tf.TensorSpec((None, 16, 16))]
-        ).get_concrete_function()
+@pytest.mark.parametrize(
+    ("call", "shape", "message"),
+    [
+        (lambda x: patchfold.patchify(x, 4), (None, 16, 16), r"patchify: x: .*; given \(None, 16, 16\)"),
+        (lambda x: patchfold.patchify(x, 4), (None, 3, None, 16), r"patchify: x: .*; given \(None, 3, None, 16\)"),
+        (lambda x: patchfold.rearrange(x, "b h w -> b w h"), (None, None, 3), r"rearrange: x: .*; given \(None, None, 3\)"),
+    ],
+)
+def test_only_the_batch_may_be_open_where_tensorflow_moves_the_elements(call, shape, message):
+    with pytest.raises(Exception, match=message.replace(".*", "only the batch may be open")):
+        tf.function(call, input_signature=[tf.TensorSpec(shape)]).get_concrete_function()
 
 
 NUMBERS = [

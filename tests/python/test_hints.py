@@ -148,7 +148,7 @@ def changed(call, changes, error, names):
             for word in tree.keywords:
                 word.arg = values[0] if word.arg == error.argument else word.arg
             texts = [each for each in tree.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-            if error.argument == "operator":
+            if error.argument == "op":
                 texts[0].value = values[0]
             continue
         if kind == "array":

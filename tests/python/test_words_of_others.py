@@ -208,6 +208,8 @@ def test_columns_of_onnx():
         ("extract_image_patches", "patchfold.tensorflow.extract_image_patches(images, ksizes, strides, rates, padding)"),
         ("extract_patches_2d", "patchfold.unfold(image, kernel_size)"),
         ("pixel_shuffle", "patchfold.torch.pixel_shuffle(input, upscale_factor)"),
+        ("Unfold", "patchfold.unfold(image, kernel_size)"),
+        ("DepthToSpace", "patchfold.depth_to_space(deep, block)"),
         ("PixelUnshuffle", "patchfold.torch.pixel_unshuffle(input, downscale_factor)"),
         ("space_to_batch_nd", "patchfold.tensorflow.space_to_batch_nd(input, block_shape, paddings)"),
     ],

@@ -47,11 +47,17 @@ def dlpack_device(array: Any, op: str, argument: str) -> Any:
     try:
         return array.__dlpack_device__()
     except BufferError as error:
-        jax = module_of(array) in ("jax", "jaxlib")
-        same = "the same function of patchfold.jax, or " if jax and hasattr(import_module("patchfold.jax"), op) else ""
-        hint = f"a sharded array: {same}numpy.asarray(x)" if jax else ""
+        is_jax = module_of(array) in ("jax", "jaxlib")
+        hint = f"a sharded array: {jax_instead(op, 'numpy.asarray(x)')}" if is_jax else ""
         rule = "must be an array that DLPack can hand over"
         raise InvalidType(op, argument, rule, f"{type_name(array)}: {value_text(error)}", hint=hint) from None
+
+
+def jax_instead(op: str, otherwise: str) -> str:
+    """Returns the calls to make with an array of JAX: that of patchfold.jax for op, if there is one, and another."""
+    known = hasattr(import_module("patchfold.jax"), op)
+    call = f"patchfold.jax.{op}" if known else f'patchfold.jax.run("{op}", x, ..)' if "." in op else ""
+    return f"{call}, or {otherwise}" if call else otherwise
 
 
 def module_of(array: Any) -> str:

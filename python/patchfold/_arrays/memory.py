@@ -15,7 +15,7 @@ import numpy.typing as npt
 from .._core import RawArray, new_buffer, prefer_large_pages
 from .._errors import InvalidType, given_text, type_name, value_text
 from .dtypes import SHARED_WITH_NUMPY, SIZES
-from .kinds import device_type, dlpack_device, is_numpy, is_torch, module_of, speaks_dlpack
+from .kinds import device_type, dlpack_device, is_numpy, is_torch, jax_instead, module_of, speaks_dlpack
 
 WITHOUT_OUT = ("plan", "iter_unfold", "unfold_view", "space_to_depth_view", "explain_order")
 """The functions without a parameter ``out``. All others let torch record a call without ``out``, and refuse to record one
@@ -33,7 +33,7 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
     if not speaks_dlpack(array):
         rule = "must be an array: NumPy's, torch's, or any with __dlpack__"
         expected = "" if to_write else array_instead(array, argument)
-        raise InvalidType(op, argument, rule, type_name(array), expected, hint=_traced_hint(array))
+        raise InvalidType(op, argument, rule, type_name(array), expected, hint=_traced_hint(array, op))
     device = dlpack_device(array, op, argument)
     where = device_type(device)
     if where is None:
@@ -50,19 +50,19 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
 
 def array_instead(value: Any, argument: str) -> str:
     """Returns a hint with the call that turns a value into a NumPy array; empty if there is no such call."""
-    if isinstance(value, type) or _traced_hint(value):
+    if isinstance(value, type) or _traced_hint(value, ""):
         return ""
     known = isinstance(value, (list, tuple, int, float)) or hasattr(value, "__array__")
     known = known or hasattr(value, "__array_interface__")
     return f"numpy.asarray({argument if argument.isidentifier() else 'x'})" if known else ""
 
 
-def _traced_hint(value: Any) -> str:
-    """Returns a hint for a tensor that has no elements, since a framework traces the function that uses it; empty for other
+def _traced_hint(value: Any, op: str) -> str:
+    """Returns a hint for a tensor that has no elements, since a framework traces the function that calls op; empty for other
     values."""
     module = module_of(value)
     if module == "jax" and "Tracer" in type(value).__name__:
-        return "inside jit, grad or vmap: the same function of patchfold.jax"
+        return f"inside jit, grad or vmap: {jax_instead(op, 'jax.pure_callback')}"
     if module == "tensorflow" and "Symbolic" in type(value).__name__:
         return "inside tf.function: use tf.numpy_function"
     return ""

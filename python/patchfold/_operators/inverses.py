@@ -54,7 +54,7 @@ def put_back(
 ) -> Array:
     """Puts a grid of patches, whose elements are in the order (taps, channel), back into the images that they were cut from.
 
-    output_size: a number stands for every axis; without padding, None stands for the extents that the patches cover.
+    output_size: a number stands for every axis.
     window: extents of a patch, steps between patches, steps between taps and the rule of padding, in this order, by the
     names of the caller's arguments. Outside of NumPy and torch, a mean of patches that do not overlap is computed as a sum,
     which has derivatives.
@@ -66,8 +66,6 @@ def put_back(
     extents: Any = read_once(output_size)
     if type(extents) is int:
         extents = (extents,) * rank
-    elif output_size is None and padding == "valid":
-        extents = _covered(operator, patches, sizes, rank, layout)
     axes = zip(*(per_axis(value, rank) for value in sizes), strict=False)
     disjoint = all((size - 1) * step + 1 <= stride for size, stride, step in axes)
     # Outside of NumPy and torch a mean has no gradient, so a sum replaces it if patches do not overlap. Such a sum differs
@@ -79,13 +77,16 @@ def put_back(
         raise renamed(error, operator, {"reduce": "reduction", **_names(window)}) from None
 
 
-def _covered(operator: str, patches: Any, window: tuple[Any, ...], rank: int, layout: Layout) -> tuple[int, ...]:
-    """Returns the extents that a grid of patches covers; zeros, which fit no image, for an array without a grid."""
+def covered(operator: str, patches: Any, window: Mapping[str, Any], layout: Layout) -> tuple[int, ...]:
+    """Returns the extents that a grid of patches covers; zeros, which fit no image, for an array without a grid. window:
+    as for put_back."""
+    sizes = [integers(operator, name, value) for name, value in window.items() if name != "padding"]
+    rank = spatial_rank(*sizes)
     shape = shape_of(patches, operator, "patches") if hasattr(patches, "shape") else ()
     first = len(shape) - rank - (layout == "channels_last")
     if first < 0:
         return (0,) * rank
-    parts = zip(shape[first : first + rank], *(per_axis(value, rank) for value in window), strict=False)
+    parts = zip(shape[first : first + rank], *(per_axis(value, rank) for value in sizes), strict=False)
     return tuple(max((count - 1) * step + (taps - 1) * rate + 1, 0) for count, taps, step, rate in parts)
 
 

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
+from .._arguments import first_entries, read_integer
 from .._arrays.kinds import is_numpy, is_torch, module_of, shape_of
 from .._arrays.memory import memory
-from .._errors import InvalidType, type_name
+from .._errors import InvalidType, InvalidValue, type_name, value_text
 from .patches import reshaped
 
 Shape = tuple[int, ...]
@@ -37,9 +38,8 @@ class Read(NamedTuple):
     """True if torch.compile traces the call."""
 
 
-def read(array: Any, op: str, argument: str, out: Any, open_batch: bool = False) -> Read:
-    """Reads an array. open_batch: whether the first extent may be unknown, as in a graph of TensorFlow; an unknown extent
-    becomes -1."""
+def read(array: Any, op: str, argument: str, out: Any) -> Read:
+    """Reads an array. In a graph of TensorFlow or an export of JAX, the first extent may be unknown; it becomes -1."""
     if is_numpy(array):
         shape = _core.array_facts(array, op, argument)[0]
         return Read(array if type(array) is np.ndarray else array.view(np.ndarray), shape, True)
@@ -60,7 +60,9 @@ def read(array: Any, op: str, argument: str, out: Any, open_batch: bool = False)
     if out is not None:
         rule = f"must be left out, unless {argument} is a NumPy array or a torch tensor"
         raise InvalidType(op, "out", rule, f"{argument} of type {type_name(array)}")
-    if open_batch and module_of(array) == "tensorflow" and array.shape.rank and array.shape[0] is None:
-        if array.shape[1:].is_fully_defined():
-            return Read(array, (-1, *array.shape[1:]), False)
-    return Read(array, shape_of(array, op, argument), False)
+    graphs = module_of(array) in ("tensorflow", "jax")
+    extents = tuple(map(read_integer, graphs and first_entries(array.shape) or ()))
+    is_open = [type(extent) is not int for extent in extents]
+    if any(is_open[1:]):
+        raise InvalidValue(op, argument, "only the batch may be open", value_text(extents), code="shape")
+    return Read(array, (-1, *extents[1:]) if any(is_open) else shape_of(array, op, argument), False)

@@ -107,13 +107,15 @@ def _text(group: Group) -> str:
 
 
 def _cut(extent: int, axis: int, group: tuple[str, ...], sizes: dict[str, int]) -> Shape:
-    """Returns the extents of the parts of an axis."""
+    """Returns the extents of the parts of an axis; an unknown extent is -1."""
     unknown = [name for name in group if name not in sizes]
     known = prod([sizes[name] for name in group if name in sizes])
     given = f"{extent} elements on axis {axis}"
     if len(unknown) > 1:
         rule = f"must be given: all sizes of {_text(group)} but one are needed"
         raise _refuse(unknown[0], rule, "", "an integer", code="missing")
+    if extent < 0:
+        return tuple([sizes.get(name, -1) for name in group])
     if not group and extent != 1:
         rule = "an axis that the pattern writes as 1 or () must have one element"
         raise _refuse("x", rule, given, "1 element", code="shape")
@@ -131,7 +133,7 @@ def _cut(extent: int, axis: int, group: tuple[str, ...], sizes: dict[str, int]) 
 
 
 def plan_of(pattern: str, shape: Shape, sizes: Sizes) -> Plan:
-    """Returns the plan for arrays of a shape."""
+    """Returns the plan for arrays of a shape. The first extent may be unknown, which is -1."""
     left, right = _parsed(pattern)
     known = dict(sizes)
     names = _names(left)
@@ -166,7 +168,7 @@ def plan_of(pattern: str, shape: Shape, sizes: Sizes) -> Plan:
     if max(count, len(axes)) > _MOST_AXES:
         raise _refuse("pattern", f"must have at most {_MOST_AXES} names and axes", max(count, len(axes)), code="limit")
     parts = [extent for cut in source for extent in cut]
-    result = tuple([prod([parts[place] for place in axis]) for axis in axes])
+    result = tuple([max(-1, prod([parts[place] for place in axis])) for axis in axes])
     if max([0, *result]) >= _LIMIT:
         raise _refuse("x", "extents of the result must stay below 2^60", shape, code="overflow")
     return Plan(

@@ -17,7 +17,7 @@ from .._arguments import positions_of
 from .._arrays.dtypes import SIZES
 from .._arrays.kinds import is_torch
 from .._arrays.memory import memory
-from .._errors import InvalidType, given_text, text_in
+from .._errors import Error, InvalidType, given_text, text_in
 from .._explanation import Explanation
 from .._typing import Array, Element
 
@@ -71,11 +71,15 @@ def operators() -> tuple[OperatorSpec, ...]:
     )
 
 
-def operator_named(op: str) -> tuple[_core.Operator, OperatorSpec]:
+def operator_named(op: str, function: str = "") -> tuple[_core.Operator, OperatorSpec]:
+    """Returns an operator and its row of the table. function: the function whose argument op is refused, for errors."""
     name = text_in(op)
     if name is None:
-        raise InvalidType("operator", rule="must be the name of an operator", given=given_text(op))
-    return _found(name)
+        raise InvalidType(function, "op", "must be the name of an operator", given_text(op))
+    try:
+        return _found(name)
+    except Error as error:
+        raise type(error)(function, "op", **error._facts()) from None
 
 
 @functools.cache
@@ -131,7 +135,7 @@ def run(op: str, x: Any, *, out: Any = None, **attributes: Any) -> Any:
         <BLANKLINE>
                 [[3]]]])
     """
-    native, spec = operator_named(op)
+    native, spec = operator_named(op, "run")
     values = values_of(spec, attributes)
     if not spec.data_input and out is None:
         out = np.empty(native.output_shape((), *values), np.float32)
@@ -146,7 +150,7 @@ def output_shape(op: str, shape: tuple[int, ...], **attributes: Any) -> tuple[in
         >>> patchfold.output_shape("torch.unfold", (8, 3, 224, 224), kernel_size=16, stride=16)
         (8, 768, 196)
     """
-    native, spec = operator_named(op)
+    native, spec = operator_named(op, "output_shape")
     return native.output_shape(shape, *values_of(spec, attributes))
 
 
@@ -237,7 +241,7 @@ def plan(op: str, x: Any, *, out: Any = None, **attributes: Any) -> Plan:
         >>> p(x).shape == p.output_shape
         True
     """
-    native, spec = operator_named(op)
+    native, spec = operator_named(op, "plan")
     return Plan(x, out, native, spec, values_of(spec, attributes))
 
 
@@ -282,7 +286,7 @@ def called_here(name: str) -> str:
     found = [spec for spec, own in names.items() if _plain(own) == _plain(here or name)]
     if not found:
         return ""
-    spec = found[-1]  # the newest version
+    spec = found[-1] if "." in found[0].name else found[0]  # the newest version, or the neutral operator
     dialect, _, operator = spec.name.partition("-")[0].rpartition(".")
     module = f"patchfold.{dialect}".rstrip(".")
     known = [each for each in vars(sys.modules.get(module, _core)) if not each.startswith("_")]

@@ -172,7 +172,10 @@ def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: S
     if any(extent % step for extent, step in zip(extents, steps, strict=True)):
         rule, expected = f"the spatial extents must be multiples of {what}", f"multiples of {steps}"
         others = any(extent % step for extent, step in zip(extents[1:], steps[1:], strict=True))
-        hint = "pad or crop" if frames is None or others else _frames_hint(extents[0], steps[0], frames)
+        if frames is not None and len(patch) < 3:
+            hint = f"patches of two frames: patch_size={(2, *patch)}"
+        else:
+            hint = "pad or crop" if frames is None or others else _frames_hint(extents[0], steps[0], frames)
         raise InvalidValue(op, argument, rule, str(extents), expected, code="divisible", hint=hint)
     if 0 in extents:
         rule = f"the spatial extents must be at least {what}"

@@ -150,7 +150,7 @@ def patchify(
     """
     op = "patchify"
     kind = order_of(op, order, layout)
-    array, shape, by_engine, compiled = read(x, op, "x", out, True)
+    array, shape, by_engine, compiled = read(x, op, "x", out)
     size = integers(op, "patch_size", patch_size)
     if type(size) is int and not kind.frames and len(shape) > 4:
         rule = "one number stands for the rows and columns of an array of 3 or 4 axes"
@@ -238,7 +238,7 @@ def unpatchify(
     """
     op = "unpatchify"
     kind = order_of(op, order, layout)
-    array, shape, by_engine, compiled = read(tokens, op, "tokens", out, True)
+    array, shape, by_engine, compiled = read(tokens, op, "tokens", out)
     extents = integers(op, "size", size)
     if type(extents) is not tuple:
         rule = "must have one entry for each spatial axis"

@@ -234,6 +234,6 @@ def run(op: str, x: Data | None, **attributes: Any) -> jax.Array:
         >>> patchfold.jax.run("tensorflow.ExtractImagePatches", x, padding="VALID", **window)[0, 1, 1]
         Array([4, 5, 7, 8], dtype=int32)
     """
-    spec = operator_named(op)[1]
+    spec = operator_named(op, "run")[1]
     values = values_of(spec, attributes)
     return apply(op, x, *values) if spec.data_input else create(op, np.float32, *values)

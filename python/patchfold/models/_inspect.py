@@ -104,7 +104,7 @@ class Finding:
             parts.append(f"padding {_pads(given.get('padding'))}")
         if self.operator == "batch_to_space":
             parts.append(f"crops {_pads(given.get('crops'))}")
-        if self.operator != "blocks":
+        if self.operator != "blocks" and "." not in self.operator:  # calls of other systems' operators name no layout
             parts.append(str(given.get("layout", "channels_first")))
         return "; ".join(parts)
 
