@@ -111,7 +111,7 @@ def f(t): return t * 3
         (CACHED + "def f(t): return t + g(1)", "k + 1", "k + 2", "fn > global g > wrapped > code"),
         ("@functools.singledispatch\ndef f(t): return t + 1", "+ 1", "+ 2", "fn > closure dispatch > closure registry"),
         ("g = np.vectorize(lambda v: v + 1)\nf = lambda t: g(t)", "+ 1", "+ 2", "fn > global g > attribute pyfunc > code"),
-        ("class E(enum.Enum):\n    A = 1\ndef f(t): return t + E.A.value", "= 1", "= 2", "fn > global E > A > arguments"),
+        ("class E(enum.Enum):\n    A = 1\ndef f(t): return t + E.A.value", "= 1", "= 2", "fn > global E > A"),
         (
             "@dataclasses.dataclass\nclass D:\n    k: int = 1\n    def __call__(self, t): return t + self.k\nf = D(5)",
             *("= 1", "= 2", "fn > class > __init__ > default k"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextvars
 import copyreg
 import dis
+import enum
 import functools
 import hashlib
 import importlib.util
@@ -21,7 +22,7 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 from typing import Any, TypeAlias
 
@@ -277,6 +278,10 @@ def _class_parts(kind: type) -> str | dict[str, Any]:
         for name, member in sorted(vars(kind).items())
         if name != "_abc_impl" and (isinstance(member, _METHODS) or not _is_special(name))
     }
+    if isinstance(kind, enum.EnumMeta):  # the other attributes of an enumeration depend on the version of Python
+        of_enumeration: Mapping[str, Any] = kind.__members__
+        methods = {name: member for name, member in members.items() if isinstance(member, _METHODS)}
+        members = methods | {name: member.value for name, member in of_enumeration.items()}
     return kinds | members
 
 
