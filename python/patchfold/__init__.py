@@ -32,6 +32,7 @@ from ._orders.explain import OrderAnswer, explain_order
 from ._threads import thread_limit
 from ._tiles.apply import apply_tiled
 from ._tiles.boxes import merge_box
+from ._tiles.labels import merge_labels
 from ._tiles.merge_spec import MergeSpec, ResultType
 from ._tiles.merger import Merger
 from ._tiles.tile import MergeBytes, Tile
@@ -75,6 +76,7 @@ __all__ = [
     "iter_unfold",
     "keras",
     "merge_box",
+    "merge_labels",
     "onnx",
     "openvino",
     "operators",

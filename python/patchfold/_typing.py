@@ -76,6 +76,7 @@ TilePadding: TypeAlias = (
 )
 Tail: TypeAlias = Literal["shift", "shift_or_pad", "pad", "partial", "drop", "error"]
 Reduce: TypeAlias = Literal["mean", "sum", "max", "min", "first", "last", "center"]
+Join: TypeAlias = Literal["touch", "iou", "share"] | tuple[Literal["iou", "share"], float]
 WindowName: TypeAlias = Literal["ones", "linear", "hann", "cosine", "gaussian"]
 
 Overlap: TypeAlias = Int | float | Ints | Sequence[float]
@@ -165,8 +166,8 @@ class MergeSettings(TypedDict, total=False):
     nodata: Nodata | None
 
 
-class TiledSettings(MergeSettings, total=False):
-    """The settings of MergeSpec, and of Tiling except overlap and stride."""
+class TilingSettings(TypedDict, total=False):
+    """The settings of Tiling except overlap and stride."""
 
     tail: Tail
     axes: IntOrInts | None
@@ -176,3 +177,7 @@ class TiledSettings(MergeSettings, total=False):
     offset: IntOrInts | None
     result: IntOrInts | None
     align: IntOrInts
+
+
+class TiledSettings(MergeSettings, TilingSettings, total=False):
+    """The settings of MergeSpec, and of Tiling except overlap and stride."""

@@ -79,7 +79,7 @@ def test_numbers_of_objects_of_each_tile_are_noticed(arguments):
     (warning,) = caught
     assert warning.filename == __file__
     assert "results of neighbouring tiles differ at" in str(warning.message)
-    assert "merge the mask, and number the objects of the whole" in str(warning.message)
+    assert "patchfold.merge_labels gives each object one number in the whole" in str(warning.message)
 
 
 def test_numbers_of_objects_among_several_results_are_noticed():

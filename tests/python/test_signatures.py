@@ -18,6 +18,7 @@ PLACES = [
     (_typing.MergeSettings, patchfold.MergeSpec.__init__),
     (_typing.MergeSettings, patchfold.Merger.__init__),
     (_typing.TiledSettings, patchfold.apply_tiled),
+    (_typing.TilingSettings, patchfold.merge_labels),
     (patchfold.onnx._Window, patchfold.onnx.col2im),
     (patchfold.onnx._Window, patchfold.onnx.im2col),
     (patchfold.openvino._Window, patchfold.openvino.col2im),
@@ -43,8 +44,8 @@ def test_tiled_calls_take_the_arguments_of_a_tiling_and_of_a_merge():
 
 
 @pytest.mark.parametrize(("module", "name"), [
-    ("", "apply_tiled"), ("", "reconstruct"), ("dask", "apply_tiled"), ("dask", "merge"), ("dask", "unfold"),
-    ("dask", "fold"), ("jax", "unfold"), ("jax", "fold"), ("jax", "coverage"),
+    ("", "apply_tiled"), ("", "merge_labels"), ("", "reconstruct"), ("dask", "apply_tiled"), ("dask", "merge"),
+    ("dask", "merge_labels"), ("dask", "unfold"), ("dask", "fold"), ("jax", "unfold"), ("jax", "fold"), ("jax", "coverage"),
 ])  # fmt: skip
 def test_a_wrong_call_gets_the_error_of_python(module, name):
     if module:

@@ -128,14 +128,15 @@ class Output:
 class DlpackOutput:
     """Memory for a result: a buffer that becomes an array of the input's library after the result is written."""
 
-    def __init__(self, like: Any, shape: tuple[int, ...], dtype: str) -> None:
+    def __init__(self, like: Any, shape: tuple[int, ...], dtype: str, buffer: Any = None) -> None:
+        """buffer: memory that is used in place of a new buffer."""
         self._module = module_of(like)
         self._namespace = like.__array_namespace__() if hasattr(like, "__array_namespace__") else None
         module = sys.modules.get(self._module)
         if self._namespace is None and self._module != "tensorflow" and not hasattr(module, "from_dlpack"):
             rule = "no array of this kind can be made: it has no __array_namespace__, and its module no from_dlpack"
             raise InvalidType(rule=rule, given=type_name(like), expected="numpy.from_dlpack(x)")
-        self._buffer = new_buffer(shape, dtype)
+        self._buffer = new_buffer(shape, dtype) if buffer is None else buffer
         self.memory: Memory = RawArray.from_dlpack(self._buffer, "", "")
 
     def result(self) -> Any:

@@ -60,5 +60,5 @@ class Agreement:
         warn(
             f"patchfold: {APPLY}: integer results of neighbouring tiles differ at {part} % of the elements other than 0 "
             'that they share, and are not blended. reduce="center" says that this is meant, reduce="mean" blends. Numbers '
-            "of objects mean nothing in another tile: merge the mask, and number the objects of the whole"
+            "of objects mean nothing in another tile: patchfold.merge_labels gives each object one number in the whole"
         )

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import importlib
-import operator
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from operator import index
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -108,7 +108,7 @@ def apply_tiled(
         parts["nodata"] = source.nodata
 
     def merger_of(out: Any) -> Merger:
-        _check_apart(x, out)
+        check_apart(x, out)
         if source.raster is not None and is_geotiff(out):
             out = GeoTiff(out, source.raster, tiling)
         # Results are copied, since fn may return the same array every time; "sum" is possible, since tiles come in order.
@@ -118,10 +118,8 @@ def apply_tiled(
     indices = [i for i in range(len(tiling)) if comes is None or comes[i]]
     # With any of these settings the caller has decided how integers are merged, so integer results are not compared.
     compared = tiling if all(parts[name] is None for name in ("reduce", "window", "dtype")) else None
-    with Results(merger_of, out, compared) as results, progress_of(progress, len(indices)) as done:
-        for group in groups_of(tiling, indices, most):
-            _run(fn, source, tiling, results, group, device, stacked=batch is not None)
-            done(len(group))
+    with Results(merger_of, out, compared) as results:
+        run_tiles(fn, source, tiling, indices, results.add, progress, device, most, stacked=batch is not None)
         return results.finish()
 
 
@@ -134,22 +132,22 @@ def tiled(
     return Tiling(shape, tile, overlap=overlap, **given), parts
 
 
-def batch_of(batch: Any) -> int:
+def batch_of(batch: Any, operator: str = APPLY) -> int:
     if batch is None:
         return 1
     if not is_integer(batch):
-        raise InvalidType(APPLY, "batch", "must be a number of tiles, or None", given_text(batch))
-    most = operator.index(batch)
+        raise InvalidType(operator, "batch", "must be a number of tiles, or None", given_text(batch))
+    most = index(batch)
     if most < 1:
-        raise InvalidValue(APPLY, "batch", "must be at least 1", value_text(batch))
+        raise InvalidValue(operator, "batch", "must be at least 1", value_text(batch))
     return most
 
 
 def groups_of(tiling: Tiling, indices: list[int], most: int) -> Iterator[list[Tile]]:
     """Yields groups of up to `most` consecutive tiles of the same shape."""
     group: list[Tile] = []
-    for index in indices:
-        tile = tiling[index]
+    for number in indices:
+        tile = tiling[number]
         if group and (len(group) == most or tile.shape != group[0].shape or tile.result_shape != group[0].result_shape):
             yield group
             group = []
@@ -158,37 +156,47 @@ def groups_of(tiling: Tiling, indices: list[int], most: int) -> Iterator[list[Ti
         yield group
 
 
-def _run(
+def run_tiles(
     fn: Callable[[Any], Any],
     source: Source,
     tiling: Tiling,
-    results: Results,
-    group: list[Tile],
+    indices: list[int],
+    add: Callable[..., None],
+    progress: Any,
     device: Any,
+    most: int,
     *,
     stacked: bool,
 ) -> None:
+    """Calls fn for groups of up to `most` tiles in order, and add(group, what fn returned, stacked=stacked) after each
+    call."""
+    with progress_of(progress, len(indices), operator=source.operator) as done:
+        for group in groups_of(tiling, indices, most):
+            add(group, _called(fn, source, tiling, group, device, stacked), stacked=stacked)
+            done(len(group))
+
+
+def _called(fn: Callable[[Any], Any], source: Source, tiling: Tiling, group: list[Tile], device: Any, stacked: bool) -> Any:
     try:
         data = source.stack(tiling, group) if stacked else source.cut(tiling, group[0])
-        given = fn(to_device(data, device, APPLY))
+        return fn(to_device(data, device, source.operator))
     except BaseException as error:
-        _note(error, group)
+        _note(error, group, source.operator)
         raise
-    del data
-    results.add(group, given, stacked=stacked)
 
 
-def _note(error: BaseException, group: list[Tile]) -> None:
+def _note(error: BaseException, group: list[Tile], operator: str) -> None:
     if hasattr(error, "add_note"):
         reads = ", ".join(_slices(tile.read) for tile in group[:4]) + (", .." if len(group) > 4 else "")
-        error.add_note(f"patchfold: {APPLY}: {names_of(group)}, read from x[{reads}]")
+        error.add_note(f"patchfold: {operator}: {names_of(group)}, read from x[{reads}]")
 
 
 def _slices(slices: tuple[slice, ...]) -> str:
     return ", ".join(":" if each == slice(None) else f"{each.start}:{each.stop}" for each in slices)
 
 
-def _check_apart(x: Any, out: Any) -> None:
+def check_apart(x: Any, out: Any, operator: str = APPLY) -> None:
+    """Raises an error if an output shares memory or a file with x."""
     shared = out is not None and out is x
     if (is_numpy(out) or is_torch(out)) and is_array(x):
         shared = _core.may_share_memory(x, out)
@@ -201,11 +209,11 @@ def _check_apart(x: Any, out: Any) -> None:
         with suppress(OSError):  # a deleted file is not the file of another array
             shared = shared or os.path.samefile(x.filename, out.filename)
     if shared:
-        raise InvalidValue(APPLY, "out", "must not share memory with x")
+        raise InvalidValue(operator, "out", "must not share memory with x")
 
 
 @contextmanager
-def progress_of(progress: Any, total: int, unit: str = "tile") -> Iterator[Callable[[int], Any]]:
+def progress_of(progress: Any, total: int, unit: str = "tile", operator: str = APPLY) -> Iterator[Callable[[int], Any]]:
     """Yields a function that adds to the number of finished tiles, or of finished units of another name. total: the final
     number."""
     if isinstance(progress, (bool, np.bool_)):
@@ -217,7 +225,7 @@ def progress_of(progress: Any, total: int, unit: str = "tile") -> Iterator[Calla
             yield bar.update
         return
     if not callable(progress):
-        raise InvalidType(APPLY, "progress", "must be True, False or a function", given_text(progress))
+        raise InvalidType(operator, "progress", "must be True, False or a function", given_text(progress))
     done = 0
 
     def count(more: int) -> None:

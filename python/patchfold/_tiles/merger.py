@@ -208,14 +208,17 @@ class Merger:
     def finish(self) -> Any:
         """Returns the output; further calls return it again. Raises InvalidValue, which names missing tiles."""
         with self._lock:
-            if self._done:
-                return self._result
-            native = self._begin_without_tiles() if self._native is None else self._native
-            with limited(self._threads):
-                native.finish(self._sink)
-            self._result = self._output.finish()
-            self._done = True
+            if not self._done:
+                self._result = self._written().finish()
+                self._done = True
             return self._result
+
+    def _written(self) -> Output:
+        """Writes all rows, and returns the output."""
+        native = self._begin_without_tiles() if self._native is None else self._native
+        with limited(self._threads):
+            native.finish(self._sink)
+        return self._output
 
     def close(self) -> None:
         """Drops waiting tiles and an unfinished file. Does nothing after finish. If `out` is a function, it must not call

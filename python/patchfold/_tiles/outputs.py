@@ -18,8 +18,8 @@ import numpy as np
 from .. import _core
 from .._arguments import is_integer
 from .._arrays.dtypes import SHARED_WITH_NUMPY
-from .._arrays.kinds import is_torch, shape_of
-from .._arrays.memory import new_room
+from .._arrays.kinds import is_numpy, is_torch, shape_of
+from .._arrays.memory import memory, new_room
 from .._errors import InvalidType, InvalidValue, given_text
 from .merge_arguments import MERGE
 
@@ -38,6 +38,11 @@ class Output:
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
         """Prepares the output, once shape and element type are known. like: the first tile; axes: the tiled axes; rows are
         written along the first tiled axis."""
+
+    def stored(self) -> Any:
+        """Returns the object in which written elements can be read and changed by slices, a NumPy array or a store; None if
+        there is no such object."""
+        return self.array
 
     def finish(self) -> Any:
         """Completes the output after all rows are written, and returns the result."""
@@ -67,6 +72,9 @@ class GivenArray(Output):
     def __init__(self, array: Any) -> None:
         self.array = array
         self.shape = shape_of(array, MERGE, "out")
+
+    def stored(self) -> Any:
+        return self.array if is_numpy(self.array) else memory(self.array, MERGE, "out", True)
 
     def finish(self) -> Any:
         return self.array
@@ -196,13 +204,20 @@ class Rows(Output):
         raise NotImplementedError
 
 
-def written_rows(store: Any, tiling: _core.Tiling) -> int:
-    """Returns the number of rows of a store's shards or, if it has no shards, of its chunks; 1 if it has neither."""
+def written_extents(store: Any, rank: int) -> tuple[int, ...] | None:
+    """Returns the extents of a store's shards or, if it has no shards, of its chunks; None if it has neither. rank: the
+    smallest number of axes that the store may have."""
     for name in ("shards", "chunks"):
         extents = getattr(store, name, None)
-        if isinstance(extents, tuple) and len(extents) >= len(tiling.axes) and all(map(is_integer, extents)):
-            return min(max(1, operator.index(extents[tiling.axes_in(len(extents))[0]])), 2**60)
-    return 1
+        if isinstance(extents, tuple) and len(extents) >= rank and all(map(is_integer, extents)):
+            return tuple(min(max(1, operator.index(extent)), 2**60) for extent in extents)
+    return None
+
+
+def written_rows(store: Any, tiling: _core.Tiling) -> int:
+    """Returns the number of rows of a store's shards or chunks; 1 if it has neither."""
+    extents = written_extents(store, len(tiling.axes))
+    return 1 if extents is None else extents[tiling.axes_in(len(extents))[0]]
 
 
 class Store(Rows):
@@ -229,6 +244,9 @@ class Store(Rows):
         where = [slice(None)] * self._rank
         where[self._axis] = slice(start, stop)
         self._store[tuple(where)] = band
+
+    def stored(self) -> Any:
+        return self._store if hasattr(type(self._store), "__getitem__") else None
 
     def finish(self) -> Any:
         return self._store

@@ -60,10 +60,11 @@ def check_given(result: Any, group: list[Tile], operator: str = APPLY) -> None:
         )
 
 
-def check_stack(results: Any, group: list[Tile]) -> None:
+def check_stack(results: Any, group: list[Tile], operator: str = APPLY) -> None:
+    name = f"result for {names_of(group)}"
     has_shape = hasattr(results, "shape")
-    shape = shape_of(results, APPLY, f"result for {names_of(group)}") if has_shape else ()
+    shape = shape_of(results, operator, name) if has_shape else ()
     if len(shape) < 1 or shape[0] != len(group):
         rule = "must have one entry along the first axis for each tile of the stack"
         given = f"shape {shape}" if has_shape else given_text(results)
-        raise InvalidValue(APPLY, f"result for {names_of(group)}", rule, given, str((len(group), *group[0].result_shape)))
+        raise InvalidValue(operator, name, rule, given, str((len(group), *group[0].result_shape)))

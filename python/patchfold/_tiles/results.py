@@ -55,11 +55,7 @@ class Results:
         entries = self._entries(results, group)
         for i, (entry, merger) in enumerate(zip(entries, self._mergers, strict=True)):
             with self._named(i):
-                check_given(entry, group)
-                if stacked:
-                    check_stack(entry, group)
-                for k, tile in enumerate(group):
-                    result = to_processor(entry[k] if stacked else entry, APPLY, f"result for {names_of(group)}")
+                for tile, result in results_of(entry, group, stacked):
                     merger.add(tile, result)
                     if self._compared is not None:
                         self._agreements.setdefault(i, Agreement(self._compared)).add(tile, result)
@@ -119,6 +115,15 @@ class Results:
         self._kind, self._names = kind, names
         self._mergers.pop().close()
         self._mergers = [self._stack.enter_context(self._merger_of(None)) for _ in names]
+
+
+def results_of(given: Any, group: list[Tile], stacked: bool, operator: str = APPLY) -> Iterator[tuple[Tile, Any]]:
+    """Yields each tile of a group with its result in the processor's memory."""
+    check_given(given, group, operator)
+    if stacked:
+        check_stack(given, group, operator)
+    for k, tile in enumerate(group):
+        yield tile, to_processor(given[k] if stacked else given, operator, f"result for {names_of(group)}")
 
 
 def _names_of(results: Any) -> list[Any]:

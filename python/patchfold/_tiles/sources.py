@@ -23,6 +23,7 @@ class Source:
     """A source of tiles: an array, or a store that returns NumPy arrays for slices."""
 
     def __init__(self, x: Any, operator: str = APPLY, argument: str = "x") -> None:
+        self.operator = operator
         self._names = {"operator": operator, "argument": argument}
         self.raster = x if is_raster(x) else None
         self.nodata = SourceNodata(x) if is_raster(x) else None

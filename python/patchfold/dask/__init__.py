@@ -7,6 +7,7 @@ module from a laptop to a cluster. This module imports dask and zarr: pip instal
 """
 
 from ._apply import apply_tiled
+from ._labels import merge_labels
 from ._once import Once, once
 from ._operators import depth_to_space, fold, space_to_depth, unfold
 from ._report import Report
@@ -19,6 +20,7 @@ __all__ = [
     "depth_to_space",
     "fold",
     "merge",
+    "merge_labels",
     "once",
     "space_to_depth",
     "split",

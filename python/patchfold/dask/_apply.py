@@ -135,7 +135,7 @@ def apply_tiled(
         results=results,
         resources=resources,
         check=check,
-        function=_function(fn, version, out),
+        function=function_of(fn, version, out),
         overwrite=overwrite,
         client=client_of(client),
     )
@@ -158,6 +158,8 @@ class Options:
     results: ResultType | None = None
     resources: Any = None
     check: Any = 0
+    merge: str | None = None
+    """A text that stands for the merge in the record, in place of its spec."""
 
 
 def merged(fn: Any, given: Source, tiling: Tiling, spec: MergeSpec, options: Options) -> Any:
@@ -166,17 +168,12 @@ def merged(fn: Any, given: Source, tiling: Tiling, spec: MergeSpec, options: Opt
     come = mask_bytes(tiling._native, spec.mask)
     numbers = [i for i in range(len(tiling)) if come is None or come[i]]
     groups = [tuple(each.index for each in group) for group in groups_of(tiling, numbers, options.batch)]
-    checked = _checked(options.check, numbers)
-    record: dict[str, Any] = {
-        "tiling": tiling._given,
-        "merge": tokenize(spec),
-        "function": options.function,
-        "source": given.token,
-    }
+    checked = checked_tiles(options.check, numbers)
+    record = record_of(given, tiling, spec, options)
     identity = tokenize(record, options.batch, options.stacked, str(options.device), checked)
     output = results = None
     if options.out is not None:
-        output = output_of(options.out, _kind(given))
+        output = output_of(options.out, given.kind)
         check_store(options.client, output.in_memory)
         results = output.recorded(record, options.overwrite)
 
@@ -210,14 +207,13 @@ def merged(fn: Any, given: Source, tiling: Tiling, spec: MergeSpec, options: Opt
     if wanted:
         layers, keys = graph.chunks(output.target(), wanted)
         counted = compute_chunks(options.client, layers, keys, len(tiles), job.topic, options.progress, output.text)
-    read = (math.prod(given.array.shape[1:] if given.stacked else _extents(read_box(tiling, tiling[i]))) for i in tiles)
     return Report(
         tiles=len(numbers),
         computed=len(tiles),
         recomputed=max(counted - len(tiles), 0),
         chunks=len(chunks),
         written=len(wanted),
-        bytes_read=given.array.dtype.itemsize * sum(read),
+        bytes_read=bytes_of(given, tiling, tiles),
         bytes_written=kind.itemsize * sum(math.prod(chunks.shape(index)) for index in wanted),
         out=output.text,
         worker_bytes=_worker_bytes(tiling, chunks, results, kind.itemsize, given.array.dtype.itemsize),
@@ -250,12 +246,20 @@ def _worker_bytes(tiling: Tiling, chunks: Chunks, results: ResultType, size: int
     return math.ceil(waiting * repeated) * width + 2 * (tile + result) + 2 * chunk + _BUFFERS
 
 
+def record_of(given: Source, tiling: Tiling, spec: MergeSpec, options: Options) -> dict[str, Any]:
+    """Returns the description of a run."""
+    merge = options.merge or tokenize(spec)
+    return {"tiling": tiling._given, "merge": merge, "function": options.function, "source": given.token}
+
+
+def bytes_of(given: Source, tiling: Tiling, tiles: list[int]) -> int:
+    """Returns the bytes of the elements that tiles read."""
+    read = (math.prod(given.array.shape[1:] if given.stacked else _extents(read_box(tiling, tiling[i]))) for i in tiles)
+    return int(given.array.dtype.itemsize * sum(read))
+
+
 def _extents(box: Box) -> list[int]:
     return [each.stop - each.start for each in box]
-
-
-def _kind(given: Source) -> str:
-    return "image" if given.image is not None else "labelled" if given.labelled is not None else "array"
 
 
 def _numpy_type(name: str) -> np.dtype[Any]:
@@ -266,14 +270,15 @@ def _numpy_type(name: str) -> np.dtype[Any]:
         raise InvalidType(NAME, "dtype", rule, name, "dtype='float32'") from None
 
 
-def _checked(check: Any, numbers: list[int]) -> frozenset[int]:
+def checked_tiles(check: Any, numbers: list[int]) -> frozenset[int]:
+    """Returns the tiles for which the function is called twice."""
     if not is_integer(check) or check < 0:
         raise InvalidValue(NAME, "check", "must be a number of tiles, at least 0", value_text(check))
     count = min(int(check), len(numbers))
     return frozenset(numbers[k * len(numbers) // count] for k in range(count))
 
 
-def _function(fn: Any, version: Any, out: Any) -> dict[str, str | None]:
+def function_of(fn: Any, version: Any, out: Any) -> dict[str, str | None]:
     """Returns what identifies the function in the record of a run."""
     if version is None:
         return {"version": None, **identity_of(fn, required=out is not None)}

@@ -18,7 +18,7 @@ from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from .._tiles.tile import Tile
 from .._tiles.tiling import Tiling
 from ._chunks import Index
-from ._job import Job, Layout, merge_chunk, pick, probe_tiles, run_tiles, write_chunk, write_tile
+from ._job import Job, Layout, merge_chunk, pick, probe_tiles, run_tiles, write_chunk
 from ._parts import Box, Parts
 
 
@@ -81,16 +81,15 @@ class Graph:
             for tile in group
         ]
 
-    def tiles(self, target: Any, zeros: Index) -> tuple[HighLevelGraph, list[Any]]:
-        """Returns a graph of tasks, each of which reads a tile and writes it to `target`, at the tile's number along the
-        first axis."""
+    def tiles(self, target: Any, write: Callable[..., Any]) -> tuple[HighLevelGraph, list[Any]]:
+        """Returns a graph of tasks, each of which calls `write` for tiles and `target`."""
         parts = _Reader(self)
         tasks: dict[Any, Any] = {}
-        for (number,) in self.groups:
-            refs, layout = parts.of(number, (number,))
-            key = (self.name("split"), number)
-            tasks[key] = Task(key, write_tile, self._job, TaskRef(self.name("target")), (number, *zeros), layout, *refs)
-        return self._layered(parts, {}, {}, tasks, target), list(tasks)
+        for group in self.groups:
+            refs, layout = parts.of(group[0], group)
+            key = (self.name("split"), group[0])
+            tasks[key] = Task(key, write, self._job, TaskRef(self.name("target")), group, layout, *refs)
+        return self._layered(parts, tasks, {}, {}, target), list(tasks)
 
     def probe(self) -> tuple[HighLevelGraph, Any]:
         """Returns a graph of one task, which calls the function for the first tile and returns the type of its result."""

@@ -94,6 +94,15 @@ class Job:
             raise InvalidValue(NAME, f"result for {names_of(tiles)}", rule, str(shape), str((len(tiles), "..")))
         return [given[k] for k in range(len(tiles))]
 
+    def results_of(self, tiles: list[Tile], layout: Layout, parts: tuple[Any, ...]) -> list[Any]:
+        """Returns the results of the function for tiles, which are computed twice if the run checks one of them, and reports
+        the tiles."""
+        results = self.call(tiles, layout, parts)
+        if any(tile.index in self.checked for tile in tiles):
+            _check_again(tiles, results, self.call(tiles, layout, parts))
+        _tell(self.topic, len(tiles))
+        return results
+
     def check_result(self, tile: Tile, result: Any) -> None:
         """Checks that a result has the declared element type and shape, or the type and shape of the first result."""
         assert self.results is not None and self.chunks is not None
@@ -117,12 +126,9 @@ def run_tiles(job: Job, numbers: tuple[int, ...], targets: tuple[Index, ...], la
     its pieces without a list."""
     assert job.results is not None and job.chunks is not None
     tiles = [job.tiling[number] for number in numbers]
-    results = job.call(tiles, layout, parts)
+    results = job.results_of(tiles, layout, parts)
     for tile, result in zip(tiles, results, strict=True):
         job.check_result(tile, result)
-    if job.checked.intersection(numbers):
-        _check_again(tiles, results, job.call(tiles, layout, parts))
-    _tell(job.topic, len(tiles))
     rank = len(job.chunks.extents)
     found: list[Pieces] = []
     for target in targets:
@@ -187,11 +193,10 @@ def write_chunk(job: Job, target: Any, index: Index, *found: Pieces) -> Index:
     return index
 
 
-def write_tile(job: Job, target: Any, index: Index, layout: Layout, *parts: Any) -> Index:
-    """Reads a tile and writes it."""
-    tile = job.tiling[index[0]]
-    target.write(index, (slice(index[0], index[0] + 1),), job.read([tile], layout, parts)[0][None])
-    return index
+def write_tiles(job: Job, target: Any, numbers: tuple[int, ...], layout: Layout, *parts: Any) -> None:
+    """Reads tiles and writes each at its number along the first axis."""
+    for number, tile in zip(numbers, job.read([job.tiling[number] for number in numbers], layout, parts), strict=True):
+        target.write((number, *(0 for _ in tile.shape)), (slice(number, number + 1),), tile[None])
 
 
 def probe_tiles(job: Job, numbers: tuple[int, ...], layout: Layout, *parts: Any) -> ResultType:

@@ -45,7 +45,7 @@ def layout_of(
         if any(extent != chunks[axis] for extent in each[:-1]) or (each and each[-1] > chunks[axis]):
             rule = "must be the same everywhere for a store, but for the last along an axis"
             raise InvalidValue(NAME, "chunks", rule, str(each[:8]), str(chunks[axis]))
-    if source.image is not None and len(shape) == len(source.array.shape):
+    if source.image is not None and len(shape) == len(tiling.shape):
         return Layout(shape, dtype, chunks, "0", _image_attributes(source.image, tiling))
     if source.labelled is not None:
         name = source.labelled.name

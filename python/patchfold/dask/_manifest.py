@@ -18,7 +18,7 @@ from zarr.storage import FsspecStore, LocalStore
 from .._errors import InvalidValue
 from ._chunks import NAME, Index
 
-_SUFFIX = ".patchfold"
+SUFFIX = ".patchfold"
 _FILE = "manifest.json"
 
 
@@ -111,10 +111,10 @@ class Manifest:
 def manifest_of(store: Any, path: str) -> Manifest | None:
     """Returns the record of a store; None for a store that has no neighbouring folder, such as a store in memory."""
     if isinstance(store, LocalStore):
-        root = store.root.with_name(store.root.name + _SUFFIX)
+        root = store.root.with_name(store.root.name + SUFFIX)
         return Manifest(LocalStore(root), path, str(root / path if path else root))
     if isinstance(store, FsspecStore):
-        beside = FsspecStore(store.fs, path=store.path.rstrip("/") + _SUFFIX)
+        beside = FsspecStore(store.fs, path=store.path.rstrip("/") + SUFFIX)
         return Manifest(beside, path, f"{beside.path}/{path}".rstrip("/"))
     return None
 

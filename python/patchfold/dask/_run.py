@@ -56,11 +56,19 @@ def compute_one(client: Any, graph: HighLevelGraph, key: Any) -> Any:
 
 
 def compute_chunks(
-    client: Any, graph: HighLevelGraph, keys: list[Any], tiles: int, topic: str, progress: Any, where: str
+    client: Any,
+    graph: HighLevelGraph,
+    keys: list[Any],
+    tiles: int,
+    topic: str,
+    progress: Any,
+    where: str,
+    unit: str = "chunk",
 ) -> int:
-    """Computes all chunks. Returns the number of tiles that were computed. tiles: the number of tiles that chunks need."""
+    """Computes all chunks. Returns the number of tiles that were computed. tiles: the number of tiles that chunks need.
+    unit: what the bar counts."""
     count = Count()
-    with progress_of(progress, len(keys), "chunk") as advance:
+    with progress_of(progress, len(keys), unit) as advance:
         try:
             if client is None:
                 _with_threads(graph, keys, count, advance)

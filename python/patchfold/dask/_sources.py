@@ -45,6 +45,14 @@ class Source:
     stacked: bool = False
     """True if the zarr array holds tiles along its first axis, False if tiles are cut from the array."""
 
+    reads: Any = None
+    """The object that tasks read tiles from, in place of the array."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of a store that is made for the result."""
+        return "image" if self.image is not None else "labelled" if self.labelled is not None else "array"
+
     @property
     def lazy(self) -> Any:
         """The dask array; None for other sources."""
@@ -58,8 +66,8 @@ class Source:
     @property
     def reader(self) -> Any:
         """The object that tasks read tiles from; None for a dask array."""
-        if not isinstance(self.array, zarr.Array):
-            return None
+        if self.reads is not None or not isinstance(self.array, zarr.Array):
+            return self.reads
         return Stack(self.array) if self.stacked else Stored(self.array)
 
 

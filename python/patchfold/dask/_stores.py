@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from .._errors import InvalidType, InvalidValue, given_text
 from .._tiles.merge_spec import ResultType
 from ._chunks import NAME, Index
 from ._layouts import Layout, create
-from ._manifest import Manifest, manifest_of
+from ._manifest import SUFFIX, Manifest, manifest_of
 
 UNFINISHED = "patchfold_unfinished"
 
@@ -62,6 +63,16 @@ class Output:
     def in_memory(self) -> bool:
         """True if the array lies in the memory of this process, to which other processes cannot write."""
         return isinstance(self._array.store, MemoryStore)
+
+    @property
+    def place(self) -> str | None:
+        """The path or URL, beside which other stores can lie; None for an array in another kind of store."""
+        store = self._array.store
+        return os.path.join(store.root, self._array.path) if isinstance(store, LocalStore) else None
+
+    def is_finished(self, record: dict[str, Any], overwrite: bool) -> bool:
+        """Returns whether an earlier run has completed the array. The record of another run is an error."""
+        return self.recorded(record, overwrite) is not None and UNFINISHED not in self._array.attrs
 
     def recorded(self, record: dict[str, Any], overwrite: bool) -> ResultType | None:
         """Returns the type of the results that an earlier run recorded, or None. The record of another run is an error."""
@@ -131,6 +142,34 @@ class NewOutput(Output):
     def in_memory(self) -> bool:
         return self.text.startswith("memory://")
 
+    @property
+    def place(self) -> str:
+        return self.text
+
+    def is_finished(self, record: dict[str, Any], overwrite: bool) -> bool:
+        if self.recorded(record, overwrite) is None:
+            if self._exists() and not overwrite and self.manifest is not None and self.manifest.read() is None:
+                raise self._there()
+            return False
+        if self._local is not None:
+            return self._local.exists()
+        return self._exists() and UNFINISHED not in zarr.open_array(self._store, path=self._inside, mode="r").attrs
+
+    def _there(self) -> InvalidValue:
+        rule = "must not exist, unless a run that is recorded beside it began it"
+        return InvalidValue(NAME, "out", rule, self.text, "another out, or overwrite=True")
+
+    def remove(self) -> None:
+        """Removes the store and its record."""
+        assert self.manifest is not None
+        if self._local is None:
+            for path in (self._store.path, self._store.path + SUFFIX):
+                with suppress(FileNotFoundError):
+                    self._store.fs.rm(path, recursive=True)
+            return
+        for root in (self._local, self._store.root, self._local.with_name(self._local.name + SUFFIX)):
+            shutil.rmtree(root, ignore_errors=True)
+
     def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         """Checks nothing: the store is made for the result."""
 
@@ -141,8 +180,7 @@ class NewOutput(Output):
         there = self._exists()
         if found is None:
             if there and not overwrite:
-                rule = "must not exist, unless a run that is recorded beside it began it"
-                raise InvalidValue(NAME, "out", rule, self.text, "another out, or overwrite=True")
+                raise self._there()
             return self._anew(layout, entries)
         self.manifest.check(found, entries)
         if self._local is None and not there or self._local is not None and not (there or self._store.root.is_dir()):

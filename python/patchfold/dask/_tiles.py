@@ -18,7 +18,7 @@ from .._typing import Int, IntOrInts, MergeSettings, Number, Overlap, Progress, 
 from ._apply import Options, merged
 from ._chunks import Index
 from ._graph import Graph
-from ._job import Job
+from ._job import Job, write_tiles
 from ._layouts import Layout
 from ._report import Report
 from ._run import check_store, client_of, compute_chunks
@@ -98,7 +98,7 @@ def split(
     job = Job(tiling, MergeSpec(), None, given.reader, None, False, f"patchfold-split-{given.token}")
     graph = Graph(job, given.lazy, [(number,) for number in wanted], given.token, None)
     if wanted:
-        layers, keys = graph.tiles(target, zeros)
+        layers, keys = graph.tiles(target, write_tiles)
         compute_chunks(client, layers, keys, len(wanted), job.topic, progress, output.text)
     size = kind.itemsize * math.prod(shape[1:]) * len(wanted)
     array = output.finish()
