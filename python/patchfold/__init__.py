@@ -32,8 +32,10 @@ from ._orders.explain import OrderAnswer, explain_order
 from ._threads import thread_limit
 from ._tiles.apply import apply_tiled
 from ._tiles.boxes import merge_box
+from ._tiles.halo import Halo
 from ._tiles.merge_spec import MergeSpec, ResultType
 from ._tiles.merger import Merger
+from ._tiles.receptive_field import ReceptiveField, receptive_field
 from ._tiles.tile import MergeBytes, Tile
 from ._tiles.tiling import Tiling
 
@@ -49,6 +51,7 @@ __all__ = [
     "Chunk",
     "Error",
     "Explanation",
+    "Halo",
     "InvalidType",
     "InvalidValue",
     "MergeBytes",
@@ -57,6 +60,7 @@ __all__ = [
     "OperatorSpec",
     "OrderAnswer",
     "Plan",
+    "ReceptiveField",
     "ResultType",
     "Tile",
     "Tiling",
@@ -82,6 +86,7 @@ __all__ = [
     "patchify",
     "plan",
     "rearrange",
+    "receptive_field",
     "reconstruct",
     "reorder",
     "run",
