@@ -33,8 +33,10 @@ from ._threads import thread_limit
 from ._tiles.apply import apply_tiled
 from ._tiles.boxes import merge_box
 from ._tiles.labels import merge_labels
+from ._tiles.halo import Halo
 from ._tiles.merge_spec import MergeSpec, ResultType
 from ._tiles.merger import Merger
+from ._tiles.receptive_field import ReceptiveField, receptive_field
 from ._tiles.tile import MergeBytes, Tile
 from ._tiles.tiling import Tiling
 
@@ -50,6 +52,7 @@ __all__ = [
     "Chunk",
     "Error",
     "Explanation",
+    "Halo",
     "InvalidType",
     "InvalidValue",
     "MergeBytes",
@@ -58,6 +61,7 @@ __all__ = [
     "OperatorSpec",
     "OrderAnswer",
     "Plan",
+    "ReceptiveField",
     "ResultType",
     "Tile",
     "Tiling",
@@ -84,6 +88,7 @@ __all__ = [
     "patchify",
     "plan",
     "rearrange",
+    "receptive_field",
     "reconstruct",
     "reorder",
     "run",
