@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the operators that cut or join blocks in models, and writes ONNX models that do without them."""
+"""Finds the operators that cut or join blocks in models, writes ONNX models that do without them, and prints how far models
+look."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from . import ModelError, NotPortable, inspect
+from . import ModelError, NotPortable, halo, inspect
 from ._inspect import taken
 from ._targets import TARGETS
 
@@ -53,6 +54,11 @@ def main(arguments: list[str] | None = None) -> int:
     command.add_argument("target", metavar="TARGET", help=targets)
     command.add_argument("out", metavar="OUT", help="the .onnx file to write; must not be there")
     command.add_argument("--no-time", action="store_true", help="does not run the models")
+    command = commands.add_parser(
+        "halo", help="prints how far each output looks along each axis, and the overlap that tiles need"
+    )
+    command.add_argument("model", metavar="MODEL", help="an .onnx or .pt2 file")
+    command.add_argument("--json", action="store_true", help="prints one JSON object")
     for command in commands.choices.values():
         command.add_argument("--size", action="append", default=[], metavar="NAME=N", help="the extent of an open dimension")
     given = parser.parse_args(arguments)
@@ -65,6 +71,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if given.command == "portable":
             return write(given.model, given.target, given.out, sizes, not given.no_time)
+        if given.command == "halo":
+            found = halo(given.model, sizes=sizes)
+            print(found.json() if given.json else found)
+            return 0
         report = inspect(given.model, sizes=sizes, timed=not given.no_time, target=given.target)
     except (ModelError, ImportError) as error:
         print(f"patchfold.models: {error}", file=sys.stderr)

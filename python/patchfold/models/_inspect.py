@@ -171,14 +171,14 @@ def inspect(
         ImportError for an ONNX model without the package onnx, and for a SavedModel or a .tflite file without TensorFlow.
     """
     wanted = None if target is None else target_of(target)
-    path, graphs = _read(model, dict(sizes or {}))
+    path, graphs = graphs_of(model, dict(sizes or {}))
     found = [entry for graph in graphs for entry in find_all(graph)]
     notes = tuple(note for graph in graphs for note in (*graph.notes, *graph.misfits))
     stays = () if wanted is None else (*types_of(found, wanted), *stays_of(graphs, wanted))
     return Inspection(path or "model", tuple(_finding(entry, timed) for entry in found), notes, target or "", stays)
 
 
-def _read(model: Any, sizes: Mapping[str, int]) -> tuple[str, list[Graph]]:
+def graphs_of(model: Any, sizes: Mapping[str, int]) -> tuple[str, list[Graph]]:
     """Returns a title of a model, and its graphs."""
     torch = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "export") and isinstance(model, torch.export.ExportedProgram):

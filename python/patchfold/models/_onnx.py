@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +27,16 @@ from ._onnx_nodes import (
     bodies_of,
     constant_of,
     elements,
+    inputs_of,
     is_patches,
     own_of,
     patches_of,
     step_of,
 )
+from ._reads import Node
+from ._reads_onnx import reads_of
 from ._regions import Graph, Step
+from ._spans import Reads
 
 STANDARD = ("", "ai.onnx")
 OTHERS = {".xml": "OpenVINO's IR", ".pt2": "a program of torch.export", ".tflite": "a LiteRT model"}
@@ -84,7 +90,9 @@ class _Reader:
         result = Graph({value.name for value in graph.output}, dict(outer))
         result.notes += self.assumed if not where else []
         result.open_sizes = ", ".join(self.assumed)
-        visible = visible | {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer} | {""}
+        made = {tensor.name for tensor in graph.initializer}
+        result.inputs = [value.name for value in graph.input if value.name not in made]
+        visible = visible | {value.name for value in graph.input} | made | {""}
         visible |= {tensor.values.name for tensor in graph.sparse_initializer}
         for value in (*graph.input, *graph.value_info, *graph.output):
             self._note_type(result, value)
@@ -193,10 +201,16 @@ class _Reader:
             own = own_of(node, constants, graph.shapes.get(inputs[0]))
             step = None if own is None else Step(name, kind, (inputs[0],), tuple(node.output), None, own)
         data = tuple(tensor for tensor in inputs if tensor not in constants or not standard)
-        graph.steps.append(step or Step(name, kind, data, tuple(node.output)))
+        reads = functools.partial(self._reads, graph, node, kind)
+        made = step or Step(name, kind, data, tuple(node.output))
+        graph.steps.append(replace(made, slots=tuple(inputs_of(node)), reads=reads))
         if step is not None:
             graph.note_moved(step)
         self._note_inferred(graph, node)
+
+    def _reads(self, graph: Graph, node: onnx.NodeProto, kind: str) -> tuple[Mapping[int, Sequence[Reads]], str]:
+        names = node.input, node.output
+        return reads_of(Node(kind, attributes_of(node), *names, graph.shapes, graph.constants, self._version()))
 
     def _note_inferred(self, graph: Graph, node: onnx.NodeProto) -> None:
         """Adds shapes that follow from the inputs of one node: the inference of a whole model stops at open extents."""
@@ -236,8 +250,10 @@ class _Reader:
         return results if all(isinstance(r, np.ndarray) and r.size <= MOST_CONSTANT for r in results) else None
 
     def _run(self, node: onnx.NodeProto, feeds: Mapping[str, Any]) -> list[Any]:
-        version = self.opsets.get("", self.opsets.get("ai.onnx", 1))
-        return list(ReferenceEvaluator(node, opsets={"": version}).run(None, dict(feeds)))
+        return list(ReferenceEvaluator(node, opsets={"": self._version()}).run(None, dict(feeds)))
+
+    def _version(self) -> int:
+        return int(self.opsets.get("", self.opsets.get("ai.onnx", 1)))
 
 
 def _shape_of(value: onnx.ValueInfoProto) -> tuple[int, ...] | None:

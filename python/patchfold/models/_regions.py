@@ -21,6 +21,7 @@ from .._orders.calls import call_of_tokens
 from .._orders.index_map import OUTSIDE, Indices, maps, whole
 from .._orders.names import Name, name_of
 from ._errors import ModelError
+from ._spans import Reads
 
 # The most elements of a tensor whose index map is computed: 128 MiB of indices.
 MOST_ELEMENTS = 1 << 24
@@ -35,7 +36,8 @@ class Step:
     """A node of a model. `inputs` are the tensors whose elements the node moves or computes with, `outputs` its results.
 
     `move` turns indices of the inputs into indices of the outputs; None for a step that computes. `name` is set if the
-    node is an operator of patchfold's family itself.
+    node is an operator of patchfold's family itself. `reads` returns what the node reads of its inputs, which `slots` names
+    ("" for an input that is left out), and why the node reads a whole axis, if it does; None where the reader does not know.
     """
 
     node: str
@@ -44,6 +46,8 @@ class Step:
     outputs: tuple[str, ...]
     move: Move | None = None
     name: Name | None = None
+    slots: tuple[str, ...] = ()
+    reads: Callable[[], tuple[Mapping[int, Sequence[Reads]], str]] | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -61,6 +65,8 @@ class Graph:
     steps: list[Step] = field(default_factory=list)
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     dtypes: dict[str, str] = field(default_factory=dict)
+    inputs: list[str] | None = None
+    """The inputs of the model; None if the reader does not say what nodes read."""
     notes: list[str] = field(default_factory=list)
     open_sizes: str = ""
     """The sizes that were taken for open dimensions, in words."""
@@ -152,7 +158,7 @@ def find_all(graph: Graph) -> list[Found]:
             found[step.outputs[0]] = (number, found_of(graph, step.name, (number,), step.inputs[0], step.outputs[0]))
     sources: set[str] = set()
     while True:
-        origins = _origins(graph, sources)
+        origins = origins_of(graph, sources)
         fresh = _named_ends(graph, origins, set(found))
         joins = set() if fresh else _unnamed_joins(graph, origins, found) - sources
         if not fresh and not joins:
@@ -182,7 +188,7 @@ def found_of(graph: Graph, name: Name, numbers: Iterable[int], source: str, resu
     return Found(name, tuple(s.node for s in steps), tuple(s.kind for s in steps), source, result, *shapes, dtype, notes)
 
 
-def _origins(graph: Graph, sources: set[str]) -> dict[str, _Origin]:
+def origins_of(graph: Graph, sources: set[str]) -> dict[str, _Origin]:
     """Returns the origin of each tensor that is only moved: a tensor and an index map. Tensors of `sources` are origins."""
     origins: dict[str, _Origin] = {}
 
