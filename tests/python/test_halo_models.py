@@ -217,7 +217,7 @@ def test_bad_models_are_refused(tmp_path):
     with pytest.raises(ModelError, match="must be an .onnx"):
         halo(tmp_path / "model.txt")
     (tmp_path / "net.xml").write_text("<net><layers/><edges/></net>")
-    with pytest.raises(ModelError, match="follows ONNX models"):
+    with pytest.raises(ModelError, match="follows ONNX models and programs of torch.export"):
         halo(tmp_path / "net.xml")
 
 

@@ -77,7 +77,8 @@ def halo(model: Any, *, sizes: Mapping[str, int] | None = None) -> Halos:
     convolutions, whose weights are not read, but not for Resize.
 
     Arguments:
-        model: path of an .onnx file, or an onnx.ModelProto.
+        model: path of an .onnx file or of a .pt2 file of torch.export, or an onnx.ModelProto or
+            torch.export.ExportedProgram.
         sizes: as for `inspect`. Numbers hold for inputs of these sizes; axes of one element are left out.
 
     Returns: Halos, whose text is the report and whose `halos` has a patchfold.Halo for each output, input and axis on
@@ -89,7 +90,7 @@ def halo(model: Any, *, sizes: Mapping[str, int] | None = None) -> Halos:
     path, graphs = graphs_of(model, dict(sizes or {}))
     graph = graphs[0]
     if graph.inputs is None:
-        raise ModelError(f"{path}: halo follows ONNX models")
+        raise ModelError(f"{path}: halo follows ONNX models and programs of torch.export")
     walk = _Walk(graph)
     try:
         halos = tuple(walk.halos())

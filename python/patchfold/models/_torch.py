@@ -8,6 +8,7 @@ and the bytes of small constants are read here.
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import json
 import math
@@ -22,6 +23,7 @@ from .._arrays.dtypes import BY_TORCH_CODE
 from ._calls import name_of_call
 from ._errors import ModelError, check_sizes, naming
 from ._moves import MOST_CONSTANT
+from ._reads_torch import reads_of_aten
 from ._regions import Graph, Step
 from ._torch_nodes import FILLING, Tensor, folded, move_of, name_of_node
 
@@ -72,6 +74,8 @@ class _Reader:
         self._take_sizes(graph, signature)
         graphs: list[Graph] = []
         self._graph(graph, self._weights(signature), graphs, "", 0)
+        given = [spec["user_input"]["arg"] for spec in signature["input_specs"] if "user_input" in spec]
+        graphs[0].inputs = [argument["as_tensor"]["name"] for argument in given if "as_tensor" in argument]
         graphs[0].notes += self.notes
         return graphs
 
@@ -238,7 +242,9 @@ def _add(graph: Graph, name: str, kind: str, arguments: dict[str, Any], outputs:
     inputs = moved if move is not None else tuple(tensor for tensor in given if tensor not in constants)
     if op is not None:
         inputs = tuple(given[:1])
-    graph.steps.append(Step(name, kind, inputs, tuple(outputs), None if op else move, op if inputs else None))
+    reads = functools.partial(reads_of_aten, kind, arguments, given, outputs, graph.shapes)
+    own = op if inputs else None
+    graph.steps.append(Step(name, kind, inputs, tuple(outputs), None if op else move, own, tuple(given), reads))
 
 
 def _kind(target: str) -> str:

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which elements of its inputs a node of torch.export reads. Most operators of ATen read what a node of ONNX
+reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ._reads import UNKNOWN, Node, Slots, elementwise, kept
+from ._reads_onnx import reads_of
+from ._spans import NoSpan
+
+Values = Mapping[str, Any]
+Rule = Callable[[Values, Node], "tuple[Slots, str]"]
+# The version of ONNX's operators whose rules are used here.
+VERSION = 23
+
+
+def reads_of_aten(
+    kind: str, arguments: Values, names: Sequence[str], outputs: Sequence[str], shapes: Mapping[str, tuple[int, ...]]
+) -> tuple[Slots, str]:
+    """Returns what a node reads of each of its tensors, and why it sees whole axes. An unknown node is a NoSpan.
+
+    arguments: the arguments by name. names: the tensors among them, in order.
+    """
+    operator = kind.removeprefix("aten.").removesuffix("_")
+    node = Node(kind, {}, names, outputs, shapes, {}, VERSION)
+    if not kind.startswith("aten.") or not names:
+        raise NoSpan(UNKNOWN)
+    if operator in ELEMENTWISE:
+        return elementwise(node)
+    if operator not in RULES:
+        raise NoSpan(UNKNOWN)
+    return RULES[operator]({name: value for name, value in arguments.items() if value is not None}, node)
+
+
+def _as_onnx(node: Node, kind: str, settings: Values, constants: Mapping[int, Any] | None = None) -> tuple[Slots, str]:
+    """Returns what a node of ONNX reads of the same tensors. constants: more inputs, by their places."""
+    slots, values = list(node.slots), {}
+    for place, value in (constants or {}).items():
+        slots += [""] * (place + 1 - len(slots))
+        slots[place] = f"constant {place}"
+        values[slots[place]] = np.asarray(value)
+    return reads_of(replace(node, kind=kind, settings=settings, slots=slots, constants=values))
+
+
+def _plain(kind: str) -> Rule:
+    return lambda given, node: _as_onnx(node, kind, {})
+
+
+def _numbers(value: Any, count: int) -> list[Any]:
+    """Returns a number for each axis. torch takes one number for all axes."""
+    values = list(value) if isinstance(value, (list, tuple)) else [value]
+    return values * count if len(values) == 1 else values
+
+
+def _window(given: Values, node: Node) -> dict[str, Any]:
+    count = len(node.shape()) - 2
+    return {"strides": _numbers(given.get("stride") or 1, count), "dilations": _numbers(given.get("dilation", 1), count)}
+
+
+def _convolution(given: Values, node: Node) -> tuple[Slots, str]:
+    settings = _window(given, node) | {"group": given.get("groups", 1)}
+    padding, count = given.get("padding", 0), _spatial(node)
+    if isinstance(padding, str):  # "same" pads the end by one more where the padding is odd
+        return _as_onnx(node, "Conv", settings | {"auto_pad": "SAME_UPPER" if padding == "same" else "VALID"})
+    settings["pads"] = _numbers(padding, count) * 2
+    if not given.get("transposed", False):
+        return _as_onnx(node, "Conv", settings)
+    return _as_onnx(node, "ConvTranspose", settings | {"output_padding": _numbers(given.get("output_padding", 0), count)})
+
+
+def _transposed(given: Values, node: Node) -> tuple[Slots, str]:
+    return _convolution({**given, "transposed": True}, node)
+
+
+def _pool(given: Values, node: Node) -> tuple[Slots, str]:
+    count = _spatial(node)
+    settings = _window({**given, "stride": given.get("stride") or given["kernel_size"]}, node)
+    kernel = _numbers(given["kernel_size"], count)
+    return _as_onnx(
+        node, "MaxPool", settings | {"kernel_shape": kernel, "pads": _numbers(given.get("padding", 0), count) * 2}
+    )
+
+
+def _adaptive(given: Values, node: Node) -> tuple[Slots, str]:
+    if any(size != 1 for size in _numbers(given["output_size"], _spatial(node))):
+        raise NoSpan("pools parts whose extents depend on the whole axis")
+    return _as_onnx(node, "GlobalAveragePool", {})
+
+
+def _spatial(node: Node) -> int:
+    """Returns the number of spatial axes, which all but the first two axes must be."""
+    count = int(node.kind.partition("_pool")[2][:1]) if "_pool" in node.kind else len(node.shape(1)) - 2
+    if len(node.shape()) != count + 2:
+        raise NoSpan("has no axis for the batch, which is not followed")
+    return count
+
+
+def _upsample(mode: str, antialias: int = 0) -> Rule:
+    def rule(given: Values, node: Node) -> tuple[Slots, str]:
+        way = "align_corners" if given.get("align_corners", False) else "pytorch_half_pixel"
+        settings = {"mode": mode, "antialias": antialias, "nearest_mode": "floor",
+                    "coordinate_transformation_mode": "asymmetric" if mode == "nearest" else way}  # fmt: skip
+        factors = given.get("scale_factors", given.get("scale_factor"))
+        if factors is None:
+            return _as_onnx(node, "Resize", settings, {3: node.result()})
+        return _as_onnx(node, "Resize", settings, {2: [1, 1, *_numbers(factors, len(node.shape()) - 2)]})
+
+    return rule
+
+
+def _reduction(given: Values, node: Node) -> tuple[Slots, str]:
+    if "other" in given:  # the larger, or the smaller, of two tensors
+        return elementwise(node)
+    axes = _numbers(given.get("dim", []), 1)
+    return _as_onnx(node, "ReduceMax", {"keepdims": int(given.get("keepdim", False)), "axes": axes})
+
+
+def _over_axis(reason: str) -> Rule:
+    def rule(given: Values, node: Node) -> tuple[Slots, str]:
+        shape = node.shape()
+        return {0: kept(shape, [int(given.get("dim", -1)) % len(shape)])}, reason
+
+    return rule
+
+
+def _batch_norm(given: Values, node: Node) -> tuple[Slots, str]:
+    return _as_onnx(node, "BatchNormalization", {"training_mode": int(bool(given.get("training", False)))})
+
+
+def _padded(given: Values, node: Node) -> tuple[Slots, str]:
+    """Returns what a pad reads; torch gives the pads of the last axis first."""
+    pads, rank = [int(pad) for pad in given["pad"]], len(node.shape())
+    front = [0] * (rank - len(pads) // 2)
+    mode = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}[
+        given.get("mode", "constant")
+    ]
+    return _as_onnx(node, "Pad", {"mode": mode, "pads": [*front, *pads[0::2][::-1], *front, *pads[1::2][::-1]]})
+
+
+def _attention(given: Values, node: Node) -> tuple[Slots, str]:
+    rank = len(node.shape())
+    queries, keys, values = (
+        kept(node.shape(slot), whole) for slot, whole in enumerate(([rank - 1], [rank - 2, rank - 1], [rank - 2]))
+    )
+    return {0: queries, 1: keys, 2: values}, "attention sees the whole sequence"
+
+
+ELEMENTWISE = frozenset(
+    "abs acos acosh add addcdiv addcmul asin asinh atan atan2 atanh bitwise_and bitwise_not bitwise_or bitwise_xor"
+    " ceil celu clamp clamp_max clamp_min clip clone cos cosh div dropout elu eq erf exp expm1 floor floor_divide fmod"
+    " ge gelu gt hardsigmoid hardswish hardtanh isinf isnan le leaky_relu lerp log log10 log1p log2 log_sigmoid"
+    " logical_and logical_not logical_or logical_xor lt masked_fill maximum minimum mish mul ne neg nan_to_num pow"
+    " reciprocal relu relu6 remainder round rsqrt rsub selu sigmoid sign silu sin sinh softplus softsign sqrt square"
+    " sub tan tanh threshold to _to_copy trunc type_as where feature_dropout alpha_dropout".split()
+)
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(("conv1d", "conv2d", "conv3d", "convolution"), _convolution),
+    **dict.fromkeys(("conv_transpose1d", "conv_transpose2d", "conv_transpose3d"), _transposed),
+    **dict.fromkeys(("max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d"), _pool),
+    **dict.fromkeys(("max_pool2d_with_indices", "max_pool3d_with_indices"), _pool),
+    **dict.fromkeys((f"adaptive_{kind}_pool{n}d" for kind in ("avg", "max") for n in (1, 2, 3)), _adaptive),
+    **dict.fromkeys(("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d"), _upsample("nearest")),
+    **dict.fromkeys(("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d"), _upsample("linear")),
+    "upsample_bicubic2d": _upsample("cubic"),
+    "_upsample_bilinear2d_aa": _upsample("linear", 1),
+    "_upsample_bicubic2d_aa": _upsample("cubic", 1),
+    **dict.fromkeys("mean sum amax amin prod var std argmax argmin logsumexp any all max min".split(), _reduction),
+    **dict.fromkeys(("layer_norm", "rms_norm"), lambda given, node: _as_onnx(
+        node, "LayerNormalization", {"axis": -len(given["normalized_shape"])})),
+    "group_norm": lambda given, node: _as_onnx(node, "GroupNormalization", {"num_groups": given["num_groups"]}),
+    "instance_norm": _plain("InstanceNormalization"),
+    "batch_norm": _batch_norm,
+    **dict.fromkeys(("softmax", "_softmax", "log_softmax", "_log_softmax"), _over_axis("normalises over the axis")),
+    "linear": _over_axis("sums over the axis"),
+    "cumsum": _over_axis("sums up the axis"),
+    **dict.fromkeys(("matmul", "mm", "bmm"), _plain("MatMul")),
+    "einsum": lambda given, node: _as_onnx(node, "Einsum", {"equation": given["equation"]}),
+    "pad": _padded,
+    "scaled_dot_product_attention": _attention,
+}  # fmt: skip

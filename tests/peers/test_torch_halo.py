@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of patchfold.models.halo on programs of torch.export: what the graph says equals what patchfold measures."""
+
+from fractions import Fraction
+
+import numpy as np
+import patchfold
+import pytest
+
+torch = pytest.importorskip("torch")
+from patchfold.models import halo  # noqa: E402
+from torch import nn  # noqa: E402
+
+F = nn.functional
+
+
+class Call(nn.Module):
+    """A module that calls a function."""
+
+    def __init__(self, fn):
+        super().__init__()
+        self.fn = fn
+
+    def forward(self, x):
+        return self.fn(x)
+
+
+class UNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.inner = nn.Conv1d(2, 4, 3, padding=1), nn.Conv1d(4, 4, 3, padding="same")
+        self.up, self.last = nn.ConvTranspose1d(4, 4, 2, stride=2), nn.Conv1d(8, 2, 3, padding=1)
+        self.norm = nn.BatchNorm1d(4)
+
+    def forward(self, x):
+        a = F.relu(self.norm(self.first(x)))
+        b = self.up(F.silu(self.inner(F.max_pool1d(a, 2))))
+        return self.last(torch.cat([a, b], 1))
+
+
+class Windows(nn.Module):
+    """Attention in windows of 8 elements."""
+
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.v, self.norm = nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 4), nn.LayerNorm(4)
+
+    def forward(self, x):
+        tokens = self.norm(x.transpose(1, 2)).reshape(x.shape[0], -1, 8, 4)
+        made = F.scaled_dot_product_attention(self.q(tokens), self.k(tokens), self.v(tokens))
+        return x + made.reshape(x.shape[0], -1, 4).transpose(1, 2)
+
+
+def of(fn):
+    return lambda: Call(fn)
+
+
+ONE = Fraction(1)
+MODELS = {
+    "UNet": (UNet, 2, (6, 6, 2, ONE)),
+    "windows of attention": (Windows, 4, (7, 7, 8, ONE)),
+    "stride and dilation": (lambda: nn.Conv1d(2, 3, 5, stride=2, padding=3, dilation=2), 2, (3, 5, 2, Fraction(1, 2))),
+    "groups": (lambda: nn.Conv1d(4, 4, 3, groups=4, padding=1), 4, (1, 1, 1, ONE)),
+    "replicate": (lambda: nn.Conv1d(2, 3, 3, padding=1, padding_mode="replicate"), 2, (1, 1, 1, ONE)),
+    "reflect": (lambda: nn.Conv1d(2, 3, 3, padding=1, padding_mode="reflect"), 2, (1, 1, 1, ONE)),
+    "average": (lambda: nn.AvgPool1d(3, 3), 2, (0, 2, 3, Fraction(1, 3))),
+    "transposed": (lambda: nn.ConvTranspose1d(2, 3, 4, stride=2, padding=1), 2, (1, 1, 1, Fraction(2))),
+    "nearest": (of(lambda x: F.interpolate(x, scale_factor=2)), 2, (0, 0, 1, Fraction(2))),
+    "linear": (of(lambda x: F.interpolate(x, scale_factor=2, mode="linear")), 2, (1, 1, 1, Fraction(2))),
+    "group norm": (lambda: nn.GroupNorm(2, 4), 4, None),
+    "instance norm": (lambda: nn.InstanceNorm1d(2), 2, None),
+    "global pool": (of(lambda x: x * F.adaptive_avg_pool1d(x, 1)), 2, None),
+    "mean": (of(lambda x: x - x.mean(-1, keepdim=True)), 2, None),
+    "mean of channels": (of(lambda x: x.mean(1)), 2, (0, 0, 1, ONE)),
+    "softmax of channels": (of(lambda x: x.softmax(1)), 2, (0, 0, 1, ONE)),
+    "roll": (of(lambda x: x.roll(3, -1)), 2, None),
+    "circular": (lambda: nn.Conv1d(2, 3, 3, padding=1, padding_mode="circular"), 2, None),
+    "recurrent": (of(lambda x: torch.cumsum(x, -1)), 2, None),
+    "einsum": (of(lambda x: torch.einsum("bcl,bdl->bcdl", x, x)), 2, (0, 0, 1, ONE)),
+    "larger of two": (of(lambda x: torch.maximum(x, x[:, :1]) + torch.max(x, x.relu())), 2, (0, 0, 1, ONE)),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_program_says_what_is_measured(name):
+    make, channels, expected = MODELS[name]
+    torch.manual_seed(0)
+    net, shape = make().eval(), (1, channels, 48)
+    (each,) = [each for each in halo(torch.export.export(net, (torch.rand(shape),))).halos if each.axis == 2]
+    if expected is None:
+        assert each.before is None and each.unbounded_by, each
+    else:
+        assert (each.before, each.after, each.alignment, each.scale) == expected, each
+
+    def fn(x):
+        with torch.no_grad():
+            return net(torch.from_numpy(x)).numpy()
+
+    (measured,) = patchfold.receptive_field(fn, shape, axes=2).halos
+    if expected is None:
+        assert measured.before is None, measured
+    else:
+        found = (measured.before, measured.after, measured.alignment, measured.scale, measured.output_axis)
+        assert found == (*expected, each.output_axis), measured
+
+
+def test_pictures_have_the_numbers_of_each_axis(tmp_path):
+    net = nn.Sequential(nn.Conv2d(3, 4, (3, 5), padding=(1, 2)), nn.MaxPool2d((2, 1)), nn.Upsample(scale_factor=(2, 1)))
+    path = tmp_path / "net.pt2"
+    torch.export.save(torch.export.export(net.eval(), (torch.rand(1, 3, 16, 24),)), path)
+    found = {each.axis: each for each in halo(path).halos}
+    assert [(found[axis].before, found[axis].after, found[axis].alignment) for axis in (2, 3)] == [(2, 2, 2), (2, 2, 1)]
+    assert found[1].unbounded_by == (found[1].unbounded_by[0],) and "conv2d" in found[1].unbounded_by[0]
+    x = np.random.default_rng(0).random((3, 40, 24), np.float32)
+
+    def fn(x):
+        with torch.no_grad():
+            return net(torch.from_numpy(x[None]))[0].numpy()
+
+    settings = {"overlap": (found[2].overlap, found[3].overlap), "align": (2, 1), "reduce": "center", "progress": False}
+    np.testing.assert_allclose(patchfold.apply_tiled(fn, x, (16, 12), **settings), fn(x), rtol=1e-5, atol=1e-5)
