@@ -22,6 +22,7 @@ from .._typing import Int, IntOrInts, MergeSettings, Overlap, Progress, TiledSet
 from .merge_arguments import mask_bytes
 from .merge_spec import MergeSpec, parts_of
 from .merger import Merger
+from .pipeline import Pipeline, checked_workers
 from .rasters import GeoTiff, is_geotiff
 from .results import Results
 from .sources import APPLY, Source
@@ -40,6 +41,7 @@ def apply_tiled(
     *,
     overlap: Overlap,
     batch: int | None = None,
+    workers: int | None = None,
     out: Any = None,
     progress: Progress = True,
     device: Any = None,
@@ -54,9 +56,9 @@ def apply_tiled(
         have a new first axis of up to n tiles. The output has t.output_shape.
 
     Arguments:
-        fn: a function, called with one tile after the other, in order. Each tile is a new array of the same kind as x, which
-            fn may change. fn may return a tuple, a dict, or a list of arrays: each entry is merged separately, with its own
-            extents of untiled axes and its own element type.
+        fn: a function, called with one tile after the other, in order, unless workers says otherwise. Each tile is a new
+            array of the same kind as x, which fn may change. fn may return a tuple, a dict, or a list of arrays: each entry
+            is merged separately, with its own extents of untiled axes and its own element type.
         x: an array of NumPy or torch, or any array that supports DLPack; or a store (zarr, h5py, xarray, dask), which is an
             object with shape and dtype that returns arrays for slices; or an open data set of rasterio, of shape (bands,
             height, width). A store is read tile by tile.
@@ -68,6 +70,11 @@ def apply_tiled(
             element type and number of bands. A new GeoTIFF then has this nodata too.
         batch: the largest number of tiles that fn receives at a time. Tiles of different shapes (tail="partial") are never
             stacked.
+        workers: the number of threads that call fn; several of them call fn at the same time. Results are merged in order,
+            so they have the same bits. None: the calling thread calls fn. In both cases another thread reads the next tiles
+            of a store meanwhile, but not while results are merged and written; arrays of zarr and dask are read by as many
+            threads as workers. So two tiles are in memory, or 2 * workers tiles or their results. 0: the calling thread does
+            everything, one step after the other, as it must for a store that fn uses too, or that only one thread may use.
         out: as for Merger; it must not share memory with x. For several results, out is a tuple or a dict, in which None
             stands for a new array. If x is a data set of rasterio, "y.tif" is a GeoTIFF with the CRS and the transform of x,
             scaled if the results are. Other fields of x are copied if they hold for the results; a warning names the fields
@@ -100,7 +107,7 @@ def apply_tiled(
     """
     if not callable(fn):
         raise InvalidType(APPLY, "fn", "must be a function", given_text(fn))
-    most = batch_of(batch)
+    most, threads_of_fn = batch_of(batch), checked_workers(workers, APPLY)
     source = Source(x)
     tiling, parts = tiled(source.shape, tile, overlap, settings)
     parts = parts_of(spec, **parts)
@@ -119,7 +126,8 @@ def apply_tiled(
     # With any of these settings the caller has decided how integers are merged, so integer results are not compared.
     compared = tiling if all(parts[name] is None for name in ("reduce", "window", "dtype")) else None
     with Results(merger_of, out, compared) as results:
-        run_tiles(fn, source, tiling, indices, results.add, progress, device, most, stacked=batch is not None)
+        stacked = batch is not None
+        run_tiles(fn, source, tiling, indices, results.add, progress, device, most, stacked=stacked, workers=threads_of_fn)
         return results.finish()
 
 
@@ -167,22 +175,33 @@ def run_tiles(
     most: int,
     *,
     stacked: bool,
+    workers: int | None,
 ) -> None:
-    """Calls fn for groups of up to `most` tiles in order, and add(group, what fn returned, stacked=stacked) after each
-    call."""
-    with progress_of(progress, len(indices), operator=source.operator) as done:
-        for group in groups_of(tiling, indices, most):
-            add(group, _called(fn, source, tiling, group, device, stacked), stacked=stacked)
-            done(len(group))
+    """Calls fn for groups of up to `most` tiles, and add(group, what fn returned, stacked=stacked) in the groups' order. The
+    Pipeline says what `workers` means."""
 
+    def read(group: list[Tile]) -> Any:
+        return source.stack(tiling, group) if stacked else source.cut(tiling, group[0])
 
-def _called(fn: Callable[[Any], Any], source: Source, tiling: Tiling, group: list[Tile], device: Any, stacked: bool) -> Any:
-    try:
-        data = source.stack(tiling, group) if stacked else source.cut(tiling, group[0])
+    def call(data: Any) -> Any:
         return fn(to_device(data, device, source.operator))
-    except BaseException as error:
-        _note(error, group, source.operator)
-        raise
+
+    pipeline = Pipeline(workers, ahead=source.is_store, together=source.takes_threads)
+    groups = groups_of(tiling, indices, most)
+    with (
+        progress_of(progress, len(indices), operator=source.operator) as done,
+        pipeline.results(groups, read, call) as results,
+    ):
+        for group, result in results:
+            try:
+                made = result()
+            except BaseException as error:
+                _note(error, group, source.operator)
+                raise
+            with pipeline.merging():
+                add(group, made, stacked=stacked)
+            del made, result
+            done(len(group))
 
 
 def _note(error: BaseException, group: list[Tile], operator: str) -> None:

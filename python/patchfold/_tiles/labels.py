@@ -19,6 +19,7 @@ from .apply import batch_of, check_apart, run_tiles
 from .merger import Merger
 from .objects import Array, Objects, Places, check_count, checked_join, compact, joined, label_type
 from .outputs import Rows, written_extents
+from .pipeline import checked_workers
 from .probe import kind_of
 from .rasters import GeoTiff, is_geotiff
 from .results import results_of
@@ -41,6 +42,7 @@ def merge_labels(
     overlap: Overlap,
     join: Join = "touch",
     batch: int | None = None,
+    workers: int | None = None,
     out: Any = None,
     dtype: Any = None,
     progress: Progress = True,
@@ -66,7 +68,7 @@ def merge_labels(
             "touch"            they have an element in common
             "iou"              common / (a or b) >= 0.5; ("iou", t) for another threshold, above 0 and at most 1
             "share"            common / min(a, b) >= 0.5; ("share", t) for another threshold
-        batch, progress, device: as for apply_tiled.
+        batch, workers, progress, device: as for apply_tiled.
         out: as for apply_tiled, except functions and data sets of rasterio, since labels are read and renumbered there.
         dtype: the element type of the output, of integers. Default: that of out, or else uint32.
 
@@ -95,7 +97,7 @@ def merge_labels(
     """
     if not callable(fn):
         raise InvalidType(LABELS, "fn", "must be a function", given_text(fn))
-    most = batch_of(batch, LABELS)
+    most, threads = batch_of(batch, LABELS), checked_workers(workers, LABELS)
     source = Source(x, LABELS)
     tiling = Tiling(source.shape, tile, overlap=overlap, **settings)
     kind = label_type(dtype, out, LABELS)
@@ -117,7 +119,8 @@ def merge_labels(
                 merger.add(each, labels.add(each, result))
 
         indices = list(range(len(tiling)))
-        run_tiles(fn, source, tiling, indices, add, progress, device, most, stacked=batch is not None)
+        stacked = batch is not None
+        run_tiles(fn, source, tiling, indices, add, progress, device, most, stacked=stacked, workers=threads)
         output = merger._written()
         _renumber(output.stored(), labels.final(), tiling)
         made = merger.finish()

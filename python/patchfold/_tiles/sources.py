@@ -28,8 +28,11 @@ class Source:
         self.raster = x if is_raster(x) else None
         self.nodata = SourceNodata(x) if is_raster(x) else None
         self._x: Any = Raster(x) if is_raster(x) else x
-        self._is_array = is_array(x)
-        if self._is_array:
+        self.is_store = not is_array(x)
+        """Whether tiles are read by slices; if not, x is an array."""
+        self.takes_threads = not self.is_store or module_of(x) in ("zarr", "dask")
+        """Whether several threads may read tiles at once."""
+        if not self.is_store:
             shape, self.kind = _core.array_facts(x, operator, argument)[0], x
         elif self.raster is not None:
             shape, self.kind = self._x.shape, np.empty(0)
@@ -53,13 +56,13 @@ class Source:
         return self
 
     def cut(self, tiling: TilingBase, tile: Tile) -> Any:
-        if self._is_array:
+        if not self.is_store:
             return tiling._native.cut(tile.index, self._x, None)
         return self._region(tiling, tile)
 
     def stack(self, tiling: TilingBase, group: list[Tile]) -> Any:
         """Stacks tiles along a new first axis."""
-        if not self._is_array:
+        if self.is_store:
             return np.stack([self._region(tiling, tile) for tile in group])
         shape = (len(group), *group[0].shape)
         room: Any
