@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests which fields of a rasterio data set the GeoTIFF file of apply_tiled keeps, for each change of the results."""
+"""Tests which fields of a rasterio data set the GeoTIFF file of apply_tiled keeps, and how rows are written to data sets."""
 
+import threading
 import warnings
 
 import numpy as np
@@ -220,3 +221,68 @@ def test_a_data_set_as_output_says_its_nodata(tmp_path):
             with pytest.raises(InvalidValue, match=says):
                 merged(y, nodata=-9)
     assert len(tiling) == 2
+
+
+@pytest.mark.parametrize("axes", [(1, 2), (0, 1, 2)])
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        {"tiled": True, "blockxsize": 256, "blockysize": 128, "interleave": "pixel"},
+        {"tiled": True, "blockxsize": 256, "blockysize": 128, "interleave": "band"},
+        {"blockysize": 100, "interleave": "band"},
+    ],
+)
+def test_each_block_of_a_data_set_is_compressed_once(tmp_path, blocks, axes):
+    """With a cache that holds no row of blocks, GDAL compresses a block each time that a part of it is written, and leaves
+    the old one in the file."""
+    x = np.random.default_rng(0).integers(0, 40, (3, 500, 1100), np.uint8)
+    made = {"driver": "GTiff", "count": 3, "height": 500, "width": 1100, "dtype": "uint8", "compress": "deflate"}
+    tiling = Tiling(x.shape, (2, 200, 300)[-len(axes) :], overlap=(1, 60, 100)[-len(axes) :], axes=axes)
+    with rasterio.Env(GDAL_CACHEMAX=100_000), warnings.catch_warnings():
+        warnings.simplefilter("ignore", rasterio.errors.NotGeoreferencedWarning)
+        with rasterio.open(tmp_path / "whole.tif", "w", **made, **blocks) as whole:
+            whole.write(x)
+        with rasterio.open(tmp_path / "tiles.tif", "w", **made, **blocks) as tiles:
+            merger = Merger(tiling, out=tiles, copy=True)
+            for index, tile in enumerate(tiling.split(x)):
+                merger.add(index, tile)
+            assert merger.finish() is tiles
+            assert merger.peak_bytes == tiling.bytes("uint8", copy=True, sink=tiles).most
+        with rasterio.open(tmp_path / "tiles.tif") as written:
+            np.testing.assert_array_equal(written.read(), x)
+    assert (tmp_path / "tiles.tif").stat().st_size == (tmp_path / "whole.tif").stat().st_size
+
+
+def test_tiles_are_read_and_written_by_one_thread_at_a_time(tmp_path):
+    """Tests that no read or write of a data set runs beside another one, since drivers need not be thread-safe."""
+    x = np.random.default_rng(0).random((1, 300, 200), np.float32)
+    busy = threading.Lock()
+
+    class Watched:
+        def __init__(self, dataset):
+            self._dataset = dataset
+
+        def __getattr__(self, name):
+            return getattr(self._dataset, name)
+
+        def _alone(self, method, *args, **given):
+            assert busy.acquire(blocking=False), "two threads use the driver at once"
+            try:
+                return method(*args, **given)
+            finally:
+                busy.release()
+
+        def read(self, *args, **given):
+            return self._alone(self._dataset.read, *args, **given)
+
+        def write(self, *args, **given):
+            self._alone(self._dataset.write, *args, **given)
+
+    made = {"driver": "GTiff", "count": 1, "height": 300, "width": 200, "dtype": "float32", "transform": CORNER}
+    with rasterio.open(tmp_path / "x.tif", "w", **made) as source:
+        source.write(x)
+    for workers in (None, 3):
+        with rasterio.open(tmp_path / "x.tif") as source, rasterio.open(tmp_path / "y.tif", "w", **made) as out:
+            apply_tiled(np.sqrt, Watched(source), (64, 64), overlap=16, out=Watched(out), workers=workers, progress=False)
+        with rasterio.open(tmp_path / "y.tif") as written:
+            np.testing.assert_array_equal(written.read(), np.sqrt(x))

@@ -60,7 +60,8 @@ class Merger:
                                    of 3 or 4 channels of uint8 or uint16 is a colour picture, otherwise grey pages
             a store                an object with __setitem__ and shape (zarr, h5py), to which finished rows are assigned:
                                    whole shards, or chunks where it has no shards, so that each is written once
-            a data set of rasterio that is open for writing; finished rows are written to it, and it stays open
+            a data set of rasterio that is open for writing; finished rows are written to it, whole rows of its blocks at a
+                                   time, so that each is compressed once; it stays open
             a function             called as out(rows, band) with finished rows, in order and without gaps: rows is a slice
                                    of the stream axis, band is that part of the output, which the function may keep;
                                    finish returns None
@@ -136,7 +137,7 @@ class Merger:
         self._come = 0
         self._output = _output_of(out, kind)
         self._sink = self._output if isinstance(self._output, Rows) else None
-        rows = self._output.rows_in(tiling._native) if isinstance(self._output, Store) else 1
+        rows = self._output.rows_in(tiling._native)
         self._nodata = _nodata_of(parts["nodata"], self._output)
         self._nodata_rule: Nodata | None = None
         self._fill = fill

@@ -35,6 +35,11 @@ class Output:
     array: Any = None
     nodata: Any = None
 
+    def rows_in(self, tiling: _core.Tiling) -> int:
+        """Returns the number of rows that the output writes as a whole. If rows come in multiples of this number, each is
+        written once."""
+        return 1
+
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
         """Prepares the output, once shape and element type are known. like: the first tile; axes: the tiled axes; rows are
         written along the first tiled axis."""
@@ -215,7 +220,13 @@ def written_extents(store: Any, rank: int) -> tuple[int, ...] | None:
 
 
 def written_rows(store: Any, tiling: _core.Tiling) -> int:
-    """Returns the number of rows of a store's shards or chunks; 1 if it has neither."""
+    """Returns the number of rows of a store's shards or chunks, or of the blocks of a data set of rasterio; 1 if it has
+    none of these."""
+    blocks = getattr(store, "block_shapes", None)
+    if blocks:  # one for each band; height and width are the last tiled axes, perhaps after the bands
+        shares = getattr(getattr(store, "interleaving", None), "name", "") == "pixel"  # a block holds all bands
+        rows = (store.count if shares else 1, *map(max, zip(*blocks, strict=True)))
+        return int(rows[-len(tiling.axes) :][0])
     extents = written_extents(store, len(tiling.axes))
     return 1 if extents is None else extents[tiling.axes_in(len(extents))[0]]
 
@@ -236,8 +247,6 @@ class Store(Rows):
             raise InvalidType(MERGE, "out", "must have the element type of the output", str(theirs), str(dtype))
 
     def rows_in(self, tiling: _core.Tiling) -> int:
-        """Returns the number of rows of a shard or chunk, which the store writes as a whole. If rows come in multiples of
-        this number, each shard is written once."""
         return written_rows(self._store, tiling)
 
     def write(self, start: int, stop: int, band: Any) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from .._errors import InvalidType, InvalidValue
 from .merge_arguments import MERGE
 from .nodata import NONE
-from .outputs import Rows, checked_path, unlink
+from .outputs import Rows, checked_path, unlink, written_rows
 
 _SUFFIXES = (".tif", ".tiff")
 
@@ -72,6 +72,9 @@ class RasterWriter(Rows):
         if dataset.mode == "r":
             raise InvalidType(MERGE, "out", "must be open for writing", str(dataset), "rasterio.open(.., 'w', ..)")
 
+    def rows_in(self, tiling: Any) -> int:
+        return written_rows(self._dataset, tiling)
+
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
         super().begin(like, shape, dtype, axes)
         bands = raster_shape(shape, axes)
@@ -110,6 +113,9 @@ class GeoTiff(RasterWriter):
         self._source = source
         self._scale = tuple(num / den for num, den in reversed(tiling._given["scale"][-2:]))  # across, down
         self._remove: Any = lambda: None
+
+    def rows_in(self, tiling: Any) -> int:
+        return 1  # strips without compression, which may be written again
 
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
         rasterio: Any = importlib.import_module("rasterio")

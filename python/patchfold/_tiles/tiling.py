@@ -374,8 +374,8 @@ class Tiling(TilingBase):
             tile_dtype: element type of the tiles' results, under the name of NumPy, torch or patchfold.
             channels: extents of the results' axes that are not tiled. Default: the array's.
             window, reduce, dtype, copy, mask, fill: as for Merger.
-            sink: whether the output is a function or a store, so that rows wait until they are finished; or the store
-                itself: rows then wait until they fill its chunks or shards, too.
+            sink: whether the output is a function or a store, so that rows wait until they are finished; or the store, or
+                the data set of rasterio, itself: rows then wait until they fill its chunks, shards or blocks, too.
             spec: a MergeSpec, instead of window, reduce, dtype, mask and fill. Weights of tiles with nodata are not counted.
 
         Example:
