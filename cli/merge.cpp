@@ -46,14 +46,19 @@ formats::TilePlan plan_of(const MergeRequest& request) {
 }
 
 /// Returns the spec of the merge. By default integers are not blended, in pictures as in arrays, since they may be labels.
-MergeSpec spec_of(const MergeRequest& request, const PlannedTiles& tiles) {
-  return {.reduce = request.reduce,
-          .window = request.window,
-          .dtype = tiles.type().dtype,
-          .element_size = tiles.type().size,
-          .output_dtype = request.dtype,
-          .channels = tiles.channels(),
-          .fill = request.fill};
+/// Tiles that wait are copied in part, or added up, if that needs less memory than whole tiles; the output keeps its bits.
+MergeSpec spec_of(const MergeRequest& request, const Tiling& tiling, const PlannedTiles& tiles, bool by_rows) {
+  const MergeSpec keeping = {.reduce = request.reduce,
+                             .window = request.window,
+                             .dtype = tiles.type().dtype,
+                             .element_size = tiles.type().size,
+                             .output_dtype = request.dtype,
+                             .channels = tiles.channels(),
+                             .fill = request.fill};
+  MergeSpec copying = keeping;
+  copying.copy = copying.running_sums = true;
+  const auto memory = [&](const MergeSpec& spec) { return merge_memory(tiling, spec, by_rows).most; };
+  return memory(copying) < memory(keeping) ? copying : keeping;
 }
 
 /// Writes the rows of a merge to a file.
@@ -87,10 +92,10 @@ class Merge {
         plan_(plan_of(request)),
         tiling_(tiling_of(request, plan_)),
         tiles_(open_tiles(request, plan_, tiling_)),
-        spec_(spec_of(request, *tiles_)),
         shape_(tiling_.output_shape(tiles_->channels())),
-        type_(request.dtype ? formats::element_type(*request.dtype) : tiles_->type()),
         by_rows_(tiling_.axes_in(shape_.size())[0] == 0),
+        spec_(spec_of(request, tiling_, *tiles_, by_rows_)),
+        type_(request.dtype ? formats::element_type(*request.dtype) : tiles_->type()),
         tiles_ahead_(tiles_ahead(tiling_.size(), tile_bytes(), default_executor().threads())),
         memory_bytes_(memory_bytes()) {
     if (!by_rows_ && is_picture())
@@ -243,10 +248,10 @@ class Merge {
   formats::TilePlan plan_;
   Tiling tiling_;
   std::unique_ptr<const PlannedTiles> tiles_;
-  MergeSpec spec_;
   Dims shape_;
-  formats::ElementType type_;
   bool by_rows_;
+  MergeSpec spec_;
+  formats::ElementType type_;
   std::int64_t tiles_ahead_;   ///< how many tiles are read at the same time
   std::int64_t memory_bytes_;  ///< the most bytes of memory that the merge needs
 };

@@ -13,6 +13,7 @@
 
 #include "cli/workers.hpp"
 #include "formats/picture.hpp"
+#include "patchfold/tiling.hpp"
 #include "tests/cli/tiles.hpp"
 
 namespace patchfold::cli_test {
@@ -37,6 +38,39 @@ class Merge : public ::testing::Test {
   Array photo_ = random_array({40, 50}, DType::float32);
   Folder folder_;
 };
+
+/// Returns the memory that a merge forecasts.
+std::int64_t forecast_of(const Folder& folder, const std::string& command) {
+  const std::string line = run_well(folder, command + " --dry-run --json");
+  const std::size_t at = line.find("\"memory_bytes\": ");
+  return at == std::string::npos ? 0 : std::atoll(line.c_str() + at + 16);
+}
+
+TEST_F(Merge, AddsTilesUpWhereThatNeedsLessMemoryThanToKeepThem) {
+  const Dims cube{8, 8, 8};
+  write_array(folder_, "volume.npy", random_array({12, 24, 24}, DType::float32));
+  run_well(folder_, "split volume.npy cubes --tile 8,8,8 --overlap 4 --axes 0,1,2");
+  const Tiling tiling({.shape = {12, 24, 24}, .tile = cube, .overlap = {4, 4, 4}, .axes = {0, 1, 2}});
+  MergeSpec keeping;
+  MergeSpec copying;
+  copying.copy = copying.running_sums = true;
+  const std::int64_t sums = merge_memory(tiling, copying, true).most;
+  ASSERT_LT(sums, merge_memory(tiling, keeping, true).most);
+  EXPECT_EQ(forecast_of(folder_, "merge cubes out.npy --threads 1"), sums + 8 * 8 * 8 * 4);
+
+  const Array noise = random_array({tiling.size(), 8, 8, 8}, DType::float32);
+  Array expected{{12, 24, 24}, DType::float32, std::vector<std::byte>(12 * 24 * 24 * 4)};
+  Merger merger(tiling, keeping, contiguous(expected.bytes.data(), expected.shape, expected.dtype));
+  for (std::int64_t index = 0; index < tiling.size(); ++index) {
+    const std::byte* first = noise.bytes.data() + index * 8 * 8 * 8 * 4;
+    const std::string name = std::string("cubes/tile-") + (index < 10 ? "0" : "") + std::to_string(index) + ".npy";
+    write_array(folder_, name, {cube, DType::float32, {first, first + 8 * 8 * 8 * 4}});
+    merger.add(index, contiguous(first, cube, DType::float32));
+  }
+  merger.finish();
+  run_well(folder_, "merge cubes out.npy --processed");
+  EXPECT_TRUE(read_array(folder_, "out.npy") == expected);
+}
 
 TEST_F(Merge, NamesATileThatIsMissing) {
   fs::remove(tile("07"));
@@ -392,12 +426,10 @@ TEST_F(MergeOnThreads, HoldsUpToFourTilesForEachThread) {
   const bool has_threads = get_num_threads() == 3;  // builds without oneTBB have one thread
   set_num_threads(0);
   const auto bytes = [&](const std::string& threads) {
-    const std::string line = run_well(folder_, "merge tiles out.png --dry-run --json --threads " + threads);
-    const std::size_t at = line.find("\"memory_bytes\": ");
-    return at == std::string::npos ? 0 : std::atoll(line.c_str() + at + 16);
+    return forecast_of(folder_, "merge tiles out.png --threads " + threads);
   };
-  constexpr long long tile = 64 * 64 * 3;
-  const long long one = bytes("1");
+  constexpr std::int64_t tile = 64 * 64 * 3;
+  const std::int64_t one = bytes("1");
   EXPECT_GE(one, tile);
   EXPECT_EQ(bytes("3") - one, has_threads ? 11 * tile : 0);
   EXPECT_EQ(bytes("7") - one, has_threads ? 27 * tile : 0);
