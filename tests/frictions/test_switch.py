@@ -16,6 +16,7 @@ if importlib.util.find_spec("monai") is None or importlib.util.find_spec("torchi
 import patchfold  # noqa: E402
 
 SWITCH = Path(__file__).parents[2] / "bench" / "switch.py"
+GRID = SWITCH.with_name("sliding_window.py")
 
 
 def network(x):
@@ -89,3 +90,14 @@ def test_memory_stands_beside_theirs():
         theirs, ours = row["bytes"]
         # With crop, neither side needs memory for sums of weights or counts: parts of tiles are written to their places.
         assert ours < theirs * (1.1 if row["case"].endswith("crop") else 1), row
+
+
+def test_the_grid_of_windows_has_a_line_for_each_case():
+    done = subprocess.run(
+        [sys.executable, str(GRID), "--rounds", "0", "--only", "192 | 32"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    heads, _, line = ([cell.strip() for cell in row.strip("| ").split("|")] for row in done.stdout.splitlines())
+    row = dict(zip(heads, line, strict=True))
+    assert row["classes"] == "2" and row["MB of output"] == "57" and "s, MONAI" not in row
+    assert int(row["MB, patchfold"]) < int(row["MB, MONAI"])

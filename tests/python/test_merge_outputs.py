@@ -213,6 +213,30 @@ def test_peak_bytes_are_what_was_announced(copies, to_sink, arguments):
     assert announced.rows == (0 if not to_sink else announced.rows) and (announced.rows > 0) == to_sink
 
 
+@pytest.mark.parametrize("to_sink", [False, True])
+@pytest.mark.parametrize("is_array", [False, True])
+@pytest.mark.parametrize("overlap", [0.25, 0.5, 0.75])
+@pytest.mark.parametrize(
+    ("classes", "volume", "roi"), [(2, (24, 24, 24), 4), (2, (24, 24, 24), 12), (14, (20, 20, 20), 12), (5, (65, 64), 8)]
+)
+def test_the_forecast_holds_for_running_sums_of_every_grid(classes, volume, roi, overlap, is_array, to_sink):
+    window = np.hanning(roi + 2)[1:-1]
+    for _ in volume[1:]:
+        window = np.multiply.outer(window, np.hanning(roi + 2)[1:-1])
+    window = window if is_array else "ones"
+    axes = tuple(range(-len(volume), 0))
+    tiling = patchfold.Tiling((classes, *volume), (roi,) * len(volume), overlap=overlap, axes=axes)
+    announced = tiling.bytes("float32", copy="sum", window=window, sink=to_sink)
+    x = np.random.default_rng(0).random((classes, *volume), np.float32)
+    merger = patchfold.Merger(tiling, copy="sum", window=window, out=(lambda rows, band: None) if to_sink else None)
+    for index, tile in enumerate(tiling.split(x)):
+        merger.add(index, tile * (index + 1))
+    merger.finish()
+    assert merger.peak_bytes == announced.most
+    if not to_sink:  # not more than the lower halves of all sums, and one inverse of a sum of weights
+        assert announced.most <= x.nbytes + (8 * x[0].size if is_array else 0)
+
+
 def test_memory_limit():
     need = T.bytes("float32").most
     with pytest.raises(MemoryError) as caught:
