@@ -16,8 +16,8 @@ from problem import DTYPES, Array, Problem
 
 from dialects import SUMS, window_of
 
-# Values that Row.to may have besides the names of element types. ANY_NAN: a NaN may become a different NaN. CLAMPED: the result
-# is that of float32, with the largest finite numbers in place of infinities.
+# Values that Row.to may have besides the names of element types. ANY_NAN: a NaN may become a different NaN. CLAMPED: the
+# result is that of float32, with the largest finite numbers in place of infinities.
 ANY_NAN = "any NaN"
 CLAMPED = "float32, clamped"
 LARGEST = float(numpy.finfo(numpy.float32).max)
