@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of merge_labels: connected components are those of the whole array, and all other labels are those of a slow
-reference."""
+"""Tests of merge_labels: components are those of the whole array, and other labels are those of a slow reference."""
 
 import importlib.util
 import itertools
@@ -113,8 +112,7 @@ def reference(tiling, results, join):
 
 
 def blocky(part):
-    """Returns labels in blocks that do not depend on other tiles, so that objects of neighbouring tiles share parts of
-    various sizes."""
+    """Returns labels in blocks that ignore other tiles, so that objects of two tiles share parts of various sizes."""
     rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(part).tobytes()))
     size = int(rng.integers(1, 4))
     small = rng.integers(0, 4, [-(-extent // size) for extent in part.shape])
@@ -223,8 +221,7 @@ def test_cells_that_touch_stay_apart_where_tiles_disagree_on_their_border():
 
 
 def test_objects_that_one_tile_sees():
-    """Checks that an object that only one tile has stays where this tile is the nearest, and disappears where the other tile
-    is the nearest."""
+    """Checks that an object of one tile stays where this tile is the nearest, and disappears where the other one is."""
     left, right = np.zeros((2, 10), int)
     left[1:3] = 1
     left[8] = 2  # nearer to the other tile, which sees nothing there
