@@ -26,7 +26,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Returns the median of the ratios of[i] / to[i], where i is the number of a round.
+/// Returns the median of the ratios of[i] / to[i], where i is the index of a round.
 double median_ratio(const std::vector<double>& of, const std::vector<double>& to) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < of.size(); ++i) ratios.push_back(of[i] / to[i]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem measured beside its roof, in the same rounds.
+// Measures a problem and its roof in the same rounds.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ struct Measurement {
   std::string problem{};
   int threads = 1;
   double seconds = 0;  ///< median time of the operator
-  double bytes = 0;    ///< read and written, with the gaps that a layout skips
+  double bytes = 0;    ///< bytes read and written, with the gaps that a layout skips
   double of_roof = 0;  ///< time / time of the fastest way of streaming as many bytes
   double of_mix = 0;   ///< time / mix, the time of the fastest loop that reads and writes as many bytes as the problem
   double of_copy = 0;  ///< time / time of a non-temporal copy of half of `bytes`
@@ -30,7 +30,8 @@ struct Settings {
   double least_seconds = 0.002;  ///< shorter work is repeated within a round
 };
 
-/// The two buffers of a piece of work, and how many bytes it reads and writes. Each buffer holds the larger of these two numbers.
+/// The two buffers of a piece of work, and how many bytes it reads and writes. Each buffer has the larger of these two
+/// sizes.
 struct Traffic {
   const std::byte* src = nullptr;
   std::size_t read = 0;  ///< bytes

@@ -18,7 +18,7 @@ enum class MemoryLayout : std::uint8_t {
   swapped,        ///< H and W are exchanged in memory
   flipped,        ///< the last row comes first in memory
   mirrored,       ///< the last element of each row comes first in memory
-  cropped,        ///< before each row one element is skipped, behind it two
+  cropped,        ///< before each row one element is skipped, after it two
   every_second,   ///< every second element is skipped
   tokens,         ///< for columns: one patch after another, each with its elements side by side
 };
@@ -42,7 +42,7 @@ namespace patchfold::bench {
 
 /// Where a tensor's elements lie in a piece of memory.
 struct Placement {
-  Dims strides{};          ///< bytes
+  Dims strides{};          ///< in bytes
   std::size_t offset = 0;  ///< bytes from the beginning of the memory to the element with index 0 on all axes
   std::size_t bytes = 0;   ///< size of the memory, gaps included
 };

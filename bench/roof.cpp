@@ -78,7 +78,7 @@ std::uint64_t stream_part(const Streaming& way, const std::byte* read, std::size
       write_range<past_cache>(written + s * out + write_from, write_to - write_from);
     }
   }
-  // The bytes that are left after the last of the `streams` equal parts.
+  // Streams the bytes that are left after the last of the `streams` equal parts.
   sum = read_range<false>(read + streams * in, cut(read_bytes, 1, 1) - streams * in, 0, sum);
   write_range<past_cache>(written + streams * out, cut(write_bytes, 1, 1) - streams * out);
   if (past_cache) hwy::FlushStream();

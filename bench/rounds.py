@@ -65,7 +65,8 @@ def race(
     pause: float = PAUSE,
     of_rounds: Callable[[list[float]], float] = statistics.median,
 ) -> dict[str, float]:
-    """Runs the pieces of work in turn. Returns the seconds of each piece: of_rounds() of its seconds in each round."""
+    """Runs the pieces of work in turn. Returns the seconds of each piece: what of_rounds() returns for its seconds in all
+    rounds."""
     times = {}
     for name, run in works.items():
         warm_up(run)

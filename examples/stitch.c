@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blurs a picture tile by tile through the C interface. Near its border a blurred tile is wrong, since the blur does not see
- * the pixels behind the border. Each pixel is taken from the tile whose middle is nearest, so the result equals the blurred
+ * the pixels beyond the border. Each pixel is taken from the tile whose middle is nearest, so the result equals the blurred
  * picture.
  *
  * usage: stitch [OUTPUT.ppm] */

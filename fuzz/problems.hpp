@@ -13,7 +13,7 @@ namespace patchfold::fuzz {
 struct DrawnProblem {
   testing::Problem problem{};
   bool sums = false;
-  bool is_legal = true;  ///< nothing was changed
+  bool is_legal = true;  ///< true if nothing was changed
 };
 
 DrawnProblem draw_problem(testing::Random& random);

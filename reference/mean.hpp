@@ -8,10 +8,10 @@
 
 namespace reference {
 
-/// The mean of elements; complex numbers are averaged by parts. If all elements have equal bits, the mean has these bits. The mean
-/// of other elements is the sum divided by the number of elements, rounded to nearest even. Integers are added exactly, and
-/// booleans decide by majority. Small floats and float32 are added in float64 in the given order, float64 in pairs of float64. NaN
-/// is the quiet NaN without a sign.
+/// The mean of elements; the real and the imaginary parts of complex numbers are averaged separately. If all elements have
+/// equal bits, the mean has these bits. The mean of other elements is the sum divided by the number of elements, rounded to
+/// nearest even. Integers are added exactly, and booleans decide by majority. Small floats and float32 are added in float64
+/// in the given order. float64 is added as a sum and the sum of its rounding errors. NaN is the quiet NaN without a sign.
 class Mean {
  public:
   Mean(DType dtype, std::size_t element_size) : dtype_(dtype), size_(element_size) {}

@@ -52,7 +52,8 @@ Array col2im(const Array& input, const Arguments& arguments) {
   return output;
 }
 
-// (N, C, H, W) -> (N, C*b*b, H/b, W/b). DCR: the block offset is the slow part of the channel; CRD: the fast part.
+// (N, C, H, W) -> (N, C*b*b, H/b, W/b). With DCR, the block offset varies slowest along the channels; with CRD, it varies
+// fastest.
 Array space_to_depth(const Array& input, const Arguments& arguments) {
   const auto b = get<std::int64_t>(arguments, "blocksize");
   const bool crd = get<std::string>(arguments, "mode", "DCR") == "CRD";

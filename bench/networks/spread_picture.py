@@ -143,7 +143,7 @@ def spread_picture(title: str, caption: tuple[str, str], systems: list[str], gro
         f"font-family=\"system-ui, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', Arial, sans-serif\" fill=\"{INK}\" "
         f'role="img">\n<title>{escape(title)}, for {", ".join(systems)}</title>\n'
         f'<rect width="{WIDTH}" height="{y:.0f}" rx="8" fill="#ffffff"/>'
-        # Breaks the file's line behind each text.
+        # Breaks the file's line after each text.
         + "".join(head + drawn).replace("</text>", "</text>\n")
         + "</svg>\n"
     )

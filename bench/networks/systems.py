@@ -2,7 +2,7 @@
 """The calls of bench/networks/drawn.py as patchfold, NumPy, torch, ONNX Runtime and oneDNN run them.
 
 Every system reads the same memory, and writes to the same memory, except torch's shuffles, which allocate their result.
-Numbers are small integers, so that every type holds every sum, and a right result is equal in every element.
+Numbers are small integers, so that every type represents every sum, and a right result equals NumPy's in every element.
 """
 
 from __future__ import annotations

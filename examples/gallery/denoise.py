@@ -15,7 +15,7 @@ noisy = photo + noise
 
 columns = patchfold.unfold(noisy, (SIZE, SIZE), stride=STEP)  # (3 * 64, 61 * 77): each column is one patch
 
-# The discrete cosine transform of one channel of a patch, as an orthogonal matrix of 64 x 64, whose rows are waves.
+# The discrete cosine transform of one channel of a patch is an orthogonal matrix of 64 x 64, whose rows are waves.
 k, i = np.mgrid[:SIZE, :SIZE]
 wave = np.cos(np.pi * k * (i + 0.5) / SIZE) * np.where(k == 0, np.sqrt(1 / SIZE), np.sqrt(2 / SIZE))
 waves = np.kron(wave, wave).astype(np.float32)

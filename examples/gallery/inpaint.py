@@ -37,7 +37,7 @@ weight = attention @ sure
 assert weight[see == 0].min() > 1e-9  # every element that a token lacks is known in another one
 tokens[lost] = np.where(see == 0, (attention @ (tokens * sure)) / np.maximum(weight, 1e-12), query)
 
-# Soft composition: tokens are averaged where they meet.
+# Soft composition: tokens are averaged where they overlap.
 soft = tokens.reshape(FRAMES, -1, tokens.shape[1]).swapaxes(1, 2)
 result = patchfold.reconstruct(soft, video.shape, PATCH, stride=STEP)
 assert np.array_equal(result[known == 1], video[known == 1])

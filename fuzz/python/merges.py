@@ -29,7 +29,7 @@ def _spec(choices: Choices) -> tuple[Any, dict[str, Any]]:
 
 
 def place_call(choices: Choices) -> Call:
-    """Returns a call that gets tiles by place and by slice, and cuts one by a copy of the tiling that was pickled."""
+    """Returns a call that gets tiles by place and by slice, and cuts one tile with an unpickled copy of the tiling."""
     x, given = _spec(choices)
     given["padding_mode"] = "edge"
     steps = [tile - overlap for tile, overlap in zip(given["tile"], given["overlap"], strict=True)]
@@ -74,7 +74,8 @@ def weight_call(choices: Choices) -> Call:
 
 
 def _weighed(x: Any, weight: Any, index: Any, **given: Any) -> Any:
-    """Merges weighted tiles. `index` is how tiles are named: 0 by number, 1 by place, 2 as Tile, else always the first."""
+    """Merges weighted tiles. `index` selects how tiles are named: 0 by index, 1 by position, 2 as a Tile; other values
+    always name the first tile."""
     t, merger = opened(given)
     if merger is None:
         return None

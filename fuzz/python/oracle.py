@@ -49,7 +49,7 @@ READ_BY_NUMPY = ("corners", "window", "mask", "dtype", "nonsense", "part", "fn",
 
 
 class Fault(Exception):
-    """Raised if something does not hold that must hold after a call."""
+    """Raised if something is not true that must be true after every call."""
 
 
 def changed(choices: Choices, call: legal.Call) -> int:
@@ -99,8 +99,8 @@ def _counted(arguments: dict[str, Any]) -> list[Any]:
 
 
 def _check_error(call: legal.Call, error: BaseException, changes: int, *, own: bool, numpys: bool) -> str:
-    """Checks an error and returns its kind. own: a function of the call may raise; numpys: NumPy has read a hostile
-    object."""
+    """Checks an error and returns its kind. `own` tells whether a function of the call may raise, `numpys` whether NumPy has
+    read a hostile object."""
     stops = [each for each in hostile.RAISED if isinstance(each, hostile.Stop)]
     if stops and not numpys and not isinstance(error, hostile.Stop):
         raise Fault(f"an interrupt was lost to {error!r}")

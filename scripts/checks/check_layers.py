@@ -44,8 +44,8 @@ class Room:
         self.foreign = foreign  # beginnings of names; None: any installed header
 
 
-# Holds inline functions that need only public headers. Front ends may include them too: they need no symbol that the library
-# hides.
+# This folder has inline functions that need only public headers. Front ends may include it too: they need no symbol that the
+# library hides.
 BASE = "src/base"
 
 KERNELS = BASE + " src/tensor src/kernels"
@@ -178,7 +178,8 @@ def check_room(name, target, verb):
 
 
 def dependencies(root, name, text):
-    """Yields (line, why it is not allowed or None, file of the tree or None) for each include or import of a file."""
+    """Yields (line, why it is not allowed or None, the included file of the tree or None) for each include or import of a
+    file."""
     if name.endswith(".py"):
         for line, target in python_layers.imports(root, name, text):
             yield line, check_room(name, target, "import"), target
@@ -255,7 +256,8 @@ def check(root):
 
 
 def reduced(graph):
-    """Returns the graph without each edge from whose start a longer path leads to its end."""
+    """Returns the transitive reduction of the graph: without each edge that a longer path from its start to its end
+    replaces."""
     def reaches(start, end):
         return any(node == end or reaches(node, end) for node in graph.get(start, ()))
 
@@ -298,7 +300,7 @@ BEGIN, END = "<!-- rooms:begin -->\n", "<!-- rooms:end -->"
 
 
 def docs_block(root):
-    """Returns the text of docs/design.md in three parts: before the pictures, the pictures, and behind them."""
+    """Returns the text of docs/design.md in three parts: before the pictures, the pictures, and after them."""
     path = root / "docs" / "design.md"
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     if BEGIN not in text or END not in text:

@@ -42,7 +42,8 @@ def tests_of(root):
 
 
 def entries_of(text):
-    """Yields (line number, [(line number, page, quote)], tests) of each entry. A page behind tests begins the next entry."""
+    """Yields (line number, [(line number, page, quote)], tests) of each entry. A page after a list of tests begins the next
+    entry."""
     lines = []
     for number, line in enumerate([*text.split("\n"), ""], 1):
         if lines and not line.startswith(" ") and (not line or lines[-1][1].startswith(" ")):

@@ -9,9 +9,9 @@ words=()
 
 # read_options "NAME:KIND .. [words|any]" ARGUMENT..: reads the arguments of a script, whose function `usage` prints its help, and
 # changes to the root of the tree. The option --some-name sets the variable some_name: to true (KIND flag), or to the value that
-# follows (KIND number, at least 1; path, of a file or folder that exists; else a text). Everything behind an option of KIND rest
-# goes to the array `words`. Other arguments go there too with `any`, or with `words` if they do not begin with a dash; otherwise
-# they are an error.
+# follows (KIND number, at least 1; path, of a file or folder that exists; else a text). Everything after an option of KIND
+# rest goes to the array `words`. Other arguments go there too with `any`, or with `words` if they do not begin with a dash;
+# otherwise they are an error.
 read_options() {
   local name="${0##*/}" known=" $1 " option value
   shift

@@ -42,7 +42,7 @@ class Mutation:
     def seeded(self, tree):
         """Returns (path, text, text with the bug)."""
         path, text, begin, end = self.place(tree)
-        # The range begins behind the indentation of its line, so the new text begins without indentation.
+        # The range begins after the indentation of its line, so the new text begins without indentation.
         changed = text[:begin] + "\n".join(self.replace).lstrip() + text[end:]
         if path.suffix == ".py":
             try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests an installed package in any interpreter. Needs only NumPy beside the package.
+"""Tests an installed package in any interpreter. Needs only NumPy besides the package.
 
 Compares unfold, fold, tiles and other calls with loops in NumPy, on every instruction set, and prints versions and sets.
 """

@@ -248,7 +248,7 @@ TEST(CMerger, WeighsElements) {
   EXPECT_EQ(m.result.values, (std::vector<float>{0, 0, 0.25F, 1 / 1.5F, 1.5F, 1.5F, 2, 2}));
 }
 
-/// Adds 1 to the counter to which `context` points, as the release function of a tile.
+/// Adds 1 to the counter to which `context` points. Tests pass this function as the release function of a tile.
 void count(void* context) {
   ++*static_cast<std::atomic<int>*>(context);
 }

@@ -32,8 +32,8 @@ TEST(Bench, PrintsARowForEachProblemAndNumberOfThreads) {
                                       "--rounds", "1", "--threads", "1,2"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
-  // The problem is the last column of a row, behind two blanks. A problem faster than its roof is named once more, behind
-  // one blank.
+  // The problem is the last column of a row, after two blanks. A problem faster than its roof is named once more, after one
+  // blank.
   EXPECT_EQ(count(outcome.out, "  unfold f32 1x3x16x16 kernel_size=2,2\n"), 2u) << outcome.out;
   EXPECT_EQ(count(outcome.out, "  fold u8 1x12x225 output_size=16,16 kernel_size=2,2\n"), 2u) << outcome.out;
   EXPECT_NE(outcome.out.find("/roof"), std::string::npos);

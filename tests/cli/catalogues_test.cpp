@@ -179,7 +179,7 @@ TEST(Errors, AreListedWithWhenTheyAreRaised) {
   }
 }
 
-/// Returns the text with one blank in place of each run of blanks and line ends.
+/// Returns the text with one blank in place of each sequence of blanks and line ends.
 std::string unwrapped(const std::string& text) {
   return std::regex_replace(text, std::regex("\\s+"), " ");
 }
@@ -264,7 +264,7 @@ std::string for_each_page(const std::string& command) {
   return folder.read("out");
 }
 
-/// Returns a page without the marks of roff, with one blank in place of each run of blanks and line ends.
+/// Returns a page without the marks of roff, with one blank in place of each sequence of blanks and line ends.
 std::string plain(const std::string& page) {
   std::string text;
   for (std::size_t i = 0; i < page.size(); ++i) {

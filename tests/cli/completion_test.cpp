@@ -74,7 +74,7 @@ class Shell {
     ::waitpid(process_, nullptr, 0);
   }
 
-  /// Types keys and Return. Returns the words of the completed line behind `patchfold`, joined with blanks.
+  /// Types keys and Return. Returns the words after `patchfold` in the completed line, joined with blanks.
   std::string type(const std::string& keys) {
     std::filesystem::remove(folder_.path("words"));
     for (std::size_t at = 0; at < keys.size();)
@@ -112,7 +112,7 @@ struct Typed {
   const char* words;
 };
 
-/// Typed keys, and the words of the completed line behind `patchfold`, which are equal in every shell.
+/// Typed keys, and the words that every shell must have after `patchfold` in the completed line.
 const Typed typed[] = {
     {"patchfold spl\t", "split"},
     {"patchfold comp\tba\t", "completion bash"},
@@ -155,7 +155,7 @@ void prepare(const Folder& folder, const std::string& shell, const std::string& 
 
 constexpr const char* recorder = R"(patchfold() { printf '%s\n' "$@" > words; })";
 
-/// Removes a slash at the end. zsh keeps the slash behind a folder only if the line continues.
+/// Removes a slash at the end. zsh keeps the slash after the name of a folder only if the line continues.
 std::string without_slash(std::string words) {
   if (words.ends_with('/')) words.pop_back();
   return words;

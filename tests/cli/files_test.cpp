@@ -250,7 +250,7 @@ TEST(Pipes, CarryLargeArrays) {
   EXPECT_EQ(npy_of(outcome.out).data.size(), std::size_t{512 * 512 * 8});
 }
 
-// Tests standard input of which another program has read a part: the rest is the input.
+// Tests standard input of which another program has read the beginning: the rest is the input.
 TEST(Pipes, BeginWhereTheStreamStands) {
   const Folder folder;
   folder.write("in.npy", "a line\n" + image());

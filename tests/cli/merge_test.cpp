@@ -344,7 +344,7 @@ TEST(Workers, HoldAPieceEachInAtMost64Megabytes) {
   EXPECT_EQ(pieces_in_memory(0, 8), 8);
 }
 
-/// Tests on four threads, or on one thread if the library has no threads.
+/// A fixture of tests on four threads, or on one thread if the library is built without threads.
 class Threads : public ::testing::Test {
  protected:
   void SetUp() override { set_num_threads(4); }

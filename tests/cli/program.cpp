@@ -16,8 +16,7 @@ std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Returns the value behind `key`: a text without its quotes, a list with its brackets, or the first letter of True or
-/// False.
+/// Returns the value after `key`: a text without its quotes, a list with its brackets, or the first letter of True or False.
 std::string header_entry(std::string_view header, std::string_view key) {
   auto at = header.find(key);
   if (at == std::string_view::npos) return {};

@@ -31,7 +31,7 @@ struct Setting {
   bool break_pipe = false;                      ///< standard output is a pipe whose reading end is closed
   bool unprivileged = false;                    ///< runs as a user who is not root
   int signal = 0;                               ///< a signal to send as soon as a temporary file is in the folder
-  std::string signal_once{};                    ///< if given: send it when this file exists, or this pipe has content
+  std::string signal_once{};                    ///< if given: send it when this file exists or, for a pipe, has content
   bool terminal = false;                        ///< standard error is a terminal
   int columns = 0;                              ///< the terminal's width in characters; 0: unknown
   std::vector<std::string> environment{};       ///< "NAME=VALUE", added to the test's environment; a terminal adds TERM=xterm
@@ -76,9 +76,9 @@ struct Npy {
   }
 };
 
-/// Returns the bytes of a .npy file. The header says what `npy` says, even if that is false.
+/// Returns the bytes of a .npy file. The header states the members of `npy`, even if they are false.
 std::string npy_bytes(const Npy& npy);
-/// Returns the .npy file that the bytes hold; its descr is empty if the bytes are no .npy file.
+/// Returns the content of a .npy file; descr is empty if the bytes are no .npy file.
 Npy npy_of(std::string_view bytes);
 
 template <class T>

@@ -23,7 +23,8 @@ bool has_come(const std::filesystem::path& path) {
   return bytes > 0;
 }
 
-/// Returns whether to send the signal: `signal_once` has come or, if it is not given, a temporary file is in the folder.
+/// Returns whether it is time to send the signal: `signal_once` exists (a pipe also has content) or, without `signal_once`,
+/// a temporary file is in the folder.
 bool is_time(const std::filesystem::path& folder, const Setting& setting) {
   if (!setting.signal_once.empty()) return has_come(folder / setting.signal_once);
   for (const auto& entry : std::filesystem::directory_iterator(folder))
@@ -151,7 +152,8 @@ Outcome Folder::run(const std::vector<std::string>& arguments, const Setting& se
   for (char** variable = environ; *variable != nullptr; ++variable) add(*variable);
   environment.push_back(nullptr);
 
-  // Opened before the child changes its user, since the new user may be unable to reach the program by its path.
+  // The program is opened before the child changes its user, since the new user may be unable to reach the program by its
+  // path.
   const int program = ::open(PATCHFOLD_PROGRAM, O_PATH | O_CLOEXEC);
   const pid_t child = ::fork();
   if (child == 0) {

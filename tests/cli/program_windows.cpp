@@ -79,8 +79,8 @@ std::wstring quoted(const std::wstring& word) {
   return text.append(backslashes, L'\\') + L'"';
 }
 
-/// Returns the environment of the program: the setting's variables, TERM and NO_COLOR, and this process's variables. Of
-/// variables with one name, the first counts.
+/// Returns the environment of the program: the setting's variables, TERM and NO_COLOR, and this process's variables. If
+/// several variables have one name, the first of them counts.
 std::wstring environment_of(const Setting& setting) {
   std::vector<std::wstring> variables;
   for (const std::string& variable : setting.environment) variables.push_back(wide(variable));
@@ -101,8 +101,8 @@ std::wstring environment_of(const Setting& setting) {
   return block + L'\0';
 }
 
-/// Returns a text with slashes in place of the backslashes in names of files. In JSON, which begins with {, a name has two
-/// backslashes for one; a single backslash stands before a quotation mark and stays.
+/// Returns a text with slashes in place of the backslashes in names of files. A text that begins with { is JSON. There, a
+/// name has two backslashes for one, and a single backslash, which stands before a quotation mark, stays.
 std::string with_slashes(const std::string& text) {
   const std::string_view backslash = text.starts_with('{') ? R"(\\)" : R"(\)";
   std::string result;

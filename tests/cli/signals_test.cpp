@@ -35,7 +35,7 @@ TEST(Signals, RemoveTheTemporaryFileAndEndTheProgram) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const Folder folder;
     folder.write("out.npy", "as it was");
-    // 844 MB in a sparse file, so that the program is still running when its output appears.
+    // The input is a sparse file of 844 MB, so that the program is still running when its output appears.
     constexpr std::int64_t taps = 64 * 64, positions = 321 * 321;
     const std::string header = npy_bytes({"<f2", {1, taps, positions}, ""});
     folder.write("in.npy", header);

@@ -26,7 +26,7 @@ std::int64_t padded(std::string_view mode, std::int64_t at, std::int64_t extent)
 }
 
 TEST(Split, TilesHoldWhatTheFormulaSays) {
-  // Extents that are smaller than a tile, as long as a tile, a little longer, and much longer.
+  // The heights are smaller than a tile, as long as a tile, a little longer, and much longer.
   for (const std::int64_t height : {3, 8, 9, 13, 30})
     for (const char* mode : {"constant", "edge", "reflect", "symmetric"})
       for (const std::int64_t stride : {8, 5, 3, 11}) {

@@ -13,7 +13,8 @@ namespace {
 
 using File = std::unique_ptr<TIFF, void (*)(TIFF*)>;
 
-/// Writes a file with one grey page for each of `heights`; every page is 4 pixels wide and holds the first of `pixels`.
+/// Writes a file with one grey page for each of `heights`. Every page is 4 pixels wide, and its pixels are the first ones of
+/// `pixels`.
 void write_pages(const std::filesystem::path& path, const std::vector<std::int64_t>& heights,
                  std::vector<std::byte> pixels) {
   const File tiff(TIFFOpen(path.string().c_str(), "w"), TIFFClose);

@@ -65,8 +65,8 @@ bool is_same(const fs::path& path, std::int64_t side) {
   return true;
 }
 
-/// Runs the program. Returns false if the program fails or uses too much memory. The system reports for the child at least
-/// the peak of this process, so this process keeps single rows only.
+/// Runs the program. Returns false if the program fails or uses too much memory. The peak that the system reports for the
+/// child is at least the peak of this process, so this process keeps single rows only.
 bool run(const char* program, std::vector<std::string> words, std::int64_t most_bytes) {
   words.insert(words.begin(), program);
   std::vector<char*> argv;

@@ -10,7 +10,7 @@
 
 namespace patchfold::cli_test {
 
-/// Returns noise, equal in every call.
+/// Returns noise that is the same in every call.
 std::vector<std::byte> noise(std::size_t bytes);
 
 /// A picture or an array: its shape, type and bytes.

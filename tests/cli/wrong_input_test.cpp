@@ -180,7 +180,7 @@ TEST(WrongInput, InPicturesIsNamed) {
   formats::write_picture(folder.path("photo.png"), view(pixels.data(), {4, 4, 3}));
   const std::string photo = folder.read("photo.png");
   folder.write("cut.png", photo.substr(0, photo.size() - 20));
-  // A header with 2^31 - 1 pixels on each side, and the right checksum.
+  // The header claims 2^31 - 1 pixels on each side, and has the right checksum.
   std::string lying = photo;
   lying.replace(16, 8, "\x7f\xff\xff\xff\x7f\xff\xff\xff");
   std::uint32_t crc = 0xffffffff;

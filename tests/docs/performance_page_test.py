@@ -15,7 +15,8 @@ MACHINE = {"processor": "Some", "cores": 2, "caches": ["L3 32768K shared"], "mem
 
 
 def call(threads, group, text, copies, mismatches=(), **systems):
-    """Returns the row of a call. A copy takes 1 ms, patchfold `copies` ms; `systems` has multiples of patchfold's time."""
+    """Returns the row of a call, in which a copy takes 1 ms and patchfold `copies` ms. `systems` gives the times of other
+    systems as multiples of patchfold's."""
     seconds = {"copy": 0.001, "patchfold": 0.001 * copies}
     seconds |= {name.replace("_", " "): 0.001 * copies * multiple for name, multiple in systems.items()}
     return {"threads": threads, "group": group, "call": text, "model": "net", "bytes": 1e6, "seconds": seconds,

@@ -5,15 +5,15 @@ usage: snippets.py --root FOLDER --cxx COMPILER --cc COMPILER --library FILE --i
                    [--flags FLAGS] [PAGE.md]...
 
 The snippets of a page run one after the other in one new folder with the seed files, so that a snippet may use files of
-earlier snippets. The words behind the language select the treatment:
+earlier snippets. The words after the language select the treatment:
 
     ```cpp             a whole program: it must compile without warnings, and end with 0
-    ```cpp body        statements: put into a main() behind the includes of the standard library and of patchfold.hpp
+    ```cpp body        statements: put into a main() after the includes of the standard library and of patchfold.hpp
     ```c               a whole C11 program
     ```sh              commands, run by bash -e; must end with 0
     ```sh fails        must end with another code than 0
     ```text output     what the snippet before it must have printed; ... stands for anything
-    ```sh no-test: ..  (behind any language) is not run here, for the reason behind the colon
+    ```sh no-test: ..  (after any language) is not run here, for the reason after the colon
     ```rust            a part of a program of examples/
 
 A snippet in a language that no test runs is a fault; ELSEWHERE says which tests run the others.

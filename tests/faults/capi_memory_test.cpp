@@ -24,7 +24,7 @@ void check(pf_status status) {
   throw Error({.code = static_cast<ErrorCode>(status - 1)});
 }
 
-/// The unfold of an image of 2 x 3 x 64 x 64 in C.
+/// The arguments that unfold an image of 2 x 3 x 64 x 64 through the C interface.
 struct Problem {
   const std::int64_t shape[4] = {2, 3, 64, 64}, result[3] = {2, 27, 4096}, kernel[2] = {3, 3};
   std::vector<float> image = std::vector<float>(2 * 3 * 64 * 64, 1), columns = std::vector<float>(2 * 27 * 4096);

@@ -15,7 +15,7 @@ namespace {
 struct Way {
   const char* name;
   int threads;
-  bool keeps_promise;  ///< runs each piece once and returns true
+  bool keeps_promise;  ///< whether it runs each piece once and returns true
   bool (*run)(std::int64_t pieces, Executor::Body body, void* context);
 };
 
@@ -62,7 +62,7 @@ const Way ways[] = {
      }},
 };
 
-/// An executor that treats its pieces in a given way, and returns false if the way throws, as CallableExecutor does.
+/// An executor that treats its pieces in a given way. It returns false if way.run() throws, as CallableExecutor does.
 struct Misbehaving final : Executor {
   explicit Misbehaving(const Way& way) : way(way) {}
   int threads() const noexcept override { return way.threads; }

@@ -11,14 +11,14 @@
 
 namespace patchfold::faults {
 
-/// A function that reads a file of the folder and checks the result, with a name for messages.
+/// The name of a reading for messages, a file, and a function that reads the file and checks the result.
 struct Reading {
   std::string name{};
   std::filesystem::path path{};
   std::function<void()> read{};
 };
 
-/// A function that writes a file of the folder, with equal bytes in every run, and a name for messages.
+/// The name of a writing for messages, a file, and a function that writes the file with equal bytes in every run.
 struct Writing {
   std::string name{};
   std::filesystem::path path{};
@@ -26,7 +26,7 @@ struct Writing {
   std::string bytes{};  ///< the written bytes
 };
 
-/// Returns a reading for each reader of this build, and makes its file in the folder.
+/// Returns a reading for each reader of this build, and makes the file of each reading in the folder.
 std::vector<Reading> readings(const formats::test::TempFolder& folder);
 std::vector<Writing> writings(const formats::test::TempFolder& folder);
 

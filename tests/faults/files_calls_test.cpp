@@ -35,7 +35,7 @@ std::string shown(const CallFault& fault) {
          (fault.lasting ? ", and all later" : "");
 }
 
-/// Runs the action again and again, with the fault at its first system call of the name `fault.call`, at its second, and so
+/// Runs the action again and again, with the fault at its first system call named `fault.call`, then at the second, and so
 /// on. Calls check(where, error) after each of these runs. Returns the number of calls that failed.
 std::int64_t fail_each_call(CallFault fault, const std::function<void()>& action, const std::function<void()>& before,
                             const std::function<void(const std::string& where, const std::optional<Error>& error)>& check) {

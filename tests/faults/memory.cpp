@@ -18,7 +18,7 @@
 
 namespace {
 
-// Initialized at compile time, so that these variables exist before the first allocation.
+// These variables are initialized at compile time, so that they exist before the first allocation.
 constinit std::atomic<bool> is_counting{false};
 constinit std::atomic<bool> is_lasting{false};
 constinit std::atomic<std::int64_t> failing{-1};
@@ -45,7 +45,7 @@ void* taken(void* block) noexcept {
 
 #ifdef PATCHFOLD_SANITIZED
 
-// Sanitizers define malloc themselves, so only allocations of C++ fail in builds with sanitizers.
+// In builds with sanitizers, which define malloc themselves, this program can make only operator new fail.
 namespace {
 
 void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
@@ -294,7 +294,7 @@ Ending run_child(const std::function<void()>& action, std::int64_t n, bool lasti
 }  // namespace
 
 void fail_each_first_allocation(const std::string& name, const std::function<void()>& action) {
-  // Lets allocations fail at growing distances up to the last one, so that a few hundred processes are enough.
+  // Lets single allocations fail, at growing distances from each other, so that a few hundred processes are enough.
   for (std::int64_t n = 0;; n += 1 + static_cast<std::int64_t>(static_cast<double>(n) / (25 * testing::scale_of_run()))) {
     const Ending ending = run_child(action, n, false, true);
     ASSERT_LE(ending, memory) << name << ": allocation " << n;

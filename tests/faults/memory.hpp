@@ -11,8 +11,8 @@ namespace patchfold::faults {
 /// Returns the number of blocks that are allocated and not freed.
 std::int64_t live_blocks() noexcept;
 
-/// A fault of memory that lasts as long as the object. Counts the allocations of all threads from 0. Allocation n fails and,
-/// with `lasting`, all later allocations. If n is negative, no allocation fails.
+/// A fault of memory that lasts as long as the object. The allocations of all threads are counted from 0. Allocation n fails
+/// and, with `lasting`, all later allocations. If n is negative, no allocation fails.
 class FailingMemory {
  public:
   explicit FailingMemory(std::int64_t n = -1, bool lasting = false) noexcept;
@@ -29,24 +29,24 @@ struct Expectation {
   std::function<void()> before{};  ///< runs before each failure, without faults
   /// Runs after each failure, without faults, and checks the state; `failed` is true if the action threw.
   std::function<void(bool failed)> after{};
-  std::int64_t kept = 0;             ///< the allowed difference of live blocks after a failure
+  std::int64_t kept = 0;             ///< how many blocks more or fewer may be live after a failure
   std::int64_t most_failures = 150;  ///< the number of failing allocations, evenly spread, at PATCHFOLD_CASES=1
 };
 
-/// Runs `action` twice for each of its allocations, or for `most_failures` of them: once this allocation fails, and once all
-/// later ones fail too. Every run must throw std::bad_alloc or Error(out_of_memory), or give the right result, which
-/// `action` itself checks. No run may lose memory, and after each run `action` must succeed without faults. Returns the
-/// number of allocations of the action.
+/// Runs `action` twice for each of its allocations, or for `most_failures` of them. In the first run only this allocation
+/// fails; in the second all later ones fail too. Every run must throw std::bad_alloc or Error(out_of_memory), or give the
+/// right result, which `action` itself checks. No run may leak memory, and after each run `action` must succeed without
+/// faults. Returns the number of allocations of the action.
 std::int64_t fail_each_allocation(const std::string& name, const std::function<void()>& action,
                                   const Expectation& expectation = {});
 
-/// Tests an action that allocates some memory only in its first run in a process. Each failure is in its own child process,
+/// Tests an action that allocates some memory only in its first run in a process. Each failure gets its own child process,
 /// in which `action` must succeed afterwards.
 void fail_each_first_allocation(const std::string& name, const std::function<void()>& action);
 
 /// How many child processes have ended in each way.
 struct Outcomes {
-  int good = 0;     ///< right result without the failed memory
+  int good = 0;     ///< the right result in spite of the failure
   int memory = 0;   ///< std::bad_alloc or Error(out_of_memory)
   int other = 0;    ///< another Error
   int crashed = 0;  ///< ended by a signal

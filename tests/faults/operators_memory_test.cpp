@@ -130,7 +130,7 @@ TEST(MemoryRunsOut, BeforeTheLibraryHasBeenUsed) {
   GTEST_SKIP() << "this glibc ends a process that has no memory for the first destructor of a thread";
 #endif
 #endif
-  // Tables that are made once do not exist yet, since ctest runs this test in its own process.
+  // Tables that a process makes only once do not exist yet, since ctest runs this test in its own process.
   std::vector<float> image(3 * 64 * 64), columns(27 * 64 * 64);
   fail_each_first_allocation("tables, names and the first run", [&] {
     operators();

@@ -78,7 +78,7 @@ TEST_P(Stopped, AtAnyCallLeavesTheOldFileOrTheNewOne) {
     run_well(folder, words);
     const std::string whole = folder.read(out);
     bool was_old = false, ended = false;
-    // Each signal begins at another call, so that all signals together cover most calls.
+    // Each signal begins at a different call, so that all signals together cover most calls.
     for (int n = signal % step_of_run(); !ended && n < 3000; n += step_of_run()) {
       folder.write(out, "as it was");
       Outcome outcome;

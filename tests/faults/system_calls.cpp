@@ -77,7 +77,7 @@ constexpr std::pair<const char*, int> numbers[] = {{"EIO", EIO},     {"ENOSPC", 
                                                    {"EROFS", EROFS}, {"EOPNOTSUPP", EOPNOTSUPP}};
 constexpr std::pair<const char*, int> signals[] = {{"SIGKILL", SIGKILL}, {"SIGTERM", SIGTERM}, {"SIGINT", SIGINT}};
 
-/// True if the environment variable PATCHFOLD_FAULT is set. The variable's fault holds from the start of the program.
+/// True if the environment variable PATCHFOLD_FAULT is set. The variable's fault is in force from the start of the program.
 [[maybe_unused]] const bool is_given = [] {
   const char* text = std::getenv("PATCHFOLD_FAULT");
   if (text == nullptr) return false;

@@ -148,7 +148,7 @@ TEST(TilesWithoutMemory, AreMergedInFullOrNotAtAll) {
       }
 }
 
-/// Tests that a tile that fails leaves the merger unchanged or closes it, and that a closed merger gives no result.
+/// Tests that a failed add() leaves the merger unchanged or closes it, and that a closed merger gives no result.
 TEST(TilesWithoutMemory, LeaveTheMergerUsableOrClosed) {
   std::int64_t refused = 0;
   for (const Case& one : cases())

@@ -37,7 +37,7 @@ long status_value(std::string_view name) {
   return 0;
 }
 
-/// Runs `action` in a child process. Returns the kilobytes that `action` adds to the peak, or -1 if `action` fails.
+/// Runs `action` in a child process. Returns by how many kilobytes `action` raises the peak memory, or -1 if `action` fails.
 long peak_kilobytes(const std::function<void()>& action) {
   int ends[2];
   if (::pipe(ends) != 0) return -1;
@@ -90,7 +90,8 @@ void read_rows(const std::filesystem::path& path, bool is_black) {
 #define FileMemory DISABLED_FileMemory_SanitizersHaveMemoryOfTheirOwn
 #endif
 
-/// Tests with pictures of 64 MB that are read or written row by row. Limits are 1.5 times the measured kilobytes on x86-64.
+/// A fixture of tests with pictures of 64 MB that are read or written row by row. Limits are 1.5 times the measured
+/// kilobytes on x86-64.
 class FileMemory : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that false headers, truncated files and element types that are not supported are errors. Tests what writers write.
+// Tests that false headers, truncated files and element types that are not supported are errors. Tests the bytes that
+// writers write.
 #include <numeric>
 
 #include "formats/npy.hpp"

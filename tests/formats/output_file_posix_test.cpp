@@ -103,7 +103,7 @@ TEST_F(OutputFilePosixTest, PipesAreWrittenDirectly) {
   EXPECT_TRUE(std::filesystem::is_fifo(path_));
 }
 
-// Tests a file that a shell has opened with `> file`: the program must write at the file's position, behind earlier content.
+// Tests a file that a shell has opened with `> file`: the program must write at the file's position, after earlier content.
 TEST_F(OutputFilePosixTest, OpenDescriptorsKeepTheirPosition) {
   const int descriptor = ::open(path_.c_str(), O_WRONLY | O_CREAT, 0600);
   ASSERT_EQ(::write(descriptor, "before ", 7), 7);

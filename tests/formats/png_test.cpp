@@ -203,7 +203,7 @@ TEST(PngWrite, PartsAreCompressedInTheWayThatSuitsThem) {
   }
   EXPECT_LT(size_of_file(std::string(bytes, 'x')), 3000U);  // flat
   EXPECT_LT(size_of_file(slope), bytes * 6 / 10);           // a gradient with 3 bits of noise, stored as differences
-  EXPECT_LT(size_of_file(repeated), bytes / 20);            // matches 5000 bytes away
+  EXPECT_LT(size_of_file(repeated), bytes / 20);            // repetitions 5000 bytes apart
   EXPECT_LT(size_of_file(grains), bytes + bytes / 100);     // noise, which cannot be compressed
 }
 

@@ -83,7 +83,7 @@ std::string bytes_of(const std::vector<T>& values) {
   return bytes;
 }
 
-/// Returns a .npy file: `dictionary` is the header's text, padded as the version requires.
+/// Returns the bytes of a .npy file. `dictionary` is the text of the header, which is padded as the version requires.
 std::string npy_file(std::string_view dictionary, std::string_view data, int major = 1);
 /// Returns the text of a header's dictionary, as NumPy writes it.
 std::string npy_dictionary(std::string_view descr, std::string_view shape, bool fortran_order = false);

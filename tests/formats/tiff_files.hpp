@@ -42,12 +42,12 @@ struct TiffEntry {
   std::uint32_t value = 0;
 };
 
-/// Returns a little-endian TIFF file with one directory behind the header, and then `data`, which begins at byte 14 + 12 *
+/// Returns a little-endian TIFF file: its header, one directory, and then `data`, which begins at byte 14 + 12 *
 /// entries.size().
 std::string tiff_file(const std::vector<TiffEntry>& entries, const std::string& data, std::uint32_t next = 0);
 /// Returns the entries of an uncompressed 8-bit grey picture, whose only strip follows the entries.
 std::vector<TiffEntry> grey_entries(std::uint32_t width, std::uint32_t height);
-/// Returns the entries with `entry` added, or in place of the entry of its tag.
+/// Returns `entries` with `entry`, which replaces an entry of the same tag or is added.
 std::vector<TiffEntry> with_entry(std::vector<TiffEntry> entries, const TiffEntry& entry);
 /// Returns `file`, a little-endian classic TIFF file, with `value` as the value of `tag` in its first directory.
 std::string with_field(std::string file, int tag, std::uint32_t value);

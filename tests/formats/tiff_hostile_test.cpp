@@ -169,7 +169,7 @@ TEST(TiffHostile, DamagedDeflateIsNeverReadAsOtherPixels) {
     write_tiff(path, {spec}, pixels);
     const std::string sound = read_bytes(path);
     EXPECT_EQ(elements_of(read_picture(path).view), pixels);
-    std::uint32_t directory = 0;  // lies behind the data
+    std::uint32_t directory = 0;  // lies after the data
     std::memcpy(&directory, &sound[4], 4);
     for (std::size_t at = 8; at + 60 < directory; at += directory / 25) {
       std::string damaged = sound;

@@ -36,8 +36,8 @@ class TiffRead : public ::testing::Test {
     write_tiff(path_, {spec}, noise(tiff_bytes(spec)));
     expect_error([&] { open_rows(path_); }, ErrorCode::file_unsupported, "tiff", path_, fragment);
   }
-  /// Writes the file of a grey picture byte by byte, with `entry` added or in place of the entry of its tag. Expects that
-  /// the reader refuses this file.
+  /// Writes a grey picture byte by byte. `entry` replaces an entry of the same tag, or is added. Expects that the reader
+  /// refuses this file.
   void expect_refused(const TiffEntry& entry, std::string_view fragment) {
     write_bytes(path_, tiff_file(with_entry(grey_entries(4, 2), entry), "abcdefgh"));
     expect_error([&] { open_rows(path_); }, ErrorCode::file_unsupported, "tiff", path_, fragment);

@@ -29,7 +29,7 @@ TEST(PictureFrictions, AnUnfinishedSplitGoesOnAndAnotherDoesNot) {
   EXPECT_EQ(entries_of(folder, "tiles").find("unfinished-split"), std::string::npos);
 }
 
-/// A folder with photo.png, 16 x 16 in colours, in four tiles.
+/// A folder with photo.png, a picture of 16 x 16 in colours, and its four tiles.
 class OtherProgramsTiles : public testing::Test {
  protected:
   void SetUp() override {
@@ -45,7 +45,7 @@ class OtherProgramsTiles : public testing::Test {
 };
 
 TEST_F(OtherProgramsTiles, GreyAmongColoursIsPromoted) {
-  // A black tile, which ImageMagick writes as grey of 1 bit; patchfold's reader returns 8 bits.
+  // ImageMagick writes a black tile as grey of 1 bit; patchfold's reader returns 8 bits.
   const std::string black =
       formats::test::png_file({.width = 8, .height = 8, .bit_depth = 1, .rows = std::string(16, '\0')});
   folder_.write("tiles/tile-0.png", black);
@@ -164,7 +164,7 @@ TEST(PictureFrictions, LabelsStayTheLabelsThatTheyAre) {
     Array labels{{64, 80, channels}, DType::uint8, std::vector<std::byte>(static_cast<std::size_t>(64 * 80 * channels))};
     write_array(folder, "photo.png", labels);
     run_well(folder, "split photo.png tiles --tile 32 --overlap 16");
-    // Results that disagree where tiles overlap: 3 and 7, like two classes, or two colours of a palette.
+    // The results disagree where tiles overlap: they are 3 and 7, like two classes or two colours of a palette.
     int number = 0;
     for (const auto& name : words(entries_of(folder, "tiles"))) {
       if (name == "plan.json") continue;
@@ -229,10 +229,11 @@ TEST(PictureFrictions, ManyThreadsSplitAsOneDoes) {
   }
 }
 
-/// Returns metadata that a file of this name can hold in its format; for TIFF with the place of a GeoTIFF.
+/// Returns metadata that the format of a file of this name can store. For TIFF, it includes the geographic place of a
+/// GeoTIFF.
 formats::Metadata metadata_for(const std::string& name) {
   formats::Metadata metadata;
-  const auto grains = noise(1200);  // noise behind the header of a display profile
+  const auto grains = noise(1200);  // noise after the header of a display profile
   metadata.icc.assign(reinterpret_cast<const char*>(grains.data()), grains.size());
   metadata.icc.replace(0, 132, std::string(132, '\0'));
   metadata.icc.replace(2, 2, "\4\xB0").replace(8, 1, "\2").replace(12, 12, "mntrRGB XYZ ").replace(36, 4, "acsp");
@@ -293,7 +294,7 @@ TEST(PictureFrictions, MetadataSurvivesRunSplitAndMerge) {
   }
 }
 
-/// Tests results of another type, for which the no-data value and the fields of bands do not hold.
+/// Tests results of another type, for which the no-data value and the fields of bands are no longer true.
 TEST(PictureFrictions, MetadataThatDoesNotHoldForResultsIsLeftOutAndSaid) {
   const Folder folder;
   formats::WriteOptions options;

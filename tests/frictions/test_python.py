@@ -234,7 +234,8 @@ def photograph() -> np.ndarray:
 
 
 def test_sklearns_patches_are_put_together_without_tiles() -> None:
-    """Compares with scikit-learn's two functions, which cut patches of (rows, columns, channels), and average them."""
+    """Compares with scikit-learn's two functions, which cut patches of (rows, columns, channels) and put them together by
+    their mean."""
     photo = photograph().transpose(1, 2, 0)[:20, :24].astype(np.float32)
     patches = np.lib.stride_tricks.sliding_window_view(photo, (8, 8), (0, 1)).reshape(13 * 17, 3, 8, 8)
     columns = patchfold.unfold(photo, (8, 8), layout="channels_last")

@@ -61,7 +61,7 @@ def test_torchios_users_switch_in_one_line(mode):
 
 def test_the_weights_of_monai_have_a_name():
     """Checks that the window "gaussian", which has no least weight, differs from MONAI's window, and that MONAI's weights,
-    given as a window, agree.
+    given as a window, give MONAI's result.
     """
     from monai.inferers import sliding_window_inference
 

@@ -27,7 +27,7 @@ def says(error, call):
     return str(caught.value)
 
 
-# Results that were wrong without a word
+# Results that were wrong without an error
 
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int16, np.int64])
@@ -117,7 +117,7 @@ def test_labels_that_mostly_agree_are_not_noticed():
     apply(numbered, IDS, (32, 32), overlap=8, mask=mask, fill=0)  # no tile has a neighbour in its row
 
 
-# Tiles that also cut the bands, without a word
+# Tiles that also cut the bands, without an error
 
 
 @pytest.mark.parametrize(("shape", "tile", "first", "last"), [

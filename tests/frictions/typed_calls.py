@@ -54,7 +54,7 @@ patchfold.space_to_depth(x, 2.5)  # mypy: arg-type
 patchfold.unfol(x, 3)  # mypy: attr-defined
 patchfold.torch.unfol(x, 3)  # mypy: attr-defined
 
-# Results have any number of axes if the function changes the number of axes
+# The type of a result leaves the number of axes open if the function changes this number
 columns: np.ndarray[tuple[int, int, int], np.dtype[np.float32]] = patchfold.unfold(x, 3)
 image: np.ndarray[tuple[int, int, int, int], np.dtype[np.float32]] = patchfold.fold(columns, (8, 8), 3)
 reveal_type(patchfold.unfold(x, 3))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
@@ -76,7 +76,7 @@ reveal_type(patchfold.run("unfold", x, kernel_size=3))  # mypy: ndarray[tuple[An
 reveal_type(patchfold.plan("unfold", x, kernel_size=3)(x))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
 reveal_type(patchfold.patchify(x, 4))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
 
-# Results have the library and element type of the input, and as many axes if the function keeps their number
+# The type of a result has the library and element type of the input, and also the number of axes if the function keeps it
 reveal_type(patchfold.unfold(x, 3, positions="grid"))  # mypy: ndarray[tuple[int, int, int, int], dtype[float32]]
 reveal_type(patchfold.fold(x, (9, 9), 2, positions="grid"))  # mypy: ndarray[tuple[int, int, int, int], dtype[float32]]
 reveal_type(patchfold.reorder(x, 2, positions="grid"))  # mypy: ndarray[tuple[int, int, int, int], dtype[float32]]

@@ -32,7 +32,7 @@ Sample array_sample(const std::string& name, const std::string& descr, const std
           [=](const TakeLie& take) {
             lie_in_text(npy_dictionary(descr, shape),
                         [&](const std::string& what, const std::string& text) { take(what, file(text)); });
-            // Replaces the length of the header, which is stored in bytes 8 and on, by each edge.
+            // Replaces the length of the header, which is stored from byte 8 on, by each edge.
             const std::string whole = file(npy_dictionary(descr, shape));
             const int bytes_of_length = major == 1 ? 2 : 4;
             for (const std::uint64_t length : edges_of_bits(8 * bytes_of_length)) {

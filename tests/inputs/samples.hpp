@@ -10,7 +10,7 @@
 
 namespace patchfold::inputs {
 
-/// A function that is given a file with one false number: a description of the change, and the bytes of the file.
+/// A function of a file with one false number. Its arguments are a description of the change, and the bytes of the file.
 using TakeLie = std::function<void(const std::string& what, const std::string& bytes)>;
 
 struct Sample {

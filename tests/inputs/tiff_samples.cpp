@@ -15,8 +15,8 @@ std::string read_tiff(const std::filesystem::path& folder) {
   return read + rows_of(*formats::open_rows(folder / "x.tif"));
 }
 
-/// Returns the sample of a file that libtiff writes. Its `lie` calls nothing, since readers_test.cpp changes every single
-/// byte of a sample anyway.
+/// Returns the sample of a file that libtiff writes. Its `lie` never calls `take`, since readers_test.cpp changes every
+/// single byte of a sample anyway.
 Sample tiff_sample(const std::string& name, const std::vector<TiffSpec>& pages) {
   return {name,
           "x.tif",
@@ -38,7 +38,8 @@ Sample entry_sample() {
           "x.tif",
           {"tiff", "picture", "file"},
           [=](const auto& folder) {
-            // Moves the offset of the strip behind all entries, since the file has more entries than grey_entries() assumes.
+            // Sets the offset of the strip to the end of all entries, since the file has more entries than grey_entries()
+            // assumes.
             auto all = entries();
             all = with_entry(all, {273, 4, 1, static_cast<std::uint32_t>(8 + 2 + 12 * all.size() + 4)});
             write_bytes(folder / "x.tif", tiff_file(all, "abcdefgh"));

@@ -95,7 +95,7 @@ class Table {
     problem.arguments.push_back({std::string(name), value});
     return problem;
   }
-  /// Returns the data input and all arguments, the names that an error about lists may have.
+  /// Returns the names of the data input and of all arguments: an error about lists may name any of them.
   std::vector<std::string> names() const {
     std::vector<std::string> all = {std::string(spec_.data_input)};
     for (const ArgumentSpec& argument : spec_.arguments) all.emplace_back(argument.name);

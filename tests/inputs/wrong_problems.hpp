@@ -17,7 +17,7 @@ struct Wrong {
   ProblemText problem{};
   std::vector<ErrorCode> codes{};        ///< the possible codes of the error
   std::vector<std::string> arguments{};  ///< the arguments that the error may name
-  bool has_text = true;                  ///< a command line can express the mistake
+  bool has_text = true;                  ///< whether a command line can express the mistake
 };
 
 /// Returns the example of the operator's row.

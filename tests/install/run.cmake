@@ -41,7 +41,7 @@ if("shared" IN_LIST kinds)
   consume(shared_alone shared -D CMAKE_DISABLE_FIND_PACKAGE_TBB=ON)
 endif()
 
-# A project with the policies of an old CMake, if this CMake has them.
+# Configures a project with the policies of an old CMake, if this CMake still has them.
 if(CMAKE_VERSION VERSION_LESS 4)
   file(WRITE ${work}/old/CMakeLists.txt "cmake_minimum_required(VERSION 3.1)
 project(old C)
@@ -73,8 +73,8 @@ if("static" IN_LIST kinds)
   endif()
 endif()
 
-# pkg-config in C and C++: one line each for the shared library, for the archive, and for the output of --static with a linker
-# that prefers archives.
+# Tests pkg-config in C and C++, with one line for the shared library, one for the archive, and one for the output of
+# --static with a linker that prefers archives.
 find_program(pkg_config pkg-config REQUIRED)
 set(ENV{PKG_CONFIG_PATH} ${lib}/pkgconfig)
 function(compile_with_flags name)
@@ -94,7 +94,7 @@ if("static" IN_LIST kinds)
   compile_with_flags(pkg_archive patchfold-static)
 endif()
 
-# A folder with a blank in its name.
+# Tests a folder with a blank in its name.
 file(CREATE_LINK ${prefix} "${work}/the prefix" SYMBOLIC)
 set(ENV{PKG_CONFIG_PATH} "${work}/the prefix/${libdir}/pkgconfig")
 compile_with_flags(blank_default patchfold)
@@ -103,7 +103,7 @@ if("static" IN_LIST kinds)
 endif()
 set(ENV{PKG_CONFIG_PATH} ${lib}/pkgconfig)
 
-# ThreadSanitizer in the program alone reports nothing, if it runs at all.
+# ThreadSanitizer in the program alone must report nothing, if it runs here at all.
 file(WRITE ${work}/empty.cpp "int main() {}\n")
 execute_process(COMMAND ${cxx_compiler} -fsanitize=thread ${work}/empty.cpp -o ${work}/empty RESULT_VARIABLE code OUTPUT_QUIET ERROR_QUIET)
 if(code EQUAL 0)
@@ -123,7 +123,7 @@ else()
   message("no ThreadSanitizer here")
 endif()
 
-# Explanations: a part of the shared library, an archive beside the static one.
+# Explanations are a part of the shared library, and an archive of their own beside the static library.
 if(with_explain)
   if("static" IN_LIST kinds)
     run(${work}/c_only/explained)
@@ -141,7 +141,8 @@ endif()
 
 if(EXISTS ${prefix}/bin/patchfold)
   run(${prefix}/bin/patchfold ops)
-  # Completions lie where shells look for them, as the program prints them; so do manual pages if there was help2man.
+  # Completions must lie where shells look for them, with the text that the program prints. So must manual pages, if help2man
+  # was installed at the build.
   if(EXISTS ${build}/cli/share/man)
     foreach(page patchfold patchfold-split)
       run(${CMAKE_COMMAND} -E compare_files ${build}/cli/share/man/man1/${page}.1 ${prefix}/share/man/man1/${page}.1)

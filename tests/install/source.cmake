@@ -79,18 +79,18 @@ function(check_installed folder files)
   run_to_fail("pf_tiling" ${c_compiler} -fsyntax-only ${paths} ${work}/tiling.c)
 endfunction()
 
-# Both libraries, of which patchfold::patchfold is the static one.
+# Builds both libraries, of which patchfold::patchfold is the static one.
 build(embedded subdirectory -D how=subdirectory ${chosen})
 run_programs(subdirectory hello_patchfold hello_static hello_shared)
 check_exports(${work}/subdirectory/libplugin.so plugin_meeting)
 print_size(${work}/subdirectory/chosen 600000)
 
-# The shared library alone.
+# Builds the shared library alone.
 build(embedded subdirectory -D BUILD_SHARED_LIBS=ON -D PATCHFOLD_INSTALL=ON ${chosen})
 run_programs(subdirectory hello_patchfold hello_shared)
 check_installed(subdirectory "libpatchfold.so;libpatchfold.so.0.1;libpatchfold.so.0.1.0")
 
-# The static library alone. Its objects hide their functions, so the linker needs no option.
+# Builds the static library alone. Its objects hide their functions, so the linker needs no option.
 build(embedded fetch -D how=fetch -D BUILD_SHARED_LIBS=OFF -D PATCHFOLD_INSTALL=ON ${chosen})
 run_programs(fetch hello_patchfold hello_static)
 check_exports(${work}/fetch/libplugin.so plugin_meeting)
@@ -112,7 +112,7 @@ foreach(wrong "OPERATORS=foldd:there is no operator foldd" "ELEMENT_TYPES=f33:th
               -D PATCHFOLD_BUILD_CLI=OFF -D PATCHFOLD_BUILD_EXAMPLES=OFF -D PATCHFOLD_WITH_TBB=OFF)
 endforeach()
 
-# A missing package that the whole tree needs: the error is the line to type.
+# If a package that the whole tree needs is missing, the error must be the line to type.
 foreach(missing TBB:libtbb-dev:PATCHFOLD_WITH_TBB PNG:libpng-dev:PATCHFOLD_WITH_PICTURES TIFF:libtiff-dev:PATCHFOLD_WITH_TIFF
                 CLI11:libcli11-dev:PATCHFOLD_BUILD_CLI)
   string(REGEX MATCH "(.*):(.*):(.*)" missing ${missing})

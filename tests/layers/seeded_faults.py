@@ -17,7 +17,7 @@ CONAN, CONDA, FORMULA, NIX = ("packaging/conan/conanfile.py", "packaging/conda/r
                               "packaging/nix/package.nix")
 TABLE, PARITY = "packaging/dependencies.json", "scripts/checks/parity.txt"
 # For each check, its faults: a file, a pattern, the replacement of its first match, and the expected part of the report,
-# in which "{}" stands for a number. It is "" if the check must still pass.
+# in which "{}" stands for a number. The expected part is "" if the check must still pass.
 FAULTS = {
     "claims.py": [
         ("README.md", r"\*\*The same bits\*\*", "`The` [same](a.md)\nbits", ""),

@@ -6,7 +6,7 @@
 
 namespace patchfold::limits {
 
-/// Returns the bytes of the largest single allocation of this thread since the last reset.
+/// Returns the size in bytes of the largest single allocation of this thread since the last reset.
 std::size_t largest_allocation() noexcept;
 void reset_allocations() noexcept;
 

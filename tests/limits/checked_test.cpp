@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t highest = std::numeric_limits<std::int64_t>::max();
 
-/// Returns the number as int64, or nothing if int64 cannot hold it.
+/// Returns the number as int64, or nothing if it is out of the range of int64.
 std::optional<std::int64_t> narrow(Wide value) {
   if (value < lowest || value > highest) return std::nullopt;
   return static_cast<std::int64_t>(value);

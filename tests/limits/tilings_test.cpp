@@ -109,8 +109,8 @@ struct Counts {
 
 /// Makes a merger to a sink, which needs no memory for tensors, and counts whether it is made or refused.
 void check_merge(const Tiling& tiling, const MergeSpec& spec, Counts& counts) {
-  // A merger needs memory for each tile along an axis, and for each element of a tile along that axis. So tilings with large
-  // numbers of either are left out.
+  // A merger needs memory for each tile along an axis, and for each element of a tile along that axis. So tilings with very
+  // many or very long tiles are left out.
   constexpr std::int64_t few_tiles = 4096, short_results = 1 << 20;
   for (int i = 0; i < 2; ++i) {
     const bool is_listed = tiling.result()[i] > short_results && tiling.result()[i] <= 1 << 26;
@@ -229,7 +229,7 @@ std::string refusal_of(const TilingSpec& spec, const MergeSpec& merge) {
 
 TEST(Merges, OfMoreThanTheirListsHoldAreRefused) {
   const MergeSpec plain{.window = {WeightWindow::Kind::ones, 0.125, {}, {}}};
-  // About 2^15 segments lie in 2^14 tiles each, together more than 2^28.
+  // About 2^15 segments lie in 2^14 tiles each. These are more than 2^28 pairs of a segment and a tile.
   EXPECT_EQ(
       refusal_of({.shape = {3 << 14}, .tile = {1 << 14}, .stride = 1}, plain),
       "merge: tiling: must have fewer overlapping tiles for a merge; given 16384, expected shorter results, or a stride "

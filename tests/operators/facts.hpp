@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts of an operator beyond its row of the operator table: a second implementation of the shape of its output, and the
-// wrong inputs that are right for this operator. Each dialect has a file of facts. An operator without facts is tested by
-// its row.
+// inputs that are right for this operator though wrong for most. Each dialect has a file of facts. An operator without facts
+// is tested by its row.
 #pragma once
 
 #include <string_view>
@@ -25,7 +25,7 @@ constexpr Cell none(std::string_view reason) {
   return {0, reason};
 }
 
-/// A wrong input of wrong_problems() that is right for the operator, and the reason.
+/// An input that wrong_problems() lists as wrong, although it is right for the operator, and the reason.
 struct Exempt {
   std::string_view what;
   std::string_view reason;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a cell of the table (a system, an operator, an element type): compares the system with patchfold."""
+"""Compares one system with patchfold for one operator and one element type, which is a cell of the table in expected/."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from table import Row, Table
 
 from dialects import definition
 
-# The number of refused cases that suffices in a cell with the verdict "refuses".
+# How many refused problems are enough in a cell with the verdict "refuses".
 REFUSED_CASES = 50
 ROUNDS = 12
 SETTINGS: dict[str, Any] = {
@@ -38,7 +38,8 @@ SETTINGS: dict[str, Any] = {
 
 @dataclass
 class Tally:
-    """The counts of a cell. A case is a distinct (shape, attributes, data). It is accepted if both sides give a result."""
+    """The counts of a cell. A case is a problem with a new combination of shape, attributes and data. A case is accepted if
+    both patchfold and the system give a result."""
 
     system: str
     version: str
@@ -46,9 +47,9 @@ class Tally:
     dtype: str
     accepted: int = 0
     equal: int = 0
-    covered: Counter[str] = field(default_factory=Counter)  # accepted cases, by the condition (where) of their row
-    differing: Counter[str] = field(default_factory=Counter)  # results that are not right, by verdict and condition
-    refused: Counter[str] = field(default_factory=Counter)  # "both", "type", or the one side with its rule's condition
+    covered: Counter[str] = field(default_factory=Counter)  # accepted cases, by the `where` of their row
+    differing: Counter[str] = field(default_factory=Counter)  # unequal results, by the row's verdict and `where`
+    refused: Counter[str] = field(default_factory=Counter)  # by "both", "type" (verdict refuses) or "SIDE WHERE" of a rule
     withheld: int = 0
     features: Counter[str] = field(default_factory=Counter)
     message: str = ""
@@ -67,7 +68,8 @@ def ours(problem: Problem) -> Array:
 
 
 def judge(problem: Problem, row: Row, right: Array, other: Array) -> tuple[bool, str | None]:
-    """Returns (whether the system's result `other` equals `right`, how `other` contradicts the row's verdict or None)."""
+    """Returns whether the system's result `other` equals `right`, and a text: how `other` contradicts the row's verdict, or
+    None."""
     same = equal(problem, right, other)
     if same or row.verdict == "wrong":
         return same, None
@@ -98,12 +100,13 @@ class Cell:
         self.seen: set[bytes] = set()
 
     def theirs(self, problems: list[Problem], refused: Callable[[Problem], bool]) -> list[Answer | None]:
-        """Returns the system's answers, with None for problems that could crash it. refused(p): patchfold refuses p."""
+        """Returns the system's answers, with None for problems that could crash the system. `refused` tells whether
+        patchfold refuses a problem."""
         safe = [not any(rule.covers(problem) for rule in self.crashes) for problem in problems]
         asked = [problem for problem, fine in zip(problems, safe, strict=True) if fine]
         many = getattr(self.system, "run_many", None)
-        # Runs problems alone that the system probably refuses: after a refusal in a group, it runs each problem of the group
-        # again.
+        # Gives the system each problem that it probably refuses in a call of its own: after a refusal, a system runs all
+        # problems of the call again, one by one.
         doubtful = [p for p in asked if refused(p) or any(rule.by == "system" and rule.covers(p) for rule in self.rules)]
         sound = [p for p in asked if p not in doubtful]
         found: dict[int, Answer] = {}
@@ -123,7 +126,7 @@ class Cell:
 
     def _one(self, problem: Problem, mine: Answer, other: Answer | None, tally: Tally) -> None:
         row = self.table.row(self.system.name, problem)
-        # patchfold's result must be right whatever the verdict says, which is about the system's result only.
+        # patchfold's result must be right for every verdict, since a verdict is about the system's result only.
         if not isinstance(mine, Refusal):
             right = definition(problem)
             if not equal(problem, mine, right):
@@ -152,7 +155,8 @@ class Cell:
             tally.features.update(features(problem))
 
     def _right_with_other_data(self, problem: Problem, row: Row) -> bool:
-        """Returns whether the system is right for telling_data() too: the problem's own data may hide a fault."""
+        """Returns whether the system is also right for telling_data(), since the problem's own data may hide a fault.
+        Returns True if the row does not cover that data."""
         telling = Problem(problem.op, problem.dtype, telling_data(problem.dtype, problem.data.shape), problem.attributes)
         if not row.covers(telling):
             return True
@@ -172,8 +176,8 @@ class Cell:
         tally.refused[f"{by} {rule.where}"] += 1
 
     def run(self, cases: int, seed: int) -> Tally:
-        """Runs problems in patchfold and the system until there are enough cases; returns the counts. Raises AssertionError
-        if a problem contradicts the table."""
+        """Runs problems in patchfold and the system until the cell has enough cases, and returns the counts. Raises
+        AssertionError if a problem contradicts the table."""
         tally, op, dtype = self.tally, self.tally.op, self.tally.dtype
         self.check(always(op, dtype))
         refuses = self.rows[-1].verdict == "refuses"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares two results: for equal bits, for sums within a bound of rounding errors, or for the result in a narrower type.
+"""Compares two results: whether their bits are equal, whether sums lie within a bound of rounding errors, or whether a
+result is that of a narrower type.
 
 Movement must keep every bit, also of a NaN. A sum that is NaN must be NaN in both; the bits of this NaN may differ.
 """
@@ -15,7 +16,8 @@ from problem import DTYPES, Array, Problem
 
 from dialects import SUMS, window_of
 
-# Words of Row.to beside element types: NaN may become another NaN; infinities of float32 become its largest numbers.
+# Values that Row.to may have besides the names of element types. ANY_NAN: a NaN may become a different NaN. CLAMPED: the
+# result is that of float32, with the largest finite numbers in place of infinities.
 ANY_NAN = "any NaN"
 CLAMPED = "float32, clamped"
 LARGEST = float(numpy.finfo(numpy.float32).max)
@@ -40,7 +42,8 @@ def equal(problem: Problem, ours: Array, theirs: Array, any_nan: bool = False) -
 
 
 def within_bounds(problem: Problem, ours: Array, theirs: Array, ulps: float = 0.5) -> str | None:
-    """Returns the fault of the first float16 or bfloat16 sum, of either side, that exceeds its bound; None if there is none.
+    """Returns a text about the first float16 or bfloat16 sum, of patchfold or of the system, that is outside its bound; None
+    if there is none.
 
     S is the exact sum of n terms x, and y the result. patchfold adds in float32 and rounds once:
     |y - S| <= ulp(y)/2 + (n-1) * 2^-24 * sum|x| * (1 + n * 2^-24). The other system may round to the type at each of the

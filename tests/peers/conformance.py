@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the counts of a run's cells, and writes or checks docs/conformance.md.
+"""Checks the counts that test_conformance.py wrote for each cell, and writes or checks docs/conformance.md.
 
 usage: conformance.py COUNTS_FOLDER [--cases N] [--system NAME]... [--write]
 
@@ -54,7 +54,8 @@ def tallies(folder: Path, names: list[str]) -> list[Tally]:
 
 
 def faults(expected: table.Table, found: list[Tally], names: list[str], cases: int) -> list[str]:
-    """Returns a line for each cell that is missing, unknown or too small, and for each feature that no problem had."""
+    """Returns a line for each cell that was not run, is not in the table or has too few cases. In a run of full length, also
+    returns a line for each feature, condition and refusal of the table that never occurred."""
     cells = {(tally["system"], tally["op"], tally["dtype"]): tally for tally in found}
     wanted = {key for key in expected.cells if key[0] in names}
     result = [f"{' '.join(key)}: not run" for key in sorted(wanted - set(cells))]
@@ -69,7 +70,7 @@ def faults(expected: table.Table, found: list[Tally], names: list[str], cases: i
             result.append(f"{' '.join(key)}: {count} cases of {least}")
         if not refused:
             groups[key[:2]].append(tally)
-    # A short run need not meet rare conditions and features.
+    # Rare conditions and features need not occur in a short run.
     for (system, op), members in groups.items() if cases >= FULL else ():
         result += [f"{system} {op}: {text}" for text in _group_faults(expected, system, op, members)]
     return result
@@ -159,7 +160,7 @@ def _refusals(expected: table.Table, system: str, members: list[Tally]) -> list[
 
 
 def without_counts(page: str) -> str:
-    """Returns the page without counts, which differ between runs."""
+    """Returns the page with # in place of each count, since counts differ between runs."""
     lines = []
     for line in page.splitlines():
         if line.startswith("| "):

@@ -30,7 +30,8 @@ def moods_of(dtype: str) -> tuple[str, ...]:
 
 
 def fill(dtype: str, shape: tuple[int, ...], mood: str, seed: int) -> Array:
-    """Returns an array of the type, with values of the kind `mood` (one of moods_of). Equal arguments give equal bits."""
+    """Returns an array of the element type `dtype`, with values of the kind `mood` (one of moods_of()). Equal arguments give
+    equal bits."""
     random = numpy.random.default_rng([seed, *mood.encode()])
     target = DTYPES[dtype]
     count = math.prod(shape)
@@ -78,13 +79,15 @@ def telling_data(dtype: str, shape: tuple[int, ...]) -> Array:
     count = math.prod(shape)
     if kind_of(dtype) == "bool":
         return fill(dtype, shape, "coins", 1)
-    # Every type holds 1 to 16 exactly. Steps of 7, and 1 more after each 16 elements, also change numbers from row to row.
+    # Every type can represent 1 to 16 exactly. Neighbours differ by 7 modulo 16. The 1 that is added after every 16 elements
+    # makes neighbouring rows differ, even if the length of a row is a multiple of 16.
     numbers = 1 + (numpy.arange(count) * 7 + numpy.arange(count) // 16) % 16
     return numbers.astype(DTYPES[dtype]).reshape(shape)
 
 
 def specials(dtype: numpy.dtype[Any]) -> Array:
-    """Returns special values of a type, of both signs: zero, infinity, NaN, and the least and largest numbers."""
+    """Returns special values of a type with both signs: zero, the least subnormal and normal numbers, the largest number, 1,
+    infinity and NaN."""
     limits: Any = ml_dtypes.finfo(dtype)
     with numpy.errstate(all="ignore"):
         values = [0.0, limits.smallest_subnormal, limits.smallest_normal, limits.max, 1.0]

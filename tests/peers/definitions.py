@@ -21,9 +21,10 @@ HALVES = ("float16", "bfloat16")
 
 
 def meetings(w: Window) -> Iterator[tuple[int, tuple[Array, ...], tuple[Array, ...]]]:
-    """Yields each tap's number, the positions at which the tap lies inside the image, and the pixels there.
+    """Yields the index of each tap, the positions at which this tap lies inside the image, and the pixels that it touches
+    there.
 
-    Positions and pixels are indices of (N, C, axis..) arrays.
+    Positions and pixels are tuples that index arrays of shape (N, C, axis..).
 
     coordinate = position * stride + tap * dilation - pad_begin
     """
@@ -47,7 +48,8 @@ def extract(image: Array, w: Window) -> Array:
 
 
 def contributions(data: Array, w: Window) -> tuple[Array, Array]:
-    """Returns the term that each tap of a fold adds to each pixel, (taps, N, C, image..), and a mask of existing terms."""
+    """Returns the term that each tap of a fold adds to each pixel, as (taps, N, C, image..), and a mask of the same shape
+    that tells where such a term exists."""
     columns = data.reshape(prod(w.batch), w.channels, prod(w.kernel), *w.positions)
     terms = numpy.zeros((prod(w.kernel), prod(w.batch), w.channels, *w.image), data.dtype)
     there = numpy.zeros(terms.shape, bool)
@@ -58,8 +60,8 @@ def contributions(data: Array, w: Window) -> tuple[Array, Array]:
 
 
 def combine(data: Array, w: Window) -> Array:
-    """Returns a fold's image, (batch.., C, image..). Adds terms to +0 in ascending order of the taps. Adds float16 and
-    bfloat16 in float32, and rounds the sum once.
+    """Returns the image of a fold, of shape (batch.., C, image..). Adds terms to +0 in ascending order of the taps. float16
+    and bfloat16 are added in float32, and each sum is rounded once.
     """
     terms, there = contributions(data, w)
     total = numpy.zeros(terms.shape[1:], numpy.float32 if data.dtype.name in HALVES else data.dtype)
@@ -70,18 +72,20 @@ def combine(data: Array, w: Window) -> Array:
 
 
 def space_to_depth(x: Array, block: Sequence[int], blocks_first: bool) -> Array:
-    """Returns (lead.., C * taps, counts..) of x (lead.., C, image..). New channel: with blocks_first offset * C + channel,
-    otherwise channel * taps + offset."""
+    """Returns x, of shape (lead.., C, image..), as (lead.., C * taps, number of blocks on each axis..). The new channel is
+    offset * C + channel with blocks_first, and channel * taps + offset otherwise."""
     return formulas.space_to_depth(x, block, mode="blocks_first" if blocks_first else "depth_first", layout="channels_first")
 
 
 def space_to_batch(x: Array, block: Sequence[int], pads: Pairs) -> Array:
-    """Returns (taps * N, counts.., rest..) of x (N, image.., rest..), padded with zeros. New batch index: offset * N + n."""
+    """Returns x, of shape (N, image.., rest..), padded with zeros, as (taps * N, number of blocks on each axis.., rest..).
+    The new batch index is offset * N + n."""
     return formulas.space_to_batch(x, block, pads, layout="channels_last")
 
 
 def _inverse(move: Callable[[Array], Array], x: Array, shape: Sequence[int]) -> Array:
-    """Returns the array that `move` turns into x. move() gets numbers 1, 2, .. of that array's elements; 0 is padding."""
+    """Returns the array that `move` turns into x. To learn where each element goes, it moves the numbers 1, 2, ..; a 0 in
+    the result is padding."""
     result = numpy.zeros(prod(shape) + 1, x.dtype)
     result[move(numpy.arange(1, prod(shape) + 1).reshape(shape))] = x
     return result[1:].reshape(shape)

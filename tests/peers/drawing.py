@@ -21,13 +21,15 @@ def number(draw: Draw, low: int, high: int) -> int:
 
 
 def chance(draw: Draw, percent: int) -> bool:
-    """Returns True with the chance in percent. Large numbers give True, so that Hypothesis shrinks rare features away."""
+    """Returns True with a probability of `percent` %. Large numbers give True: Hypothesis prefers small numbers, so minimal
+    examples have no rare features."""
     return number(draw, 0, 99) >= 100 - percent
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The attributes of an operator, and the shape of its data. An invalid setting has the text of its Fault in `fault`."""
+    """The attributes of an operator, and the shape of its data. `fault` is the text of the Fault that made the setting
+    invalid, and empty for a valid setting."""
 
     attributes: dict[str, Any]
     shape: tuple[int, ...]

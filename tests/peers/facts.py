@@ -11,10 +11,11 @@ from windows import Window
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts of an operator. `draw` makes a valid setting, and each of `faults` makes a setting invalid. In a whole run,
-    every feature in `shows` must occur in at least one problem; features.py finds the features of a problem. `formula`
-    computes the result of a valid problem without patchfold. `window` returns the Window of a problem; None for operators
-    that slide no kernel. `always` are settings for every run, since random settings rarely have their features."""
+    """What the comparison knows about an operator. `draw` returns a valid setting, and each of `faults` makes a setting
+    invalid. In a whole run, every feature in `shows` must occur in at least one problem; features.py finds the features of a
+    problem. `formula` computes the result of a valid problem without patchfold. `window` returns the Window of a problem; it
+    is None for operators that slide no kernel. `always` are settings for every run, since random settings rarely have their
+    features."""
 
     draw: Callable[[Draw, str], Setting]
     faults: list[Fault]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conditions (`where`) of the table of expected results. Each returns whether a problem, valid or not, meets it."""
+"""The conditions (`where`) of the table of expected results. Each function returns whether a problem meets its condition;
+the problem need not be valid."""
 
 from collections.abc import Callable
 from itertools import product
@@ -16,7 +17,7 @@ Predicate = Callable[[Problem], bool]
 
 
 def _window(problem: Problem) -> Window | None:
-    """Returns the window of a problem, or None if its attributes make no window."""
+    """Returns the window of a problem, or None if the attributes describe no window."""
     if facts_of(problem.op).window is None:
         return None
     try:
@@ -59,8 +60,8 @@ def many_blocked_axes(problem: Problem) -> bool:
 
 
 def _pixels(w: Window, extents: tuple[int, ...]) -> set[tuple[int, ...]]:
-    """Returns (row of the columns, position.., channel, pixel..) of every element inside of the image. Splits the number of
-    a row into the channel and the tap on each axis, by the given extents of the kernel.
+    """Returns the set of (row of the columns, position.., channel, pixel..) of all column elements that lie inside the
+    image. Splits the index of a row into the channel and the tap on each axis as if `extents` were the kernel's extents.
     """
     found = set()
     for row in range(w.channels * prod(w.kernel)):
@@ -77,7 +78,7 @@ def _pixels(w: Window, extents: tuple[int, ...]) -> set[tuple[int, ...]]:
 
 
 def taps_decoded_with_dilation(problem: Problem) -> bool:
-    """Returns whether a fold that splits row numbers by the extents of the dilated kernel adds columns to wrong pixels.
+    """Returns whether a fold that splits row indices by the extents of the dilated kernel adds columns to wrong pixels.
     Always False for two spatial axes.
     """
     w = _window(problem)
@@ -101,7 +102,7 @@ def no_positions(problem: Problem) -> bool:
 
 
 def surplus_entries(problem: Problem) -> bool:
-    """Returns whether a list has more entries than the data has axes."""
+    """Returns whether an attribute is a list with more entries than the data has axes."""
     lists = [v for v in problem.attributes.values() if isinstance(v, (tuple, list))]
     return any(len(v) > problem.data.ndim for v in lists)
 
@@ -115,7 +116,7 @@ def strides_below_one(problem: Problem) -> bool:
 
 
 def offset_beyond_data(problem: Problem) -> bool:
-    """Returns whether all elements at some offset within their blocks lie in the end pads (SpaceToBatch)."""
+    """Returns whether SpaceToBatch has an offset at which the element of every block lies in the end pads."""
     given = problem.attributes
     if empty_data(problem):
         return False
@@ -128,7 +129,7 @@ def dilation_below_one(problem: Problem) -> bool:
 
 
 def short_lists(problem: Problem) -> bool:
-    """Returns whether a list has fewer than two entries, the number of axes of a picture."""
+    """Returns whether an attribute is a list of fewer than two entries, the number of axes of a picture."""
     return any(len(v) < 2 for v in problem.attributes.values() if isinstance(v, (tuple, list)))
 
 
@@ -181,7 +182,8 @@ def empty_channels(problem: Problem) -> bool:
 
 
 def lengths_differ(problem: Problem) -> bool:
-    """Returns whether lists differ in length. `pads`, with two entries for each axis, counts half."""
+    """Returns whether the lists among the attributes differ in length. `pads`, with two entries for each axis, counts
+    half."""
     lengths = {
         len(value) / (2 if name == "pads" else 1) for name, value in problem.attributes.items() if isinstance(value, tuple)
     }
@@ -214,7 +216,7 @@ def batch_entry(problem: Problem) -> bool:
 
 
 def three_entries(problem: Problem) -> bool:
-    """Returns whether a list has more than two entries, the number of axes of a picture."""
+    """Returns whether an attribute is a list of more than two entries, the number of axes of a picture."""
     return any(len(v) > 2 for v in problem.attributes.values() if isinstance(v, (tuple, list)))
 
 

@@ -30,7 +30,7 @@ class Refusal(Exception):
 class Problem:
     """An operator of the table, with its data, and its attributes by their names in the table.
 
-    dtype is a key of DTYPES, and data.dtype is DTYPES[dtype]. The data was drawn by `seed` and `mood`.
+    dtype is a key of DTYPES, and data.dtype is DTYPES[dtype]. fill() drew the data from `seed` and `mood`.
     """
 
     op: str
@@ -61,7 +61,7 @@ Answer: TypeAlias = "Array | Refusal"
 
 
 def answers(run: Callable[[Problem], Array], problems: Iterable[Problem]) -> list[Answer]:
-    """Returns what run() returns for each problem, or the Refusal that it raises, like a system's run_many()."""
+    """Returns, as a system's run_many() does, the result of run() for each problem, or the Refusal that run() raised."""
     results: list[Answer] = []
     for problem in problems:
         try:

@@ -27,9 +27,9 @@ def draw_setting(draw: Draw, op: str) -> Setting:
 
 @st.composite
 def groups(draw: Draw, op: str, dtype: str, size: int) -> list[Problem]:
-    """Returns problems with equal attributes and shape, and different data."""
+    """Draws `size` problems with equal attributes and shape, and different data."""
     setting = draw_setting(draw, op)
-    # Hypothesis often draws equal numbers. The setting is mixed into the seed, so that other settings get other data.
+    # Hypothesis often draws the same number again, so the seed depends on the setting as well.
     seed = zlib.crc32(f"{number(draw, 0, 2**32 - 1)} {setting}".encode())
     moods = moods_of(dtype)
     first = number(draw, 0, len(moods) - 1)

@@ -4,9 +4,10 @@
 usage: record.py SYSTEM...      writes tests/python/vectors/SYSTEM.jsonl
 
 A line is {op, dtype, vectors}. A vector is {attributes, shape, data, result_shape, result} with the bytes in base64, or
-{attributes, shape, refused} with the system's message if it refuses the problem. patchfold's results are not used. An
-answer is recorded if the table expects equal bits, or if it equals the definition. The first line names the system's
-version. The file keeps a few problems of each type, and each problem with a feature that no kept problem has.
+{attributes, shape, refused} with the system's message if it refuses the problem. patchfold's results are not used. An answer
+is recorded if the table expects it to have patchfold's bits, or if it equals what the definition gives. The first line names
+the system's version. A problem is recorded if its operator and type have few problems so far, or if it has a feature that no
+recorded problem of the operator has.
 """
 
 import base64
@@ -30,9 +31,9 @@ from dialects import definition
 
 FOLDER = Path(__file__).resolve().parent.parent / "python" / "vectors"
 MOST_BYTES = 400
-REFUSALS = 3  # the most refused problems that are kept of each operator
-OF_A_TYPE, LEAST_ELEMENTS = 2, 6  # of each operator and type, two vectors with at least six elements are kept
-EXAMPLES = 400  # problems that are tried for each operator
+REFUSALS = 3  # the most refused problems that are recorded for each operator
+OF_A_TYPE, LEAST_ELEMENTS = 2, 6  # two vectors of at least six elements for each operator and type
+EXAMPLES = 400  # how many problems are tried for each operator
 
 
 def text_of(values: Array) -> str:

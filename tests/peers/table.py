@@ -18,8 +18,8 @@ VERDICTS = ("equal", "bounded", "narrows", "refuses", "wrong")
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a cell: the verdict for all problems of the cell, or for those that meet the condition `where`. Where it is
-    "wrong", all results of the system are wrong or, with by_chance, depend on old memory or the processor.
+    """A row of a cell: the verdict for all problems of the cell, or for those that meet the condition `where`. With the
+    verdict "wrong", every result of the system is wrong or, with by_chance, depends on old memory or on the processor.
     """
 
     verdict: str
@@ -35,7 +35,8 @@ class Row:
 
 @dataclass(frozen=True)
 class OneSided:
-    """Problems that only `by` refuses ("patchfold" or "system"), and why. "nobody": the system never gets these problems."""
+    """Problems that only `by` refuses ("patchfold" or "system"), and why. If `by` is "nobody", the system never gets these
+    problems."""
 
     by: str
     where: str

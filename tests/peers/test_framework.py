@@ -120,7 +120,8 @@ def shape_only(problem: Problem, result: Array) -> Array:
 def test_ours_is_checked_whatever_the_verdict_on_the_other_is(
     verdict: str, change: Callable[[Problem, Array], Array]
 ) -> None:
-    """Puts a fault into patchfold's results for more than 20 elements, which must be found whatever the verdict is."""
+    """Checks that a fault in patchfold's results for more than 20 elements is found, whatever the verdict on the system
+    is."""
     op, dtype = "torch.pixel_unshuffle", "int32"
     exception = {"verdict": "wrong", "where": "many_elements"}
     more = {"to": "int8"} if verdict == "narrows" else {}

@@ -297,7 +297,7 @@ def test_kernel_sizes_cannot_be_traced():
 
 @every_call
 def test_the_way_of_other_devices_gives_the_same(name, shape, arguments):
-    """Runs the code for devices other than the processor, which copies through the host's memory, on the processor."""
+    """Runs on the processor the code for other devices, which copies arrays through the host's memory."""
     ours, neutral = pair(name, arguments)
     x = jnp.asarray(data(shape))
     (equation,) = jax.make_jaxpr(ours)(x).eqns

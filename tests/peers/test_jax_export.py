@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests jax.export of functions with patchfold.jax: another process runs the programs, whose batch size is open.
+"""Tests jax.export of functions that call patchfold.jax: another process runs the exported programs, whose batch size is
+symbolic.
 
-Tests the target that patchfold registers with XLA: refused calls, and the layout of the interface.
+Also tests the target that patchfold registers with XLA: refused calls, and the layout of the interface.
 """
 
 import os
@@ -32,7 +33,8 @@ def data(*shape: int) -> Any:
     return np.random.default_rng(sum(shape)).random(shape, np.float32)
 
 
-# (function of patchfold.jax, patchfold's function for NumPy, shape with an open batch b, extents behind the batch axis)
+# (function of patchfold.jax, patchfold's function for NumPy, shape with a symbolic batch size b, extents after the batch
+# axis)
 CALLS: dict[str, tuple[Any, Any, str, tuple[int, ...]]] = {
     "unfold": (
         lambda x: pj.unfold(x, 3, padding=1),

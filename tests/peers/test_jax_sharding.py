@@ -19,7 +19,7 @@ import patchfold.jax as pj  # noqa: E402
 from jax.sharding import AxisType, NamedSharding  # noqa: E402
 from jax.sharding import PartitionSpec as P  # noqa: E402
 
-# (operator, shape of a batch of 8, arguments): operators that work on each element of a batch alone.
+# (operator, shape with a batch of 8, arguments) for operators that treat each image of a batch alone.
 CALLS: list[tuple[str, tuple[int, ...], dict[str, Any]]] = [
     ("unfold", (8, 3, 7, 6), {"kernel_size": (3, 2), "stride": (2, 1), "padding": [(1, 2), (0, 1)]}),
     ("unfold", (8, 5, 6, 3), {"kernel_size": 2, "layout": "channels_last", "order": "kernel", "positions": "grid"}),
@@ -52,7 +52,7 @@ def data(shape: tuple[int, ...]) -> Any:
 
 
 def same(got: Any, expected: Any, *spec: Any) -> None:
-    """Compares an array with a NumPy array, and its sharding with `spec`: the mesh axes that shard its first axes."""
+    """Checks that `got` equals the NumPy array `expected`, and is sharded along its first axes over the mesh axes `spec`."""
     np.testing.assert_array_equal(np.asarray(got), expected, strict=True)
     assert got.sharding.is_equivalent_to(NamedSharding(got.sharding.mesh, P(*spec)), got.ndim), got.sharding
 
@@ -155,7 +155,7 @@ def check_functions_that_need_one_device_say_so() -> None:
 
 @pytest.mark.parametrize("check", [name for name in dir() if name.startswith("check_")])
 def test_on_four_devices(check: str) -> None:
-    """Runs a check in a new process, since a process learns its devices once."""
+    """Runs a check in a new process, since JAX fixes the number of devices when it starts."""
     environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=4", "JAX_PLATFORMS": "cpu"}
     program = f"import {Path(__file__).stem} as checks; checks.{check}()"
     subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parent, env=environment, check=True)

@@ -77,7 +77,7 @@ class Written(tf.Module):
         return tf.transpose(y, [0, rank + 1, *range(1, rank + 1)])
 
     def DepthToSpace(self, given: Any, settings: Any, attributes: Any) -> Any:
-        """Returns depth_to_space in mode CRD, by reordering channels, since TensorFlow's function has mode DCR."""
+        """Returns depth_to_space in mode CRD by reshaping and transposing, since TensorFlow's function has mode DCR only."""
         n, c, h, w = given[0].shape
         b = attributes["blocksize"]
         x = tf.reshape(given[0], [n, c // b**2, b, b, h, w])
@@ -90,7 +90,8 @@ class Written(tf.Module):
         return tf.reshape(x, [n, c * b * b, h // b, w // b])
 
 
-# Cases that TensorFlow has functions for: it could compute Col2Im by a gradient only, whose sums inspect does not report.
+# The cases that TensorFlow has functions for. TensorFlow could compute Col2Im only as a gradient, whose sums inspect() does
+# not report.
 HAD = [case for case in CASES if case.name != "Col2Im itself"]
 
 

@@ -101,7 +101,8 @@ def test_several_outputs_of_other_extents(roi, image, zoom):
 
 
 def test_places_that_are_no_whole_numbers():
-    """Checks windows at a distance of 7 whose results have half the size: MONAI rounds places in the result down."""
+    """Checks windows 7 elements apart whose results have half the size. Like MONAI, patchfold rounds the places of these
+    results down."""
     assert_same(*both(volume(2, 1, 40, 40), 10, 3, lambda x: x[..., ::2, ::2], 0.3, "gaussian"))
 
 
@@ -142,7 +143,8 @@ def test_process_fn():
 
 
 def test_weights_of_process_fn_count_for_their_windows():
-    """Checks weights that change between windows. MONAI divides all windows by the weights of the first windows."""
+    """Checks weights that change between windows. The expected values are written out, since MONAI divides the results of
+    all windows by the weights of the first windows."""
     numbers = itertools.count(1)
 
     def weigh(results, windows, weights):
@@ -173,7 +175,7 @@ def test_types(dtype):
 
 
 def test_integers():
-    """Checks results for integer inputs. MONAI fails there, since it gives results the type of the inputs."""
+    """Checks results for integer inputs. MONAI fails for such inputs, since it gives results the type of the inputs."""
     x = (volume(1, 1, 40, 30) * 255).to(torch.uint8)
     with pytest.raises(RuntimeError):
         theirs(x, (16, 16), 4, lambda w: w / 255, 0.5)

@@ -37,7 +37,7 @@ def helpers() -> types.ModuleType:
 
 
 def their_tests() -> dict[str, type]:
-    """Returns the test classes of the file, in which patchfold's functions replace MONAI's."""
+    """Returns the classes of MONAI's test file, in which patchfold's functions replace MONAI's."""
     with tarfile.open(SDIST) as archive:
         member = archive.extractfile(f"{Path(SDIST).name.removesuffix('.tar.gz')}/{PATH}")
         assert member is not None

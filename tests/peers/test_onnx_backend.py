@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs ONNX's own node tests on patchfold.onnx.backend by ONNX's own runner, and further cases."""
+"""Runs ONNX's own node tests on patchfold.onnx.backend with ONNX's own runner, and tests further models."""
 
 import subprocess
 import sys
@@ -38,7 +38,7 @@ CASES = [
     "test_spacetodepth_example",
 ]
 
-# The variants of these cases in which ONNX writes the operator as other operators.
+# The variants of these cases in which ONNX expands the operator into other operators.
 EXPANDED = [f"{name}_expanded" for name in CASES if "col2im" not in name]
 
 

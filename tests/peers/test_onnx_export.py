@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exports models with patchfold.torch by both of torch's exporters to ONNX's own operators, and runs ONNX Runtime."""
+"""Exports models that use patchfold.torch to ONNX's own operators, with both of torch's exporters, and runs them in ONNX
+Runtime."""
 
 import warnings
 

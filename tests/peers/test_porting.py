@@ -109,7 +109,7 @@ class Matlab(dict[str, Any]):
 
 
 def namespace(row: Any, x: Any) -> tuple[str, dict[str, Any]]:
-    """Returns the text of a system's call as Python, and the names that it uses."""
+    """Returns the text of a system's call as Python, and the values of the names in this text."""
     if row.system == "MATLAB":  # [3 2] is (3, 2) in Python
         return row.theirs.replace("[3 2]", "(3, 2)").replace("[9 8]", "(9, 8)").replace("[2 2]", "(2, 2)"), Matlab(x=x)
     if row.system == "ONNX":

@@ -214,7 +214,7 @@ FLOAT8 = [tf.dtypes.experimental.float8_e4m3fn, tf.dtypes.experimental.float8_e5
 
 
 def tensor(dtype: tf.DType, shape: tuple[int, ...]) -> tf.Tensor:
-    """Returns a tensor of random bits 0 and 1, which are valid in every type."""
+    """Returns a tensor whose bytes are 0 or 1 at random, which is valid in every type."""
     size = np.dtype(dtype.as_numpy_dtype).itemsize
     data = np.random.default_rng(3).integers(0, 2, int(np.prod(shape)) * size, np.uint8)
     return tf.constant(data.view(dtype.as_numpy_dtype).reshape(shape))

@@ -44,7 +44,7 @@ def test_numerical_derivatives(name: str, dtype: Any) -> None:
     input = leaf(sizes, dtype)
     options: dict[str, Any] = {"fast_mode": True, "check_batched_grad": True}
     assert gradcheck(lambda x: call(ours, x), input, check_forward_ad=True, check_batched_forward_grad=True, **options)
-    # The operators are linear: only the square has second derivatives other than 0.
+    # The operators are linear, so their second derivatives are 0. Those of their squares are not.
     squared = lambda x: call(ours, x) * call(ours, x)  # noqa: E731
     assert gradgradcheck(squared, input, check_fwd_over_rev=True, check_rev_over_rev=True, **options)
 

@@ -45,7 +45,7 @@ def operator(name: str) -> str:
 
 
 class Dispatched:
-    """A counter of the calls in a `with` block that go through the kernels of the dispatcher."""
+    """A counter of the calls in a test that go through the kernels of the dispatcher."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.count = 0
@@ -418,7 +418,7 @@ def test_neutral_operators_read_the_memory_of_tensors() -> None:
 
 
 def test_a_torch_without_the_exchange_api() -> None:
-    """Tests without the exchange API, as in torch before 2.10."""
+    """Tests a process in which torch lacks DLPack's exchange API, as torch before 2.10 does."""
     script = """
         import torch
         del torch.Tensor.__dlpack_c_exchange_api__

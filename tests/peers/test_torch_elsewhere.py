@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of patchfold.torch with tensors on other devices, and within TorchScript.
 
-The tests need no other device. Fake tensors, which have a device and no memory, test the calls of torch. The kernel for
-other devices runs on the processor, where its copies to and from the device do nothing.
+The tests need no other device. Fake tensors, which have a device but no memory, stand for tensors of another device in calls
+through torch. The kernel for other devices runs on the processor, where its copies to and from the device do nothing.
 """
 
 import io

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of patchfold.torch as a replacement of torch's functions, and of its modules."""
+"""Tests of patchfold.torch.install(), which replaces torch's functions, and of patchfold.torch's own modules."""
 
 import copy
 import io

@@ -93,7 +93,8 @@ class Written(torch.nn.Module):
         return F.pixel_shuffle(given[0], attributes["blocksize"])
 
     def SpaceToDepth(self, given, settings, attributes, node):
-        """Returns depth_to_space with blocks first, by reordering channels, since pixel_shuffle has channels first."""
+        """Returns space_to_depth with all channels of an offset side by side, as in ONNX; pixel_unshuffle has the other
+        order."""
         n, c, h, w = given[0].shape
         b = attributes["blocksize"]
         x = given[0].reshape(n, c, h // b, b, w // b, b).permute(0, 3, 5, 1, 2, 4)
@@ -244,7 +245,7 @@ def test_sizes_are_worked_out_without_running_text(text, value):
 
 
 def archive(change=None, drop=()):
-    """Returns the bytes of a program, with a change of its JSON and without some of its files."""
+    """Returns the bytes of a saved program whose JSON `change` has changed, and which lacks the files `drop`."""
     buffer = io.BytesIO()
     torch.export.save(exported(Theirs(), torch.zeros(2, 4, 8, 8)), buffer)
     result = io.BytesIO()
@@ -307,7 +308,7 @@ def test_other_files_are_refused(tmp_path):
 
 
 def test_pickles_of_a_program_are_not_run(tmp_path):
-    """Uses an example input whose pickle would write a file."""
+    """Checks a program with an example input whose unpickling would create a file."""
     mark = tmp_path / "mark"
 
     class Bad:

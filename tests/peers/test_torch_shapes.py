@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the shape rules of patchfold.torch, static and symbolic, with the rules of the library.
 
-Compares errors too: for a wrong call of both, patchfold and patchfold.torch name the same cause.
+Also compares errors: for a wrong call, patchfold and patchfold.torch must name the same cause.
 """
 
 import random
@@ -169,7 +169,7 @@ def test_huge_results_are_refused_before_anything_is_allocated() -> None:
     columns = torch.zeros(1, 4, 4)
     with pytest.raises(InvalidValue, match="2\\^60"):
         ours.fold(columns, 2**31, 2, 2**40, 2**39, 2**30)
-    with pytest.raises(RuntimeError, match="memory"):  # a valid shape that no machine can hold
+    with pytest.raises(RuntimeError, match="memory"):  # a valid shape, but too large for any memory
         ours.fold(columns, 2**29, 2, 2**40, 2**39, 2**28)
 
 
@@ -215,7 +215,7 @@ IMAGE = torch.arange(2.0 * 3 * 6 * 8).reshape(2, 3, 6, 8)
 COLUMNS = patchfold.unfold(IMAGE, 2)
 FOUR = "padding has 4 entries, so 4 spatial axes; write "
 
-# (call of patchfold's or patchfold.torch's module, words in the errors of both)
+# (call with `m` for patchfold or patchfold.torch, words in the errors of both)
 MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "pads of both ends": (lambda m: m.unfold(IMAGE, 3, padding=(1, 1, 1, 1)), FOUR + "padding=1"),
     "pads and a list": (lambda m: m.unfold(IMAGE, (3, 3), padding=[1, 1, 1, 1]), FOUR + "padding=1"),

@@ -15,7 +15,7 @@ import torch.nn.functional as theirs  # noqa: E402
 from formulas import fold, unfold  # noqa: E402
 
 OWN_ARITHMETIC = (torch.float32, torch.float64, torch.complex64, torch.complex128, torch.bool)
-"""The types whose sums torch computes in the type itself."""
+"""The types that torch sums without a wider type."""
 HALVES = (torch.float16, torch.bfloat16)
 INTEGERS = (torch.uint8, torch.int8, torch.uint16, torch.int16, torch.uint32, torch.int32, torch.uint64, torch.int64)
 FLOAT8 = (torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2, torch.float8_e5m2fnuz)

@@ -8,7 +8,8 @@ from typing import Any
 from drawing import Draw, chance, number
 
 Pairs = tuple[tuple[int, int], ...]
-# The most elements of a problem: thousands run in seconds, and rows are long enough to be split and vectorised.
+# The most elements of a problem. Thousands of such problems run in seconds, and their rows are long enough to be split and
+# vectorised.
 MOST_ELEMENTS = 6000
 
 
@@ -108,7 +109,8 @@ def pads_of_rule(
     rule: str, image: tuple[int, ...], kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...],
     crops: bool = False,
 ) -> tuple[Pairs, bool]:
-    """Returns the pads by a rule, VALID or SAME in any spelling, and if it is SAME. `crops`: pads may be negative."""
+    """Returns the pads that `rule` gives (VALID or SAME in any spelling), and whether the rule is a kind of SAME. With
+    `crops`, pads may be negative."""
     if rule.lower() == "valid":
         return ((0, 0),) * len(image), False
     effective = [(k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True)]

@@ -112,7 +112,8 @@ PAIRS = [[(0, 0)] * count + [(1, 2)] for count in range(4)]
 
 
 def others(argument: ArgumentSpec, given: Any) -> list[Any]:
-    """Returns values of the argument's kind that differ from `given` (None: the default); the operator may refuse some."""
+    """Returns values of the argument's kind that differ from `given`, where None stands for the default. The operator may
+    refuse some of them."""
     if given is None and argument.default:
         given = value_of(argument, argument.default)
     if argument.kind == "choice":

@@ -70,7 +70,7 @@ def fold(x, size, kernel, stride, dilation, pads: Pads, *, layout, order, positi
     channels = rows // prod(kernel)
     split = (channels, prod(kernel)) if order == "channel" else (prod(kernel), channels)
     taps = np.moveaxis(x.reshape(*batch, *split, *counts), len(batch) + (order == "channel"), 0)
-    # The padded image, large enough for every tap.
+    # `image` is the padded image, large enough for every tap.
     reach = [(n - 1) * s + (k - 1) * d + 1 for n, s, k, d in zip(counts, stride, kernel, dilation, strict=True)]
     image = np.zeros((*batch, channels, *(max(r, 0) for r in reach)), x.dtype)
     if prod(counts):
@@ -85,7 +85,8 @@ def fold(x, size, kernel, stride, dilation, pads: Pads, *, layout, order, positi
 
 
 def split_blocks(x, block, first: int):
-    """Splits each axis from `first` on into (count, block). Returns the array, the axes of blocks, the axes of counts."""
+    """Splits each axis from `first` on into (count, block). Returns the array, the axes of blocks, and the axes of
+    counts."""
     shape = list(x.shape)
     cut = [(shape[first + i] // b, b) for i, b in enumerate(block)]
     rest = shape[first + len(block) :]

@@ -18,7 +18,8 @@ def weights(*shape):
 
 
 UNBOUNDED = (None, None, None, None)
-# For each model: its nodes, its constants, and before, after, alignment and scale along axis 2 of x of shape (1, 3, 40).
+# For each model: its nodes, its constants, and the before, after, alignment and scale of its halo along axis 2 of x, which
+# has the shape (1, 3, 40).
 NODES = {
     "Conv 3": ([node("Conv", "x w", "y", pads=[1, 1])], {"w": weights(2, 3, 3)}, (1, 1, 1, 1)),
     "Conv without pads": ([node("Conv", "x w", "y")], {"w": weights(2, 3, 5)}, (0, 4, 1, 1)),

@@ -9,7 +9,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 @dataclass
 class Case:
-    """A model with one input x. It computes patchfold's function `operator` (None: no function) with `arguments`."""
+    """A model with one input x. It computes patchfold's function `operator` with `arguments`, or no function of patchfold if
+    `operator` is None."""
 
     name: str
     shape: tuple

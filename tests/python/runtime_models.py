@@ -62,7 +62,8 @@ def numbers(shape: tuple[int, ...], dtype: Any = np.float32) -> Array:
 
 
 def cases(dtype: Any = np.float32) -> list[Case]:
-    """Returns a case of each operator, and a case of Col2Im with three axes. All pads differ, so swapped pads show."""
+    """Returns a case of each operator, and a case of Col2Im with three axes. All pads differ, so that exchanged pads are
+    noticed."""
     flat: dict[str, Any] = {"layout": "channels_first", "order": "channel", "positions": "flat"}
     window = ((3, 2), (2, 1), (1, 2), [(1, 2), (0, 1)])  # kernel, stride, dilation, pads
     image, nhwc = data((2, 3, 8, 6), dtype), data((2, 7, 8, 3), dtype)

@@ -153,7 +153,7 @@ def test_all_public_names_have_a_docstring():
 
 
 def blocks(page: Path) -> list[tuple[int, str, str]]:
-    """Returns (line, words behind `python`, code) of every fenced Python block of a page."""
+    """Returns (line, words after `python`, code) of every fenced Python block of a page."""
     text = page.read_text(encoding="utf-8")
     found = re.finditer(r"(?ms)^```python([^\n]*)\n(.*?)^```$", text)
     made = [(text[: m.start(2)].count("\n") + 1, m.group(1).strip(), m.group(2)) for m in found]
@@ -170,7 +170,7 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "package"), CASES)
 def test_the_python_of_every_page_runs(name, package, tmp_path, monkeypatch, capsys):
-    """Runs a page's Python blocks in order, in one namespace: those without a word behind `python`, and those with the
+    """Runs a page's Python blocks in order, in one namespace: those without a word after `python`, and those with the
     package's name.
 
     If text blocks follow blocks with the package's name, the text must be all that the page's blocks print.

@@ -17,7 +17,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def example(spec: patchfold.OperatorSpec) -> tuple[tuple[int, ...], dict[str, Any]]:
-    """Returns the problem of an operator in the table."""
+    """Returns the shape and the arguments of an operator's example in the table."""
     _, shape, *words = spec.example.split()
     kinds = {argument.name: argument.kind for argument in spec.arguments}
 

@@ -16,7 +16,7 @@ from patchfold.models import halo  # noqa: E402
 
 
 def session(model):
-    """Returns a function that runs a model's first result on x."""
+    """Returns a function of x that returns the model's first result."""
     model.ir_version = 10
     options = runtime.SessionOptions()
     options.log_severity_level, options.intra_op_num_threads = 4, 1
@@ -30,7 +30,7 @@ CHANGES = (lambda part: part + 3, lambda part: part * 1000 - 500, lambda part: p
 def seen(run, shape, axis, along, nan=True):
     """Returns a matrix: whether element i of an axis of the result changes if element j of an axis of the input does.
 
-    nan: also changes elements to NaN, which finds those that are read with a weight of 0.
+    With `nan`, elements are also changed to NaN, which finds elements that are read with a weight of 0.
     """
     x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
     want = run(x)
@@ -56,7 +56,7 @@ def measured(matrix, scale):
 
 
 def check(case, expected=None):
-    """Checks every halo of a model against the elements that change. expected: the bounded ones, by axis."""
+    """Checks every halo of a model against the elements that change. `expected` has the bounded halos by axis."""
     model = case.model()
     run = session(model)
     found = {each.axis: each for each in halo(model).halos}
@@ -96,7 +96,8 @@ MODES = [
 
 @pytest.mark.parametrize("settings", MODES, ids=lambda settings: "-".join(map(str, settings.values())))
 def test_resize_says_what_changes(settings):
-    """Checks scales that float32 holds exactly: the runtime computes the same places. Others may read one element more."""
+    """Checks that the halo is at least what the runtime reads, and not much more. At most scales that float32 represents
+    exactly, both must be equal."""
     for scale, extent in ((2, 24), (0.5, 24), (1.5, 24), (0.75, 32), (4, 16), (0.25, 48), (1 / 3, 48), (0.7, 48)):
         case = Case("resize", (1, 1, 4, extent), [node("Resize", "x _ s", "y", **settings)], None,
                     constants={"s": np.array([1, 1, 1, scale], np.float32)}, opset=19)  # fmt: skip
@@ -206,7 +207,8 @@ class Drawn:
         return self.add("Transpose", [b], (channels, extent), perm=[0, 3, 1, 2])
 
 
-# Channels that hold blocks are divided into other blocks here: the bounds are wider than the truth.
+# The seeds of models that split channels, which hold blocks already, into other blocks. Their bounds are wider than the
+# truth.
 WIDER = {11}
 
 

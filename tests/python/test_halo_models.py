@@ -95,7 +95,7 @@ def test_text_and_json_say_the_same(tmp_path):
 
 
 def model_of(nodes, inputs, outputs, constants=None, opset=19):
-    """Returns a model with several inputs and outputs. inputs: shapes by name."""
+    """Returns a model with several inputs and outputs. `inputs` has the shapes of the inputs by name."""
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in inputs.items()]
     results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
     held = [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in (constants or {}).items()]

@@ -104,7 +104,8 @@ def blocks(*, collect: bool) -> int:
 
 @pytest.mark.parametrize("calls", [RIGHT, wrong()], ids=["right", "wrong"])
 def test_no_blocks_are_kept(calls):
-    """Repeats calls until they keep few blocks, since caches take blocks at first. A leak is seen in every repetition."""
+    """Repeats calls until they leave few new blocks of memory, since caches are filled at first. A leak would show in every
+    repetition."""
     times = 60
     for number, call in enumerate(calls):
         assert any(blocks_kept(call, times, collect=i > 2) < times // 10 for i in range(30)), f"call {number} of the list"

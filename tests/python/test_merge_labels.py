@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of merge_labels: components are those of the whole array, and all else is what a slow reference makes."""
+"""Tests of merge_labels: components are those of the whole array, and other labels are those of a slow reference."""
 
 import importlib.util
 import itertools
@@ -19,8 +19,8 @@ def merge(fn, x, tile, overlap, **arguments):
 
 
 def components(mask, reach=1):
-    """Returns the labels of connected components, 1, 2, .. in the order of their first elements. reach: the number of axes
-    along which neighbours may differ."""
+    """Returns the labels of connected components, 1, 2, .. in the order of their first elements. `reach` is the number of
+    axes along which neighbours may differ."""
     steps = [step for step in itertools.product((-1, 0, 1), repeat=mask.ndim) if 0 < np.abs(step).sum() <= reach]
     wide = np.pad(np.asarray(mask) != 0, 1)
     labels = np.zeros(wide.shape, np.int64)
@@ -78,7 +78,7 @@ def test_scipy_finds_the_same_objects_with_the_same_numbers():
 
 
 def reference(tiling, results, join):
-    """Returns the labels that the definition gives, element by element. results: an array of labels for each tile."""
+    """Returns the labels that the definition gives, element by element. `results` has an array of labels for each tile."""
     shape = tiling.output_shape
     seen = {}  # for each element, the labels that tiles give it
     for tile, result in zip(tiling, results, strict=True):
@@ -112,7 +112,7 @@ def reference(tiling, results, join):
 
 
 def blocky(part):
-    """Returns labels that have nothing to do with those of other tiles, in blocks, so that they share various parts."""
+    """Returns labels in blocks that ignore other tiles, so that objects of two tiles share parts of various sizes."""
     rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(part).tobytes()))
     size = int(rng.integers(1, 4))
     small = rng.integers(0, 4, [-(-extent // size) for extent in part.shape])
@@ -221,7 +221,7 @@ def test_cells_that_touch_stay_apart_where_tiles_disagree_on_their_border():
 
 
 def test_objects_that_one_tile_sees():
-    """Checks that an object of one tile stays where the tile is the nearest, and goes where the other is."""
+    """Checks that an object of one tile stays where this tile is the nearest, and disappears where the other one is."""
     left, right = np.zeros((2, 10), int)
     left[1:3] = 1
     left[8] = 2  # nearer to the other tile, which sees nothing there

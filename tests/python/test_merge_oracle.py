@@ -24,8 +24,8 @@ TYPES = [
 
 @st.composite
 def layouts(draw):
-    """Draws (tiling, axes of the model): one to three tiled axes, at most about 300 elements, often with three or more tiles
-    over an element, and sometimes with a scale, offsets and sizes of results."""
+    """Draws (tiling, axes of the model), with one to three tiled axes and at most about 300 elements. Often three or more
+    tiles cover an element. Some tilings have a scale, offsets and sizes of results."""
     random = draw(st.randoms(use_true_random=True))  # uniform, while Hypothesis prefers small values
     tiled = random.randint(1, 3)
     most = {1: 40, 2: 12, 3: 6}[tiled]

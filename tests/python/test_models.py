@@ -57,7 +57,8 @@ def test_explain_order_names_what_inspect_finds(case):
 
 
 def cut(axes, order):
-    """Returns a shape, and its elements' numbers after its axes are split into the parts `axes` and permuted by `order`."""
+    """Returns a shape, and the indices of its elements after its axes are split into the parts `axes` and permuted by
+    `order`."""
     source = tuple(int(np.prod(parts)) for parts in axes)
     return source, whole(source).reshape([part for parts in axes for part in parts]).transpose(order)
 
@@ -231,7 +232,7 @@ def test_open_sizes_are_taken_or_given_and_said():
 
 
 def test_shapes_are_known_behind_gathers_with_computed_indices():
-    """Tests im2col as torch's exporter writes it: ONNX's inference knows no shapes behind gathers with computed indices."""
+    """Tests im2col as torch's exporter writes it: ONNX's inference knows no shapes after gathers with computed indices."""
     nodes = [
         node("Shape", "x", "s"), node("Gather", "s three", "w"), node("Range", "zero w one", "r"),
         node("Gather", "x r", "g", axis=3), node("Reshape", "g shape", "c"), node("Mul", "c factor", "m"),

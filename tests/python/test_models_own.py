@@ -37,7 +37,7 @@ def test_operators_of_the_domain_are_named(case):
 
 
 def test_own_operators_between_others_are_named():
-    """Checks shapes behind patchfold's own operators, which ONNX's inference does not know."""
+    """Checks shapes after patchfold's own operators, which ONNX's inference does not know."""
     nodes = [
         helper.make_node("Im2Col", ["x"], ["c"], domain="patchfold", block_shape=[2, 2], strides=[2, 2]),
         helper.make_node("Relu", ["c"], ["r"]),
@@ -192,8 +192,8 @@ def test_patches_as_rows_are_written_with_few_axes(batch, channels, stride):
 
 
 def test_windows_of_a_shifted_image_are_found():
-    """Tests windows behind torch.roll. The roll's two joined slices are no operator, but the windows are blocks of the
-    roll's result."""
+    """Tests windows after torch.roll. The roll's two joined slices are no operator, but the windows are blocks of the roll's
+    result."""
     (finding,) = inspect(swin(2).model(), timed=False).findings
     assert (finding.operator, finding.kinds, finding.source) == ("blocks", ("Reshape", "Transpose", "Reshape"), "r")
     assert finding.pattern == "b c (h1 h2) (w1 w2) -> (b h1 w1) c h2 w2"
@@ -231,7 +231,7 @@ def test_names_of_new_nodes_are_new():
 
 
 def test_many_axes_take_no_time():
-    """Checks the time for moving 12 axes by steps of at most 8 axes; there are 13 million first steps."""
+    """Checks the time for moving 12 axes by steps of at most 8 axes. There are 13 million possible first steps."""
     case = Case("12 axes", (4096,), operator=None, **moved([2] * 12, list(range(11, -1, -1)), [4096]))
     begin = time.perf_counter()
     model = portable(case.model(), "tensorrt")

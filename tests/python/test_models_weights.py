@@ -33,7 +33,8 @@ def saved(folder, least=0):
 
 @pytest.mark.parametrize("write", WRITERS)
 def test_large_weights_are_read_last(write, tmp_path, monkeypatch):
-    """Checks that onnx never infers the shapes of a model that holds large weights: it refuses more than 2 GB."""
+    """Checks that onnx never infers the shapes of a model that holds large weights, since onnx refuses models of more than 2
+    GB."""
     infer, sizes = onnx.shape_inference.infer_shapes, []
 
     def inferred(model, **options):

@@ -276,7 +276,8 @@ def test_data_that_does_not_fit_the_model_is_refused(tmp_path: Path) -> None:
 def test_files_that_are_no_messages_are_refused(tmp_path: Path) -> None:
     col2im().write(tmp_path)
     rule = "must be an ONNX file (a protocol buffer)"
-    # A length of 2 GB, a group that does not end, tags of zero, a varint of more than ten bytes, and endless nesting.
+    # The contents include a length of 2 GB, a group that does not end, tags of zero, a varint of more than ten bytes, and
+    # endless nesting.
     for content in (b"", b"\x3a\xff\xff\xff\xff\x07", b"\x0b", bytes(8), b"\xff" * 20, b"\x3a\x7f" * 100000, b"hello world"):
         (tmp_path / "model.onnx").write_bytes(content)
         is_refused(tmp_path, FORMAT, "model.onnx", rule)

@@ -28,7 +28,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def compiled(library: str | None, model: Any, threads: int = 2) -> Any:
-    """Returns a model of OpenVINO, an ONNX model or a file, compiled with the extension or without it."""
+    """Returns `model` (a model of OpenVINO, an ONNX model or a file), compiled with the extension or without it."""
     core = openvino.Core()
     if library is not None:
         core.add_extension(library)

@@ -150,7 +150,7 @@ def test_out_is_filled_and_returned_in_any_layout(spec):
 
 @st.composite
 def windows(draw):
-    """Draws the geometry of small windows, so that all special cases are met."""
+    """Draws the geometry of small windows, so that all special cases occur."""
     rank = draw(st.integers(1, 3))
 
     def lists(low, high):

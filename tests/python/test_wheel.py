@@ -78,7 +78,8 @@ def test_holds_the_package(unpacked: Path) -> None:
     for name in ["__init__.py", "py.typed", "_core.pyi", "jax/__init__.py", "onnx/__main__.py", "torch/__init__.py"]:
         assert (package / name).is_file(), name
     assert len(list(package.glob("_core.*.so"))) == 1
-    # Libraries for ONNX Runtime and TensorFlow, and the source of the library for OpenVINO, which users compile.
+    # The wheel has libraries for ONNX Runtime and TensorFlow, and the source of the library for OpenVINO, which users
+    # compile.
     libraries = sorted(path.name.partition(".so")[0] for path in (package / "lib").glob("*.so*"))
     assert libraries == ["libpatchfold", "libpatchfold_onnxruntime", "libpatchfold_tensorflow"]
     source = package / "lib" / "source"

@@ -63,7 +63,7 @@ Bytes draw_elements(Random& random, std::int64_t count, DType dtype, std::size_t
   return bytes;
 }
 
-/// An array in a random order of its axes, with room between its rows.
+/// An array in a random order of its axes, with unused bytes between its rows.
 struct Array {
   Bytes bytes{};
   Dims shape{};

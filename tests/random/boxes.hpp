@@ -34,7 +34,8 @@ inline std::int64_t offset_of(const Dims& at, const Dims& strides) {
   return offset;
 }
 
-/// Draws the reduction, window, output type and mask of a merge, and whether it has a fill, which is 1. Sets its channels.
+/// Draws the reduction, window, output type and mask of a merge, and sets its channels. In some draws, the merge has the
+/// fill 1.
 inline void draw_merge(Random& random, const Tiling& tiling, MergeSpec& spec) {
   if (random.chance(90)) spec.reduce = static_cast<Reduce>(random.between(0, 6));
   spec.window.kind = static_cast<WeightWindow::Kind>(random.between(0, 7));
@@ -59,8 +60,8 @@ struct Whole {
   Tiling tiling;
   MergeSpec spec;
   Dims axes{};
-  std::vector<Bytes> results{};  ///< of each tile, contiguous
-  Dims shape{};                  ///< of the output
+  std::vector<Bytes> results{};  ///< one contiguous array for each tile
+  Dims shape{};                  ///< the shape of the output
   std::size_t output_size = 0;
   Bytes output{};
 };

@@ -46,7 +46,7 @@ class TwoThreads final : public PlainThreads {
   std::int64_t most_pieces = 0;
 };
 
-/// An executor that claims several threads and runs the pieces one by one, in any order.
+/// An executor that claims several threads and runs the pieces one by one, in a random order.
 class AnyOrder final : public Executor {
  public:
   AnyOrder(std::uint64_t seed, int threads) : random_(seed), threads_(threads) {}

@@ -23,7 +23,7 @@ namespace {
 
 using kernels::Store;
 
-constexpr int wide_cases = 1200;  // of each operator
+constexpr int wide_cases = 1200;  // for each operator
 constexpr int small_cases = 120;
 constexpr int big_cases = 10;
 constexpr int most_failures = 3;
@@ -42,7 +42,7 @@ std::string name_of(std::string_view strategy, Store store, const std::string& s
   return std::string(strategy) + (store == Store::plain ? ", plain, " : ", past cache, ") + set;
 }
 
-/// Returns whether a strategy takes every copy or every sum; other tests run such strategies often.
+/// Returns whether a strategy fits every copy or every sum. Other tests run these strategies often.
 bool is_fallback(std::string_view strategy) {
   return strategy == "move" || strategy == "sum rows";
 }
@@ -107,7 +107,7 @@ class Case {
     scatter(src_, random_elements(random, type, element_count(text_.shape), ignored), source);
     src_before_.assign(source.begin(), source.end());
 
-    // The destination begins anywhere within a line, most often one element behind the start of the line.
+    // The destination begins anywhere within a cache line, most often one element after the start of the line.
     const auto size = static_cast<std::int64_t>(type.size);
     shift_ = static_cast<std::size_t>(random.chance(30) ? 0 : random.chance(60) ? size % 64 : random.between(1, 63));
     before_.resize(dst_.bytes + 2 * guard + shift_);
@@ -164,13 +164,13 @@ class Case {
     });
     if (threads > 1 && text_.element_size * static_cast<std::size_t>(element_count(shape_)) < (64u << 10))
       return std::nullopt;  // one piece, as on one thread
-    // Scratch memory is filled with garbage, and bytes behind it cannot be written.
+    // Scratch memory is filled with garbage, and bytes after it cannot be written.
     const std::size_t size = plan.scratch_bytes(threads);
     const kernels::Fenced scratch(size, (++scratch_seed_ & 1) != 0);
     std::fill(scratch.bytes().begin(), scratch.bytes().end(), std::byte{0xff});
 
-    // The memory begins at a page, and the guard consists of whole cache lines, so the destination begins `shift_` bytes behind the
-    // start of a line.
+    // The memory begins at a page, and the guard consists of whole cache lines, so the destination begins `shift_` bytes
+    // after the start of a line.
     const std::span<std::byte> memory = memory_->bytes().first(before_.size());
     std::copy(before_.begin(), before_.end(), memory.begin());
     const Status status = plan.run(src_memory_.bytes().data() + src_.origin, memory.data() + guard + shift_ + dst_.origin,

@@ -65,7 +65,7 @@ class Maker {
     return found == example_.arguments.end() ? nullptr : &*found;
   }
 
-  /// Leaves out fills that elements of the type cannot hold.
+  /// Leaves out fills that the element type cannot represent.
   void leave_out_fills(ProblemText& text) const {
     const auto view = [&](const Dims& shape) {
       return TensorView{nullptr, shape, contiguous_strides(shape, text.element_size), text.dtype, text.element_size};
@@ -187,7 +187,7 @@ class Maker {
     return std::nullopt;
   }
 
-  /// Restores the example's values of the arguments that the error names. Returns whether it names any.
+  /// Restores the example's values of the arguments that the error names. Returns whether the error names an argument.
   bool take_back(Draw& draw, const Error& error) const {
     bool found = false;
     for (const ArgumentSpec& argument : op_.arguments) {

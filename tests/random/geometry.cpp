@@ -139,7 +139,7 @@ Geometry draw(Random& random, int rank, const Rules& rules, const Request& reque
 }
 
 bool fits(Random& random, const Geometry& g, const Rules& rules, const Request& request) {
-  // If the batch or the channels are empty, the limit holds for the other axes.
+  // If the batch or the channels are empty, the limit applies to the product of the other extents.
   const double others = std::max(1.0, static_cast<double>(g.channels) * product(g.batches));
   const double image = product(g.image) * others;
   const double columns = product(g.positions) * product(g.kernel) * others;
@@ -201,7 +201,7 @@ void describe(const Geometry& g, Features& features) {
     any_dilated = any_dilated || (g.dilation[d] > 1 && g.kernel[d] > 1);
     if (!g.rule.empty() && g.rule != "valid" && (pads.begin + pads.end) % 2 != 0) features.insert("odd " + g.rule);
     if (!g.rule.empty() && g.rule != "valid" && g.stride[d] > effective) features.insert("same, stride > kernel");
-    double hits = 0;  // most patches that touch one coordinate of this axis
+    double hits = 0;  // the most patches that touch one coordinate of this axis
     for (std::int64_t y = 0; y < g.image[d]; ++y) {
       double here = 0;
       for (std::int64_t q = 0; q < g.kernel[d]; ++q) {

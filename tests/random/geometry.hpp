@@ -15,7 +15,7 @@ struct Rules {
   bool zero_positions = true;
   bool dilation = true;
   bool pads = true;
-  bool rule_pads = false;  ///< pads come from a padding rule only: valid, same_upper or same_lower
+  bool rule_pads = false;  ///< the pads come from a padding rule only: valid, same_upper or same_lower
   bool zero_batch = true;
   bool zero_channels = true;
   bool same_everywhere = false;  ///< one number for all axes
@@ -47,7 +47,7 @@ void describe(const Geometry& geometry, Features& features);
 struct BlockRules {
   bool pads = false;
   bool negative_pads = false;
-  bool rule_pads = false;        ///< some problems have pads from a rule same
+  bool rule_pads = false;        ///< the pads of some problems come from the rule same_upper or same_lower
   bool same_everywhere = false;  ///< one number for the blocks of all axes, and one for the pads
   bool same_block = false;       ///< one number for the blocks of all axes
   std::int64_t lowest_block = 1;
@@ -85,7 +85,7 @@ inline constexpr std::int64_t wide_elements = 30000;
 inline std::int64_t most_elements(const Request& request) {
   return request.big ? big_elements : request.width != 0 ? wide_elements : small_elements;
 }
-/// Returns a number of channels near the number of lanes of a vector, for a problem whose request has a width.
+/// Returns a number of channels, often near the number of lanes of a vector, for a problem whose request has a width.
 std::int64_t wide_channels(Random& random);
 
 /// Returns the largest extent that is usual for an image with `rank` spatial axes.
@@ -94,7 +94,7 @@ std::int64_t usual_extent(int rank, bool big);
 double product(const Dims& list);
 /// Returns a random number of spatial axes, evenly from 1 to 6.
 int random_rank(Random& random, const Request& request);
-/// Returns the extents of `axes` batch axes, from 1 to 3; with `zero`, an extent may also be 0.
+/// Returns the extents of `axes` batch axes, each from 1 to 3 or, with `zero`, from 0.
 Dims random_batches(Random& random, int axes, bool zero);
 void note_extents(const Dims& shape, Features& features);
 

@@ -21,7 +21,8 @@ std::int64_t flat_index(const Dims& index, const Dims& shape) {
   return flat;
 }
 
-/// Calls f(index of the columns, index of the image or -1 outside it) for every tap of every patch.
+/// Calls f for every tap of every patch, with an index into the columns and an index into the image, which is -1 outside the
+/// image.
 template <class F>
 void for_each_tap(const Geometry& geometry, F f) {
   Dims extents;
@@ -70,7 +71,7 @@ void check(const ProblemText& text, Random& random) {
   Numbers expected = geometry.accumulate ? output : Numbers(output.size());
   std::vector<int> written(output.size());
   std::vector<Wide> sums(geometry.means ? output.size() : 0);
-  std::vector<std::size_t> elsewhere;  // elements that a padding mode makes; only the reference knows their sources
+  std::vector<std::size_t> elsewhere;  // elements from a padding mode; only the reference knows their sources
   for_each_tap(geometry, [&](std::int64_t columns, std::int64_t image) {
     const auto column = static_cast<std::size_t>(columns), pixel = static_cast<std::size_t>(image);
     if (geometry.extracts()) {

@@ -50,7 +50,7 @@ constexpr std::string_view strategies[] = {"", "strided", "parts", "bands", "sum
 
 Arrangement arranged(std::string_view layout, const Dims& shape, std::size_t element_size) {
   const int rank = shape.size(), w = rank - 1, h = rank - 2;
-  std::vector<int> order;  // the axes, by falling stride
+  std::vector<int> order;  // the axes, those of the largest stride first
   for (int axis = 0; axis < rank; ++axis) order.push_back(axis);
   if (layout == "swapped") std::swap(order.end()[-1], order.end()[-2]);
   if (layout == "channels last") std::rotate(order.begin() + 1, order.begin() + 2, order.end());
@@ -96,8 +96,8 @@ std::vector<std::byte> whole_numbers(DType dtype, std::size_t element_size, std:
   return bytes;
 }
 
-/// A problem with a layout for its source and one for its destination, and the expected memory of the destination, with the
-/// bytes between elements.
+/// A problem whose source and destination have given layouts, with the bytes that the whole range of the destination must
+/// have after a run, gaps included.
 class Placed {
  public:
   Placed(const ProblemText& text, std::string_view src, std::string_view dst)

@@ -11,7 +11,7 @@ namespace patchfold::testing {
 
 namespace {
 
-/// Returns the axes from the slowest to the fastest in memory.
+/// Returns the axes in memory order, the slowest first.
 std::vector<int> random_order(Random& random, int rank, bool permute) {
   std::vector<int> order(static_cast<std::size_t>(rank));
   std::iota(order.begin(), order.end(), 0);
@@ -63,7 +63,7 @@ Arrangement random_arrangement(Random& random, const Dims& shape, std::size_t el
       continue;
     }
     (stride < 0 ? lowest : highest) += stride * (extent - 1);
-    step = random.chance(50) ? step * extent : highest - lowest;  // the second leaves no gap behind the last element
+    step = random.chance(50) ? step * extent : highest - lowest;  // the second leaves no gap after the last element
   }
   for (const auto extent : shape)
     if (extent == 0) lowest = 0, highest = size;  // no elements, hardly any bytes

@@ -17,8 +17,8 @@ struct Arrangement {
   Dims shape{};
   Dims strides{};
   std::size_t element_size = 0;
-  std::size_t origin = 0;  ///< of element 0, from the first byte of the range
-  std::size_t bytes = 0;   ///< of the range
+  std::size_t origin = 0;  ///< offset of element 0 from the first byte of the range
+  std::size_t bytes = 0;   ///< size of the range
 
   /// Calls f(offset from the first byte of the range) for every element, in row-major order.
   template <class F>

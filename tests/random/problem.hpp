@@ -12,10 +12,10 @@
 
 namespace patchfold::testing {
 
-/// What a generator is asked for.
+/// What a generated problem must be like.
 struct Request {
   ElementType type{};
-  bool big = false;  ///< large enough that threads share it
+  bool big = false;  ///< large enough that several threads share the work
   /// The extent of the image's last axis, rounded up to a multiple of the block; 0 allows any extent. Problems with a width above 0
   /// have a medium size and no empty axes, and most have more than one row.
   std::int64_t width = 0;
@@ -24,8 +24,8 @@ struct Request {
 struct Problem {
   ProblemText text{};
   Features features{};
-  std::uint64_t result_digest = 0;  ///< of the result alone, set by check()
-  std::uint64_t digest = 0;         ///< of the problem and its result, set by check(); all NaNs of a sum count as one
+  std::uint64_t result_digest = 0;  ///< hash of the result alone, set by check()
+  std::uint64_t digest = 0;         ///< hash of the problem and its result, set by check(); all NaNs of a sum count as one
 };
 
 /// Returns whether NaNs in a problem's result have specified bits: those of movement and means have, those of sums have not.
@@ -48,9 +48,9 @@ struct Subject {
   std::string_view op;
   std::function<Problem(Random& random, const Request& request)> make;
   bool sums = false;
-  int lowest_rank = 1;  ///< spatial axes
+  int lowest_rank = 1;  ///< the smallest number of spatial axes
   int highest_rank = 6;
-  Names features{};  ///< the features that its problems must have, beside the features for every operator
+  Names features{};  ///< the features that its problems must have, besides the features for every operator
 };
 
 /// Returns a generator for every operator.

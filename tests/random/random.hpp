@@ -12,8 +12,8 @@
 
 namespace patchfold::testing {
 
-/// Random numbers: SplitMix64 from a seed, or given bytes and then SplitMix64 from a fixed seed. Each number uses only as
-/// many of the bytes as its range needs, so that one changed byte changes one decision.
+/// A generator of random numbers. They come from SplitMix64 with a seed, or from given bytes and then from SplitMix64 with a
+/// fixed seed. Each number uses only as many of the bytes as its range needs, so that one changed byte changes one decision.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}

@@ -26,7 +26,7 @@ constexpr int most_failures = 3;  // of one operator
 struct Counts {
   int cases = 0;
   std::map<std::string, int> features{};
-  std::uint64_t digest = 0;  ///< of all problems and their results; it is the same on every machine
+  std::uint64_t digest = 0;  ///< hash of all problems and their results; it is the same on every machine
 };
 
 std::map<std::string, Counts>& table() {
@@ -132,7 +132,7 @@ TEST(Table, ExamplesOfAllRowsCanBeChanged) {
   }
 }
 
-/// A test that runs last: prints, for every operator, the number of cases with each feature, and fails for a missing
+/// A test that runs last. It prints, for every operator, the number of cases with each feature, and fails for a missing
 /// feature.
 class Coverage : public ::testing::Test {
  public:

@@ -30,7 +30,7 @@ ArgumentValue padding_value(Random& random, const Geometry& g, bool scalar) {
   return g.pads;
 }
 
-/// Adds kernel_size, stride, dilation and padding: with `scalars`, as single numbers only; with `list_elsewhere`,
+/// Adds kernel_size, stride, dilation and padding. With `scalars`, all of them are single numbers. With `list_elsewhere`,
 /// kernel_size may be a number, since another argument is a list.
 void add_windows(Random& random, Problem& problem, const Geometry& g, bool scalars, bool list_elsewhere) {
   const Dims ones = Dims::filled(g.rank, 1);

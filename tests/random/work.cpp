@@ -11,7 +11,7 @@
 namespace patchfold::testing {
 namespace {
 
-/// The most elements for which the reference runs, which takes about a second.
+/// The most elements for which the reference runs; it then takes about a second.
 constexpr std::int64_t most_for_the_reference = 1'000'000;
 
 }  // namespace

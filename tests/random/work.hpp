@@ -24,7 +24,7 @@ class Work {
   std::int64_t bytes() const;
   /// Returns a new plan for the tensors.
   Plan plan_anew() const;
-  /// Runs a plan on a source, with a new destination that begins `shift` bytes behind the start of a cache line. Returns
+  /// Runs a plan on a source, with a new destination that begins `shift` bytes after the start of a cache line. Returns
   /// nothing for the right result, else the fault. Any number of threads may call run() at once.
   std::optional<std::string> run(const Plan& plan, int source, Executor& executor, std::size_t shift = 0) const;
   std::optional<std::string> run(int source, Executor& executor, std::size_t shift = 0) const {

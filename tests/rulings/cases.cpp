@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that a sum of one element keeps the bits of every number but -0.0, and that the elements of source and destination
-// may lie between each other.
+// may be interleaved.
 // Tests parameters near 2^40 and 2^63 with few positions: results are right, come at once, and need no number that
 // overflows. Sizes that do not fit are refused.
 // Tests cases that users of other libraries reported as broken. Expected values for the data 1, 2, 3, .. come from a
@@ -98,7 +98,7 @@ TEST(FarKernels, AreCountedInTheElementsType) {
   const struct {
     DType dtype;
     std::int64_t ones;
-    std::uint64_t low, high;  // of the element's bits
+    std::uint64_t low, high;  // the halves of the element's bits
   } rows[] = {
       {DType::boolean, 256, 1, 0},
       {DType::int8, 300, 44, 0},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests means of fold. Elements are summed in wider numbers, divided by their number, and rounded once to nearest even; the
-// mean of equal bits has these bits. Expected values were computed with Python's module fractions.
+// Tests means of fold. Elements are summed in a wider type, the sum is divided by the number of elements, and the quotient
+// is rounded once to nearest even. The mean of equal bits has these bits. Expected values were computed with Python's module
+// fractions.
 #include <complex>
 #include <limits>
 #include <random>

@@ -56,7 +56,7 @@ def core(ours: bool) -> Any:
 
 
 def compiled(model: Any, ours: bool, threads: int = 2) -> Any:
-    """Returns an ONNX model, a file or a model of OpenVINO, compiled by OpenVINO with sums in float32."""
+    """Returns `model` (an ONNX model, a file or a model of OpenVINO), compiled by OpenVINO with sums in float32."""
     runtime = core(ours)
     if isinstance(model, onnx.ModelProto):
         model = runtime.read_model(model.SerializeToString())

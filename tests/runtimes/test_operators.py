@@ -65,7 +65,8 @@ def test_models_of_onnx(run: Any, dtype: str) -> None:
             model = case.model(shape)
             made = run(model, [case.x], True)[0]
             assert rounds(case) or same_bits(made, case.expected), (case.operator, shape)
-            # ONNX Runtime computes N-D Col2Im with dilations wrongly, and OpenVINO lacks it.
+            # ONNX Runtime computes Col2Im with dilations wrongly unless there are two spatial axes, and OpenVINO then lacks
+            # Col2Im.
             deep = case.operator == "Col2Im" and case.expected.ndim > 4
             theirs = None if deep else without(run, model, [case.x])
             if theirs is not None and not rounds(case):

@@ -16,7 +16,7 @@ std::vector<Work> shared_works(std::uint64_t seed);
 
 struct Outcome {
   std::string_view kind{};
-  std::int64_t bytes = 0;  ///< read and written, by one run
+  std::int64_t bytes = 0;  ///< bytes that one run reads and writes
   std::optional<std::string> wrong{};
 };
 

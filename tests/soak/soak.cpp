@@ -34,14 +34,14 @@ struct Held {
 /// Allocated bytes may grow by 256 KiB, resident bytes by 8 MiB and a tenth.
 struct Growth {
   Held early{}, late{};
-  bool is_judged = false;  ///< there were enough samples, and judges_memory
+  bool is_judged = false;  ///< there were enough samples, and judges_memory is true
   bool is_too_much = false;
 };
 
 /// The least number of samples from which growth is judged.
 constexpr std::size_t fewest_samples = 15;
 
-// Sanitizers keep freed memory.
+// Sanitizers keep freed memory, so the memory of their builds is not judged.
 #ifdef PATCHFOLD_SANITIZED
 constexpr bool judges_memory = false;
 #else

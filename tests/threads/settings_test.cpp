@@ -107,7 +107,7 @@ TEST(Tables, AreReadByAllThreadsFromTheFirstCallOn) {
   EXPECT_EQ(wrong, std::nullopt);
 }
 
-/// The pieces that run now, the most that ran at the same time, and how often each piece ran.
+/// How many pieces run now, how many at most ran at the same time, and how often each piece ran.
 struct Seen {
   std::atomic<int> now{0};
   std::atomic<int> most{0};

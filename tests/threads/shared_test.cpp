@@ -126,7 +126,7 @@ struct Cut {
   ConstTensorView tile(std::int64_t index) const { return view(tiles[static_cast<std::size_t>(index)].data(), {32, 32}); }
 };
 
-/// A sink that keeps the rows, and records if two threads call it at once.
+/// A sink that keeps the rows, and records whether two threads call it at once.
 struct Rows : RowSink {
   std::vector<float> values{};
   std::atomic<bool> inside{false};

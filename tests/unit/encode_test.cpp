@@ -125,7 +125,7 @@ TEST(Encode, KeepsTheSignAndThePayloadOfANaN) {
   EXPECT_EQ(bits_of(nan, DType::bfloat16), 0xffc0u);
 }
 
-/// Returns the bytes of the scalar in the type, or nothing if the type cannot hold it.
+/// Returns the bytes of the scalar in the type, or nothing if encode() refuses the scalar.
 std::optional<std::array<std::byte, 16>> outcome(const Scalar& scalar, DType dtype) {
   try {
     return encode(scalar, dtype, "op", "value");

@@ -13,7 +13,8 @@
 namespace patchfold {
 namespace {
 
-/// Returns the instruction set of sums as in a process that starts with PATCHFOLD_INSTRUCTION_SET set to `value`.
+/// Returns the instruction set that the sum kernels would use in a process that starts with PATCHFOLD_INSTRUCTION_SET set to
+/// `value`.
 std::string set_of_first_kernel(const std::string& value) {
   ::setenv("PATCHFOLD_INSTRUCTION_SET", value.c_str(), 1);
   hwy::GetChosenTarget().DeInit();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explains every operator, and compares the statements about elements with the reference.
+// Explains every operator, and compares each line that states where an element comes from or goes to with the reference.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ reference::Value reference_value(const ArgumentValue& value) {
   return pairs;
 }
 
-/// The reference for one problem, with integers as data.
+/// The reference implementation of one problem, with integers as data.
 class Reference {
  public:
   explicit Reference(std::string_view problem) : text_(parse_problem(problem)) {
@@ -90,8 +90,8 @@ class Reference {
   Dims output_shape_{};
 };
 
-/// Removes the text up to the end of its next index, such as "[1, 2, 3]". Returns the row-major number of this element of
-/// the shape, or -1 if there is no index.
+/// Removes the text up to the end of its next index, such as "[1, 2, 3]". Returns the row-major index of this element in an
+/// array of shape `shape`, or -1 if the text has no index.
 std::int64_t take_element(std::string_view& text, const Dims& shape) {
   const std::size_t open = std::min(text.find('['), text.size());
   const std::size_t close = std::min(text.find(']', open), text.size());
@@ -116,8 +116,8 @@ struct Statement {
   std::string right;
 };
 
-/// Returns the two sides of every "element OPERATOR value" of the text, after joining lines that were broken for their
-/// length.
+/// Returns the two sides of every statement "element OPERATOR value" in the text. Lines that were broken for their length
+/// are joined first.
 std::vector<Statement> statements(const std::string& text, const std::string& op) {
   std::vector<std::string> lines;
   for (const std::string& line : lines_of(text))

@@ -46,7 +46,8 @@ std::size_t count_of(std::string_view text, std::string_view part) {
   return count;
 }
 
-/// Compares the counts of the heat map, the number of patches for each pixel, with a walk over all taps and positions.
+/// Compares the number of patches that touch each pixel, which the heat map computes axis by axis, with a walk over all taps
+/// and positions.
 TEST(ExplainPicture, CountsWithoutAWalkWhatTheWalkCounts) {
   for (const std::string& problem : every_example()) {
     SCOPED_TRACE(problem);

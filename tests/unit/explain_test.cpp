@@ -19,8 +19,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(Explain, UnfoldByHand) {
-  // Each axis has floor((8 + 2 - 3) / 2) + 1 = 4 patches, the first from -1. Two of them touch row 1, and two touch
-  // column 1.
+  // Each axis has floor((8 + 2 - 3) / 2) + 1 = 4 patches, and the first of them begins at -1. Two of them touch row 1, and
+  // two touch column 1.
   const std::string text = explain_problem("unfold f32 1x3x8x8 k3x3 s2x2 p1x1");
   EXPECT_THAT(text, HasSubstr("unfold: Copies every patch of an image into columns (im2col).\n"
                               "  problem: unfold f32 1x3x8x8 kernel_size=3,3 stride=2,2 padding=1,1\n"));
@@ -38,7 +38,8 @@ TEST(Explain, UnfoldByHand) {
                       "    1 coordinate at the end of the padded image is in no patch: the stride of 2 does not divide 7\n"
                       "  axis 3 of image: the same\n"
                       "  3 * 3 = 9 taps in a patch, 4 * 4 = 16 positions\n"));
-  // Of the 12 taps on an axis one lies outside, so of 144 taps on both axes 11 * 11 are inside. In three channels,
+  // Of the 4 * 3 = 12 taps on an axis one lies outside, so of the 144 taps on both axes 11 * 11 lie inside. In three
+  // channels,
   // 3 * (144 - 121) = 69 are outside.
   EXPECT_THAT(text, HasSubstr("  least 1, most 4, mean 1.891\n"
                               "  outside: 69 of 432 elements of output lie outside image and become 0\n"
@@ -261,7 +262,8 @@ TEST(ExplainTiling, TilesByHand) {
   const std::string text = explain(Tiling(TilingSpec{.shape = {3, 1000, 700}, .tile = {256, 256}, .overlap = 32}));
   EXPECT_THAT(text, HasSubstr("Tiling: 15 tiles of 256 x 256 elements, in a grid of 5 x 3\n"
                               "  array: [3, 1000, 700], output: [3, 1000, 700]\n"));
-  // Since 744 / 224 = 3.3, four tiles fit and end at 3 * 224 + 256 = 928. Tile 5 begins at 1000 - 256 = 744, 152 before 896.
+  // Since 744 / 224 = 3.3, four tiles fit and end at 3 * 224 + 256 = 928. Tile 5 is moved back to 1000 - 256 = 744, which is
+  // 152 before 4 * 224 = 896.
   EXPECT_THAT(text, HasSubstr("  axis 1: extent 1000, tile 256, stride 224, overlap 32\n"
                               "    floor((1000 - 256) / 224) + 1 = 4 tiles fit\n"
                               "    72 elements remain: one more tile, tail shift\n"
@@ -287,7 +289,8 @@ TEST(ExplainTiling, EveryTailIsTold) {
   EXPECT_THAT(of(Tail::shift, 12), HasSubstr("floor((12 - 4) / 4) + 1 = 3 tiles fit\n    tiles begin at 0, 4, 8;"));
 }
 
-/// Compares the share of each tile in each element with a merge in which this tile holds ones and all others hold zeros.
+/// Compares the share of each tile in each element with a merge in which this tile consists of ones and all other tiles
+/// consist of zeros.
 TEST(ExplainTiling, PartsAreThoseOfAMerge) {
   const Tiling tiling(TilingSpec{.shape = {23}, .tile = {8}, .stride = 5, .tail = Tail::shift});
   using Kind = WeightWindow::Kind;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for tests in which a read or write outside is noticed, and random numbers.
+// Memory that notices reads and writes outside of it, and random numbers, for tests.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace patchfold::kernels {
 
-/// Bytes that end directly before a page that cannot be read, or begin directly behind such a page.
+/// Bytes that end directly before a page that cannot be read, or begin directly after such a page.
 class Fenced {
  public:
   explicit Fenced(std::size_t size, bool at_end = true) : size_(size) {
@@ -43,7 +43,7 @@ class Fenced {
   std::size_t size_;
 };
 
-/// A destination that begins `shift` bytes behind the start of a cache line, with bytes around it that must not change.
+/// A destination that begins `shift` bytes after the start of a cache line, between bytes that must not change.
 class Target {
  public:
   Target(std::int64_t size, std::int64_t shift)
@@ -56,7 +56,7 @@ class Target {
   /// Returns the expected final content of data().
   std::byte* expected() { return expected_.data() + origin_; }
   void reset() { std::fill(bytes_.begin(), bytes_.end(), std::byte{0xa5}); }
-  /// Returns an empty text if all bytes are as expected, otherwise the place of the first wrong byte.
+  /// Returns an empty text if all bytes are as expected, otherwise a text about the first wrong byte.
   std::string wrong() const {
     for (std::size_t i = 0; i < bytes_.size(); ++i)
       if (bytes_[i] != expected_[i])

@@ -162,7 +162,7 @@ TEST(KernelBlend, EveryInstructionSetMakesTheBitsOfAPlainLoop) {
   });
 }
 
-/// Merges terms in several calls, and expects the bits of one call that keeps equal elements. The weights add up to 1. With
+/// Merges terms in several calls, and expects the bits that one call with keep_equal gives. The weights add up to 1. With
 /// `in_place`, dst holds the elements of the first term before the first call.
 void check_folding(bool is_scalar, bool in_place, const std::string& set, Dice& dice) {
   const auto terms_count = static_cast<std::size_t>(dice.between(1, 9));

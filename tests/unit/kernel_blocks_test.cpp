@@ -19,8 +19,8 @@ constexpr std::int64_t all_ways[] = {2, 3, 4, 8, 16};
 struct Shape {
   std::int64_t unit = 1;
   Streams streams{};
-  std::int64_t together = 0;      ///< bytes of the range with the rows
-  std::int64_t apart = 0;         ///< bytes of the range with the streams
+  std::int64_t together = 0;      ///< size of the range with the rows, in bytes
+  std::int64_t apart = 0;         ///< size of the range with the streams, in bytes
   std::int64_t first_stream = 0;  ///< offset of stream 0 in its range
 };
 

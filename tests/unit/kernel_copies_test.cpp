@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t plane_units[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 72};
 
-/// The source or the destination of a plane: its strides in bytes.
+/// Where the units of a plane lie in the source or in the destination, in bytes.
 struct Side {
   std::int64_t row = 0;
   std::int64_t column = 0;
@@ -127,8 +127,8 @@ TEST(KernelPlanes, ExchangeAndStraightenUpToTheEnd) {
         }
 }
 
-/// Tests more columns than the first-level cache holds: columns 4096 or 8192 bytes apart, which compete for the same sets of
-/// the cache, or 129 columns and more.
+/// Tests planes whose columns do not all fit into the first-level cache: columns 4096 or 8192 bytes apart, which share the
+/// same few sets of the cache, or at least 129 columns.
 TEST(KernelPlanes, ExchangeColumnsInGroups) {
   Dice dice(20261127);
   for (const std::int64_t unit : {1, 2, 4, 8})
@@ -144,7 +144,7 @@ TEST(KernelPlanes, ExchangeColumnsInGroups) {
     }
 }
 
-/// Tests rows and columns whose offsets have no common step, as the offsets of several dims together.
+/// Tests rows and columns whose offsets have no common step, as when one index runs over several dims.
 TEST(KernelPlanes, FollowAnyOffsets) {
   Dice dice(20261123);
   for (int i = 0; i < 300; ++i)
@@ -250,7 +250,7 @@ TEST(CopyRows, CopiesRowsThatOverlapRepeatOrRunBackwardsInTheSource) {
 
 struct Pieces {
   std::int64_t unit = 0, ways = 0, step = 0, count = 0, shift = 0;
-  bool to_the_end = true;  ///< the kernel may read up to the end of the source; otherwise it may read the pieces only
+  bool to_the_end = true;  ///< whether the kernel may read the whole source to its end, and not the pieces only
 };
 
 void check_gather(Dice& dice, const Pieces& p) {

@@ -85,7 +85,7 @@ inline std::uint64_t random_lane(Dice& dice, Lane lane, Mood mood) {
 /// The sum of the numbers in one lane, added one after the other.
 struct Sum {
   std::uint64_t bits = 0;
-  int nans = 0;  ///< NaN terms, and sums that became NaN; from two on, the compiler chooses the payload
+  int nans = 0;  ///< number of NaN terms and of sums that became NaN; from 2 on, the compiler chooses the payload
 };
 
 template <class T>

@@ -36,7 +36,8 @@ class RandomProgram {
 
  private:
   std::int64_t random_offset(Dice& dice, std::int64_t width) const {
-    // Most terms lie within the columns. Others reach outside, where masks leave out their lanes.
+    // Most terms lie within the columns. The others reach beyond the columns, and masks leave out the lanes that lie
+    // outside.
     const std::int64_t size = kernel_.lane_size;
     return dice.between(dice.chance(20) ? -width : 0,
                         std::max<std::int64_t>(0, bytes_ / size - (dice.chance(20) ? 0 : width))) *
@@ -250,7 +251,7 @@ struct RandomSteps {
   std::vector<ExtractStep> steps{};
   std::vector<std::uint8_t> masks{};
   std::vector<std::vector<bool>> lanes{};  ///< for each step, whether it copies each lane of a row
-  std::int64_t columns = 0;                ///< bytes of the columns of one map
+  std::int64_t columns = 0;                ///< size of the columns of one map, in bytes
 };
 
 RandomSteps random_steps(Dice& dice, const ExtractMapKernel& kernel, std::int64_t bytes) {

@@ -74,7 +74,7 @@ void put(std::byte* at, DType dtype, int number) {
   }
 }
 
-/// Returns the sum of `rounds` elements that put_number() writes for `number`; 16-bit floats hold these sums exactly.
+/// Returns the sum of `rounds` elements that put_number() writes for `number`. 16-bit floats represent these sums exactly.
 int total(DType dtype, int number, int rounds) {
   if (dtype == DType::boolean) return number % 3 != 0;
   if (dtype == DType::float16 || dtype == DType::bfloat16) return number % 5 * rounds;
@@ -285,7 +285,7 @@ struct Means {
   bool certain = true;
 };
 
-/// Returns the mean of the rows at each place. With `apart`, the kernel reads and writes elements two places apart.
+/// Returns the mean of the rows for each element. With `apart`, the kernel reads and writes every second element.
 Means means_of(DType dtype, const std::vector<std::vector<std::byte>>& rows, const std::vector<double>& met, double others,
                const FillLine& fill, bool apart) {
   const MeanKernel& kernel = mean_kernel(dtype);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests merges with `running_sums`, which add each tile to the output at once. These merges must give the bits of merges
-// whose tiles wait, and use the predicted memory.
+// without running sums, and use the predicted memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -318,7 +318,7 @@ TEST(MergeValues, SelectionsTakeTheTileThatTheDefinitionNames) {
 TEST(MergeSelection, ATileWithoutWeightIsNotSelected) {
   const Tiling tiling(TilingSpec{.shape = {9}, .tile = {5}, .overlap = 1});
   const std::vector<float> left(5, 1), right(5, 3);
-  // Both tiles have element 4, but only tiles with a weight above 0 there count.
+  // Element 4 lies in both tiles, but a tile counts only if its weight there is above 0.
   const struct {
     Reduce reduce;
     std::vector<double> weights;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares merges of tiles that have weights of their own with the definition. Tests which reduction a merge gets whose spec
+// Compares merges of tiles that have weights of their own with the definition. Tests the reduction of a merge whose spec
 // names none.
 #include <gtest/gtest.h>
 
@@ -343,7 +343,8 @@ TEST(MergeDefaults, SumsHaveNoWindow) {
 }
 
 TEST(MergeRows, WeightsEndWithTheTiledAxis) {
-  // With one tile as long as the axis, channels lie side by side in the output and in the tile.
+  // Since the tile is as long as the axis, each channel follows the one before it without a gap, in the output and in the
+  // tile.
   const Tiling tiling(TilingSpec{.shape = {3, 50}, .tile = {50}});
   std::vector<float> tile(150);
   std::iota(tile.begin(), tile.end(), 1.0F);

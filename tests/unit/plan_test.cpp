@@ -214,7 +214,7 @@ constexpr auto reference_type<std::int32_t> = reference::DType::int32;
 template <>
 constexpr auto reference_type<std::int16_t> = reference::DType::int16;
 
-/// Expects run() to agree with the reference for ascending numbers. With `reversed`, the source has reversed strides.
+/// Expects run() to agree with the reference for ascending numbers. With `reversed`, the source has negative strides.
 template <class T, class Op>
 void expect_the_formula(const Op& op, const reference::Arguments& arguments, const Dims& shape, bool reversed = false) {
   std::vector<T> src = numbers<T>(element_count(shape));

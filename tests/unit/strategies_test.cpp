@@ -36,7 +36,7 @@ TEST(Strategies, EveryOneIsReachedByAProblemOfTheBenchmark) {
     if (line.empty() || line.front() == '#') continue;
     SCOPED_TRACE(line);
     const std::string problem = line.substr(line.find_first_not_of(' ', line.find(' ')));
-    for (const kernels::Store store : {kernels::Store::plain, kernels::Store::past_cache}) {  // with a cache of any size
+    for (const kernels::Store store : {kernels::Store::plain, kernels::Store::past_cache}) {  // whatever the cache's size
       engine::force({.store = store});
       reached.emplace(strategy_of(parse_problem(problem)), problem);
     }

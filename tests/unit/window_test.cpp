@@ -24,8 +24,8 @@ std::int64_t walked_source(PaddingMode mode, std::int64_t n, std::int64_t c) {
   std::int64_t direction = 1;
   const std::int64_t steps = c < 0 ? -c : c;
   if (mode == PaddingMode::edge) return c < 0 ? 0 : std::min(c, n - 1);
-  // In the modes symmetric, reflect and wrap, the coordinates repeat with a period, so a walk forwards also tells those
-  // before the image.
+  // In the modes symmetric, reflect and wrap, the coordinates repeat with a period, so a walk forwards also gives the
+  // coordinates before the image.
   std::vector<std::int64_t> forward;
   for (std::int64_t i = 0; i <= steps + 2 * n; ++i) {
     forward.push_back(at);

@@ -184,7 +184,7 @@ TEST(TensorflowExtractImagePatches, ConstructGradientWithLargeImages) {
 }
 
 // Expects the fold of 25 patches of 2 x 2, far apart, in an image of more than 2^24 elements, whose indices float32 cannot
-// hold. All other pixels are zero.
+// represent. All other pixels are zero.
 void expect_far_patches(std::int64_t extent, std::int64_t stride) {
   const auto columns = iota({4, 25});
   const Dims shape = {1, 1, extent, extent};

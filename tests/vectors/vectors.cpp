@@ -57,7 +57,7 @@ Ints by_reference(const ProblemText& problem, const Ints& data) {
   const reference::Array array{
       {problem.shape.begin(), problem.shape.end()}, reference::DType::int64, 8, encode(DType::int64, data)};
   auto arguments = patchfold::testing::reference_arguments(problem.arguments);
-  for (auto& [name, value] : arguments)  // as a text, an empty list of pairs is one of numbers
+  for (auto& [name, value] : arguments)  // in a text, an empty list of pairs looks like a list of numbers
     if ((name == "paddings" || name == "crops") && value == reference::Value(reference::List{})) value = reference::Pairs{};
   const auto made = reference::run(std::string(find_operator(problem.op).name), array, arguments);
   Ints values(made.bytes.size() / 8);

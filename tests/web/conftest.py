@@ -62,7 +62,7 @@ class Driver:
         return self.page.locator(f".tensor.{side} td[data-index='{index}']")
 
     def marked(self, side, name):
-        """Returns the numbers of the elements that have a mark."""
+        """Returns the indices of the elements that have the mark `name`."""
         found = self.page.eval_on_selector_all(f".tensor.{side} td.{name}", "cells => cells.map(cell => cell.dataset.index)")
         return sorted(int(each) for each in found if each is not None)
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The expected page for a state, by the formulas of include/patchfold/operators.hpp in NumPy, and random states.
+"""Computes what the page must show for a state, by the formulas of include/patchfold/operators.hpp in NumPy, and draws
+random states.
 
-Every operator is a table of numbers: for each element of the columns (or blocks), the table has the number of the image's
+Every operator is a table of indices: for each element of the columns (or blocks), the table has the index of the image's
 element that is copied, or -1. This file shares no code with the page.
 """
 
@@ -101,7 +102,7 @@ def layout_of(state: State) -> str:
 
 
 def padded(numbers: Table, pads: list[tuple[int, int]], mode: str) -> Table:
-    """Returns the numbers of an image (N, C, ..) with pads; negative pads crop."""
+    """Returns the indices of an image (N, C, ..) with pads, whose index is -1; negative pads crop."""
     for axis, (begin, end) in enumerate(pads, 2):
         extent = numbers.shape[axis]
         numbers = np.take(numbers, range(max(0, -begin), extent - max(0, -end)), axis)
@@ -173,7 +174,7 @@ def summed(state: State, table: Table, values: Values, image: Table) -> Values:
     sums, counts = np.zeros(image.size + 1, wide), np.zeros(image.size + 1, np.int64)
     np.add.at(sums, table.ravel(), values.ravel().astype(wide))
     np.add.at(counts, table.ravel(), 1)
-    sums, counts = sums[:-1], counts[:-1]  # number -1, which is the last entry, collects what falls into the pads
+    sums, counts = sums[:-1], counts[:-1]  # index -1, which is the last entry, collects what falls into the pads
     if not mean:
         return sums.astype(dtype)
     quotients = sums / np.maximum(counts, 1)
@@ -181,7 +182,8 @@ def summed(state: State, table: Table, values: Values, image: Table) -> Values:
 
 
 def tables(state: State) -> tuple[Table, Table]:
-    """Returns the numbers of the image (N, C, ..) and the table. Raises Refused where the operator refuses the state."""
+    """Returns the indices of the image's elements (N, C, ..), and the table. Raises Refused where the operator refuses the
+    state."""
     pads = pads_of(state)
     check_dialect(state, pads)
     image = np.arange(math.prod(state["shape"])).reshape(state["shape"])
@@ -189,7 +191,7 @@ def tables(state: State) -> tuple[Table, Table]:
 
 
 def traced(state: State) -> Table:
-    """Returns, for each element of the columns or blocks, which element of the image's memory it copies; -1: none."""
+    """Returns, for each element of the columns or blocks, which element of the image's memory it copies, or -1."""
     image, table = tables(state)
     places = np.full(image.size + 1, -1)
     places[last(image, layout_of(state)).ravel()] = np.arange(image.size)
@@ -208,7 +210,7 @@ def expected(state: State) -> Problem:
 
     if state["operator"] not in BACKWARDS:
         source = numbers(laid.shape)
-        by_number = np.zeros(image.size + 1, dtype)  # the last entry, number -1, stands for the pads
+        by_number = np.zeros(image.size + 1, dtype)  # the last entry, index -1, stands for the pads
         by_number[laid.ravel()] = source.ravel()
         return Problem(source, by_number[table])
     source = numbers(table.shape)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every program of "copy as" for random states, and compares the bits of its result with the definition.
 
-Needs the page, node, a C and a C++ compiler, a Python with patchfold and the systems of tests/peers/requirements.txt
-(PATCHFOLD_PEERS_PYTHON; default: build/peers-venv), and the library and the program `patchfold` in PATCHFOLD_BUILD (default:
-build/release). PATCHFOLD_SEED selects other states; PATCHFOLD_CASES is the number of states for each operator of a dialect.
+Needs the page, node, a C and a C++ compiler, and the library and the program `patchfold` in PATCHFOLD_BUILD (default:
+build/release). Also needs a Python with patchfold and the systems of tests/peers/requirements.txt (PATCHFOLD_PEERS_PYTHON;
+default: build/peers-venv). PATCHFOLD_SEED selects the random states; PATCHFOLD_CASES is the number of states for each
+operator of a dialect.
 """
 
 import ast
@@ -309,14 +310,16 @@ def test_an_input_of_another_shape_has_no_program() -> None:
     ],
 )
 def test_what_stands_there(system: str, state: State, part: str) -> None:
-    """Checks that a program has `part`, the system's own name of the operation, or that a reason for no program has it."""
+    """Checks that the program contains `part`, the system's own name of the operation, or that the reason why there is no
+    program contains it."""
     (entries,) = copied([state])
     assert part in entries[system]["text"] + entries[system]["why"]
 
 
 ROWS = runpy.run_path(str(ROOT / "python/patchfold/_orders/elsewhere.py"))["ROWS"]
 NAMES = {{"PyTorch": "torch"}.get(name, name): name for name in SYSTEMS}
-# Functions around a system's own call, and the convolution and the gradient that replace operators that a system lacks.
+# Functions that programs call besides a system's own operator, such as the convolution and the gradient that replace a
+# missing operator.
 AROUND = set("conv constant gradienttape maximum oneslike pad parameter reshape slice transpose zeros".split())
 
 
@@ -331,7 +334,7 @@ def called(text: str) -> set[str]:
 
 
 def state_of(row: Any) -> State:
-    """Returns the page's state for patchfold's call of a row of the table of calls elsewhere."""
+    """Returns the page's state for patchfold's call in a row of the table of calls elsewhere."""
     call = ast.parse(row.ours, mode="eval").body
     assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
     operator = call.func.attr
@@ -368,7 +371,7 @@ def state_of(row: Any) -> State:
 def test_programs_make_the_calls_of_the_table(row: Any) -> None:
     (entries,) = copied([state_of(row)])
     names = called(entries[NAMES[row.system]]["text"])
-    if row.op == "onnx.SpaceToDepth-28":  # the page writes programs of opset 19, which lacks it
+    if row.op == "onnx.SpaceToDepth-28":  # opset 19, in which the page writes programs, lacks this operator
         assert names == {"reshape", "transpose"}
     elif row.system == "JAX" and "reshape" in row.theirs:
         assert names == set()
@@ -383,7 +386,7 @@ def test_the_table_has_the_calls_of_programs(taken: Any) -> None:
 
 
 def test_large_inputs_are_exact_in_every_type() -> None:
-    """Checks inputs with more elements than float16 or uint8 has numbers."""
+    """Checks inputs with more elements than float16 or uint8 has exact integers."""
     for dtype in ("float16", "uint8"):
         (entries,) = copied([{"shape": [1, 1, 60, 60], "dtype": dtype}])
         text = entries["patchfold in Python"]["text"]

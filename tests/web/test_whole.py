@@ -84,7 +84,7 @@ def test_everything_is_reached_with_the_keyboard(visit):
         visit.page.keyboard.press("Tab")
         seen.add(visit.page.evaluate("document.activeElement.id || document.activeElement.dataset.index"))
     assert wanted <= seen
-    assert {"0"} <= seen  # the element with the number 0
+    assert {"0"} <= seen  # the element with the index 0
 
 
 def test_skipping_to_the_panel_keeps_the_state(visit):

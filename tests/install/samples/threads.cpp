@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled with ThreadSanitizer, unlike the library and oneTBB. Four threads call the library, each on four threads of the default
-// executor, and write buffers before and after the calls.
+// This program is compiled with ThreadSanitizer, unlike the library and oneTBB. Four threads call the library, each on four
+// threads of the default executor, and write buffers before and after the calls.
 #include <patchfold/patchfold.hpp>
 #include <thread>
 

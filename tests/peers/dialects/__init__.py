@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The dialects of other systems. Each module of this folder describes how to draw problems of one dialect's operators.
 
-A module has OPERATORS, {pattern: Facts}. The first pattern that matches an operator's name, without the dialect's prefix,
-has its facts. A dialect without a module is compared with no system.
+A module has OPERATORS, {pattern: Facts}. The facts of an operator are those of the first pattern that matches its name
+without the dialect's prefix. A dialect without a module is compared with no system.
 """
 
 import functools
@@ -54,14 +54,14 @@ def facts_of(op: str) -> Facts:
 
 
 def window_of(problem: Problem) -> Window:
-    """Returns the window of a valid problem of an operator that slides a kernel. Checks nothing."""
+    """Returns the window of a problem, which must be valid and of an operator that slides a kernel."""
     read = facts_of(problem.op).window
     assert read is not None, problem.op
     return read(problem)
 
 
 def definition(problem: Problem) -> Array:
-    """Returns the result of a valid problem by its operator's definition. Checks nothing."""
+    """Returns what its operator's definition gives for a problem, which must be valid."""
     return facts_of(problem.op).formula(problem)
 
 

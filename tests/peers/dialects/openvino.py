@@ -68,7 +68,7 @@ def extracted(problem: Problem) -> Array:
 
 
 def batch(draw: Draw, op: str) -> Setting:
-    # The number of axes behind the batch axis.
+    # The number of axes after the batch axis.
     rank = (3, 3, 4, 2, 1, 5)[number(draw, 0, 5)]
     blocks = tuple(number(draw, 1, 3 if rank < 4 else 2) for _ in range(rank))
     all_axes = [block_axis(draw, block, True, 3 if rank < 4 else 2) for block in blocks]

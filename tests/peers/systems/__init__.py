@@ -39,7 +39,8 @@ T = TypeVar("T")
 
 
 class Kept(Generic[T]):
-    """A cache of the objects that make() returned for the last problems, and of the refusals where make() raised."""
+    """A cache of what make() returned for the last problems, or of the Refusal if make() raised. Problems that agree in
+    operator, type, rank and attributes share an entry."""
 
     def __init__(self, make: Callable[[Problem], T], limit: int = 64) -> None:
         self._make = make

@@ -25,7 +25,8 @@ ELEMENT_TYPES = {
     "complex128": TensorProto.COMPLEX128,
 }
 
-# The newest opset that has each old version of an operator, since runtimes support the oldest opsets only in part.
+# For each old version of an operator, the newest opset that still has it, since runtimes support the oldest opsets only in
+# part.
 _OPSETS = {"onnx.SpaceToDepth-1": 12, "onnx.DepthToSpace-1": 10, "onnx.DepthToSpace-11": 12}
 
 _INPUTS = ("image_shape", "block_shape")

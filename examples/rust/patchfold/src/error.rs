@@ -18,7 +18,7 @@ impl Error {
         Self { status, message: message.into() }
     }
 
-    /// Returns the error of this thread's last call as `Err` if `status` is one.
+    /// Returns the error of this thread's last call as `Err` if `status` is the status of an error.
     pub(crate) fn check(status: i32) -> Result<(), Self> {
         if status == sys::PF_OK {
             return Ok(());

@@ -97,7 +97,7 @@ impl Layout {
     /// Returns the C tensor; `first` points to the slice's first element.
     pub(crate) fn tensor<T: Element>(&self, first: *mut T) -> sys::pf_tensor {
         sys::pf_tensor {
-            // Within the slice, whose length is at least `needed`.
+            // The address lies within the slice, whose length is at least `needed`.
             data: first.wrapping_add(self.offset).cast::<c_void>(),
             shape: self.shape.as_ptr(),
             stride_bytes: self.strides.as_ptr(),
@@ -120,7 +120,8 @@ pub struct View<'a, T> {
 }
 
 impl<'a, T: Element> View<'a, T> {
-    /// Makes a row-major view: the last axis is the nearest. Fails if the slice has fewer elements than the shape.
+    /// Makes a row-major view: elements that are neighbours on the last axis are neighbours in memory. Fails if the slice
+    /// has fewer elements than the shape.
     pub fn new(data: &'a [T], shape: &[i64]) -> Result<Self, Error> {
         let layout = Layout::row_major(shape, size_of::<T>())?;
         layout.check(data.len())?;
