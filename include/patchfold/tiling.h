@@ -79,7 +79,9 @@ enum PF_INT32 {
   PF_WINDOW_COSINE = 4,   /* sin(pi t) */
   PF_WINDOW_GAUSSIAN = 5, /* exp(-((t - 1/2) / sigma_scale)^2 / 2), at least 2^-100 */
   PF_WINDOW_AXES = 6,     /* given weights, a list for each tiled axis; the weight of an element is the product */
-  PF_WINDOW_ARRAY = 7     /* given weights, row-major over the extents of a whole result along the tiled axes */
+  PF_WINDOW_ARRAY = 7,    /* given weights, row-major over the extents of a whole result along the tiled axes */
+  PF_WINDOW_TUKEY = 8,    /* sin(pi t / alpha)^2 for t < alpha / 2, 1 in the middle, mirrored for t > 1 - alpha / 2 */
+  PF_WINDOW_HAMMING = 9   /* 0.54 - 0.46 cos(2 pi t) */
 };
 
 /* ---- Values. These four structs never grow. ---- */
@@ -283,6 +285,7 @@ typedef struct pf_merge_spec {
   const int64_t* memory_limit;  /* the most bytes of tiles that may wait; NULL: no limit */
   int64_t sink_rows;            /* a sink gets a multiple of this number of rows at a time, except at the end: a store whose
                                    chunks have this number of rows gets each chunk once. 0: 1 */
+  double alpha;                 /* of PF_WINDOW_TUKEY: the part of the tile that its two slopes take together, at most 1; 0: 0.5 */
 } pf_merge_spec;
 
 /* Returns a spec with defaults. It keeps the given pointer. */
@@ -316,9 +319,10 @@ PF_CHECKED PF_API pf_status pf_merge_reduction(const pf_tiling* tiling, const pf
  * Fills the fields of *bytes behind `size`, as many as fit into `size` bytes. */
 PF_CHECKED PF_API pf_status pf_merge_memory(const pf_tiling* tiling, const pf_merge_spec* spec, int32_t to_sink,
                                             pf_merge_bytes* bytes);
-/* Computes n samples of a window with a formula; PF_WINDOW_STANDARD gives those of hann. sigma_scale: as in pf_merge_spec.
- *   samples  room for n numbers */
-PF_CHECKED PF_API pf_status pf_window_samples(pf_window window, double sigma_scale, int64_t n, double* samples);
+/* Computes n samples of a window with a formula; PF_WINDOW_STANDARD gives those of hann.
+ *   parameter  of PF_WINDOW_GAUSSIAN sigma_scale, of PF_WINDOW_TUKEY alpha, as in pf_merge_spec
+ *   samples    room for n numbers */
+PF_CHECKED PF_API pf_status pf_window_samples(pf_window window, double parameter, int64_t n, double* samples);
 
 /* Receives the output of a merge in parts, so that it never has to be in memory as a whole.
  *   write    takes rows [begin, end) of the output's stream axis and returns 0 when it has taken them. `band` is the

@@ -227,17 +227,21 @@ class PATCHFOLD_API Tiling {
 ///   hann      sin(pi t)^2
 ///   cosine    sin(pi t)
 ///   gaussian  exp(-((t - 1/2) / sigma_scale)^2 / 2), at least 2^-100
+///   tukey     sin(pi t / alpha)^2 for t < alpha / 2, 1 in the middle, mirrored for t > 1 - alpha / 2: the formula of
+///             scipy.signal.windows.tukey
+///   hamming   0.54 - 0.46 cos(2 pi t), the formula of numpy.hamming
 ///   axes      one list for each tiled axis; the weight of an element is the product
 ///   array     one list, row-major over the extents of a whole result along the tiled axes
 ///   standard  hann for Reduce::mean, ones for all other reductions; sample() returns the samples of hann
 /// In the formulas t = (i + 1/2) / n for element i of n: weights are sampled at the middle of elements, so no weight of a formula
 /// is 0. Lists of weights must be finite and at least 0; an element with the weight 0 contributes nothing.
 struct WeightWindow {
-  enum class Kind : std::uint8_t { ones, linear, hann, cosine, gaussian, axes, array, standard };
+  enum class Kind : std::uint8_t { ones, linear, hann, cosine, gaussian, axes, array, tukey, hamming, standard };
   Kind kind = Kind::standard;
   double sigma_scale = 0.125;
   std::vector<std::vector<double>> axes{};
   std::vector<double> array{};
+  double alpha = 0.5;  ///< of tukey: the part of the tile that its two slopes take together, from 0 (ones) to 1 (hann)
 };
 template <>
 inline constexpr auto words<WeightWindow::Kind> =
@@ -246,13 +250,15 @@ inline constexpr auto words<WeightWindow::Kind> =
                                              {WeightWindow::Kind::hann, "hann"},
                                              {WeightWindow::Kind::cosine, "cosine"},
                                              {WeightWindow::Kind::gaussian, "gaussian"},
+                                             {WeightWindow::Kind::tukey, "tukey"},
+                                             {WeightWindow::Kind::hamming, "hamming"},
                                              {WeightWindow::Kind::axes, "axes"},
                                              {WeightWindow::Kind::array, "array"},
                                              {WeightWindow::Kind::standard, "standard"}});
 /// Returns whether the kind stands for one formula. The kinds axes and array need lists of weights, and standard stands for one of
 /// two formulas.
 constexpr bool has_formula(WeightWindow::Kind kind) noexcept {
-  return kind < WeightWindow::Kind::axes;
+  return kind != WeightWindow::Kind::axes && kind != WeightWindow::Kind::array && kind != WeightWindow::Kind::standard;
 }
 /// Returns the n samples of a window with a formula.
 PATCHFOLD_API std::vector<double> sample(const WeightWindow& window, std::int64_t n);

@@ -27,14 +27,15 @@ std::vector<double> doubles(nb::handle object) {
   return {values, values + PyArray_SIZE(array)};
 }
 
-/// Reads a window: None, (name, sigma), a list with one array for each tiled axis, or one array for all.
+/// Reads a window: None, (name, parameter or None), a list with one array for each tiled axis, or one array for all.
 WeightWindow window_of(nb::handle object) {
   WeightWindow window;
   if (object.is_none()) return window;
   if (PyTuple_Check(object.ptr())) {
     const nb::tuple pair = nb::borrow<nb::tuple>(object);
     window.kind = choice<WeightWindow::Kind>(op, "window", pair[0], has_formula);
-    window.sigma_scale = nb::cast<double>(pair[1]);
+    if (!pair[1].is_none())
+      (window.kind == WeightWindow::Kind::tukey ? window.alpha : window.sigma_scale) = nb::cast<double>(pair[1]);
   } else if (PyList_Check(object.ptr())) {
     window.kind = WeightWindow::Kind::axes;
     for (const nb::handle axis : nb::borrow<nb::list>(object)) window.axes.push_back(doubles(axis));

@@ -124,7 +124,7 @@ class MergeSpec:
 
     @property
     def window(self) -> Any:
-        """The window: None, a name, ("gaussian", sigma), a list of arrays, or an array."""
+        """The window: None, a name, (name, parameter), a list of arrays, or an array."""
         return self._window
 
     @property
@@ -187,7 +187,7 @@ class MergeSpec:
         return _core.reduction(spec, dtype if isinstance(dtype, str) else "opaque")
 
     def _any_window(self) -> Any:
-        return self._window if self._window is None else ("ones", 0.0)
+        return self._window if self._window is None else ("ones", None)
 
     def _unchecked(self, tiling: _core.Tiling) -> _core.MergeSpec:
         """Returns the library's spec, in which only the shapes of arrays are checked."""

@@ -42,9 +42,9 @@ class Merger:
     Arguments:
         tiling: the Tiling that the tiles come from.
         window: weights of the elements of a result: "ones", "linear", "hann", "cosine", "gaussian", ("gaussian", sigma as
-            a fraction of the tile), one list for each tiled axis, or an array with the extents of a whole result along the
-            tiled axes. Weights are finite and at least 0; an element of weight 0 is ignored. Default: "hann" for
-            reduce="mean", otherwise "ones".
+            a fraction of the tile), "tukey", ("tukey", the fraction of the tile that both slopes take together), "hamming",
+            one list for each tiled axis, or an array with the extents of a whole result along the tiled axes. Weights are
+            finite and at least 0; an element of weight 0 is ignored. Default: "hann" for reduce="mean", otherwise "ones".
         reduce: the value of an element that several tiles give. Default: "mean". For integers and booleans that keep their
             type it is "center", which does not blend, unless a window is given: a mean of labels would be another label.
             "mean"           sum of weight * value / sum of weights
