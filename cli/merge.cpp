@@ -88,9 +88,10 @@ class Merge {
         tiling_(tiling_of(request, plan_)),
         tiles_(open_tiles(request, plan_, tiling_)),
         spec_(spec_of(request, *tiles_)),
-        shape_(tiling_.output_shape(tiles_->channels())),
-        type_(request.dtype ? formats::element_type(*request.dtype) : tiles_->type()),
-        by_rows_(tiling_.axes_in(shape_.size())[0] == 0),
+        form_(merge_output(tiling_, spec_)),
+        shape_(form_.shape),
+        type_(form_.dtype == spec_.dtype ? tiles_->type() : formats::element_type(form_.dtype)),
+        by_rows_(form_.axes[0] == 0),
         tiles_ahead_(tiles_ahead(tiling_.size(), tile_bytes(), default_executor().threads())),
         memory_bytes_(memory_bytes()) {
     if (!by_rows_ && is_picture())
@@ -159,9 +160,10 @@ class Merge {
   std::string blending_text() const {
     const Reduce reduce = reduction_of(spec_);
     if (reduce == Reduce::center) return text_of("not blended (center", request_.reduce ? ")" : "; --reduce mean blends)");
-    if (reduce != Reduce::mean) return fmt::format("{} of overlaps", word_of(reduce));
+    if (!makes_means(reduce)) return fmt::format("{} of overlaps", word_of(reduce));
     const auto window = spec_.window.kind == WeightWindow::Kind::standard ? WeightWindow::Kind::hann : spec_.window.kind;
-    return fmt::format("blended by {}", word_of(window));
+    if (reduce == Reduce::mean) return fmt::format("blended by {}", word_of(window));
+    return fmt::format("{} blended by {}", word_of(reduce), word_of(window));
   }
   void print_forecast() const {
     const std::string line =
@@ -181,7 +183,8 @@ class Merge {
       return static_cast<double>(ratio.num) / static_cast<double>(ratio.den);
     };
     formats::Metadata scaled = formats::metadata_of_scaled(plan_.metadata, factor(0), factor(1));
-    const bool has_numbers = formats::type_text(type_) == plan_.type && tiles_->channels() == plan_.tiling.channels();
+    const bool has_numbers = formats::type_text(type_) == plan_.type && tiles_->channels() == plan_.tiling.channels() &&
+                             reduction_of(spec_) != Reduce::argmax;
     const bool has_size = factor(0) == 1 && factor(1) == 1;
     losses = formats::take_what_does_not_hold(scaled, has_numbers, has_numbers && has_size && !plan_.page);
     return scaled;
@@ -244,6 +247,7 @@ class Merge {
   Tiling tiling_;
   std::unique_ptr<const PlannedTiles> tiles_;
   MergeSpec spec_;
+  MergeOutput form_;
   Dims shape_;
   formats::ElementType type_;
   bool by_rows_;

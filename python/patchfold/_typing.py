@@ -75,7 +75,9 @@ TilePadding: TypeAlias = (
     | Literal["CONSTANT", "REFLECT", "SYMMETRIC"]
 )
 Tail: TypeAlias = Literal["shift", "shift_or_pad", "pad", "partial", "drop", "error"]
-Reduce: TypeAlias = Literal["mean", "sum", "max", "min", "first", "last", "center"]
+Reduce: TypeAlias = Literal[
+    "mean", "sum", "max", "min", "first", "last", "center", "nanmean", "nanmax", "nanmin", "median", "vote", "argmax"
+]
 Join: TypeAlias = Literal["touch", "iou", "share"] | tuple[Literal["iou", "share"], float]
 WindowName: TypeAlias = Literal["ones", "linear", "hann", "cosine", "gaussian", "tukey", "hamming"]
 

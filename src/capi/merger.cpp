@@ -20,7 +20,13 @@ static_assert(static_cast<int>(Reduce::mean) + 1 == PF_REDUCE_MEAN && static_cas
               static_cast<int>(Reduce::max) + 1 == PF_REDUCE_MAX && static_cast<int>(Reduce::min) + 1 == PF_REDUCE_MIN &&
               static_cast<int>(Reduce::first) + 1 == PF_REDUCE_FIRST &&
               static_cast<int>(Reduce::last) + 1 == PF_REDUCE_LAST &&
-              static_cast<int>(Reduce::center) + 1 == PF_REDUCE_CENTER);
+              static_cast<int>(Reduce::center) + 1 == PF_REDUCE_CENTER &&
+              static_cast<int>(Reduce::nanmean) + 1 == PF_REDUCE_NANMEAN &&
+              static_cast<int>(Reduce::nanmax) + 1 == PF_REDUCE_NANMAX &&
+              static_cast<int>(Reduce::nanmin) + 1 == PF_REDUCE_NANMIN &&
+              static_cast<int>(Reduce::median) + 1 == PF_REDUCE_MEDIAN &&
+              static_cast<int>(Reduce::vote) + 1 == PF_REDUCE_VOTE &&
+              static_cast<int>(Reduce::argmax) + 1 == PF_REDUCE_ARGMAX);
 using WindowKind = WeightWindow::Kind;
 static_assert(static_cast<int>(WindowKind::ones) + 1 == PF_WINDOW_ONES &&
               static_cast<int>(WindowKind::linear) + 1 == PF_WINDOW_LINEAR &&
@@ -232,6 +238,18 @@ pf_status pf_merge_memory(const pf_tiling* tiling, const pf_merge_spec* spec, in
     required(bytes, op_merge, "bytes");
     const auto memory = patchfold::merge_memory(known, merge_spec_of(spec, known), to_sink != 0);
     save(pf_merge_bytes{0, 0, memory.tiles, memory.rows, memory.most}, bytes, sizeof(pf_merge_bytes), op_merge, "bytes");
+  });
+}
+
+pf_status pf_merge_output(const pf_tiling* tiling, const pf_merge_spec* spec, int64_t* shape, int32_t* rank, int64_t* axes,
+                          pf_dtype* dtype) {
+  return guarded([&] {
+    const auto& known = tiling_of(tiling, "pf_merge_output");
+    required(rank, op_merge, "rank");
+    const auto output = patchfold::merge_output(known, merge_spec_of(spec, known));
+    give_list(output.shape, shape, rank, op_merge, "shape");
+    if (axes != nullptr) std::copy(output.axes.begin(), output.axes.end(), axes);
+    if (dtype != nullptr) *dtype = static_cast<pf_dtype>(output.dtype);
   });
 }
 

@@ -139,6 +139,7 @@ Weights::Weights(const Tiling& tiling, const WeightWindow& window) {
     for (const double weight : weights) {
       has_zero_ |= weight == 0;
       is_ones_ &= weight == 1;
+      are_flags_ &= weight == 0 || weight == 1;
     }
   };
   look(array_);

@@ -61,11 +61,14 @@ TEST(CMerger, RefusesWrongSpecs) {
       {"dtype: merge: dtype: there is no such element type; given 99", [](Merge& m) { m.spec.dtype = 99; }},
       {"value: merge: dtype: the element size must be that of the type; given 8, expected 4",
        [](Merge& m) { m.spec.element_size = 8; }},
-      {"value: merge: reduce: must be the number of mean, sum, max, min, first, last or center; given 8",
-       [](Merge& m) { m.spec.reduce = 8; }},
-      {"value: merge: reduce: must be the number of mean, sum, max, min, first, last or center; given -2147483648",
+      {"value: merge: reduce: must be the number of mean, sum, max, min, first, last, center, nanmean, nanmax, nanmin, "
+       "median, vote or argmax; given 14",
+       [](Merge& m) { m.spec.reduce = 14; }},
+      {"value: merge: reduce: must be the number of mean, sum, max, min, first, last, center, nanmean, nanmax, nanmin, "
+       "median, vote or argmax; given -2147483648",
        [](Merge& m) { m.spec.reduce = INT32_MIN; }},
-      {"value: merge: reduce: must be the number of mean, sum, max, min, first, last or center; given 257",
+      {"value: merge: reduce: must be the number of mean, sum, max, min, first, last, center, nanmean, nanmax, nanmin, "
+       "median, vote or argmax; given 257",
        [](Merge& m) { m.spec.reduce = 257; }},
       {"value: merge: window: must be the number of ones, linear, hann, cosine, gaussian, tukey, hamming, axes, "
        "array or standard; given 10",

@@ -228,7 +228,9 @@ TEST(TileOptions, ATukeyHasTheAlphaThatIsGiven) {
   for (const auto& [option, slope] : {std::pair{"tukey", 2}, {"tukey:0.5", 2}, {"tukey:1", 4}}) {
     run_well(folder, std::string("merge tiles out.npy --processed --window ") + option);
     const auto merged = npy_of(folder.read("out.npy")).elements<double>();
-    const auto weight = [slope = slope](int i) { return i < slope ? std::pow(std::sin(std::numbers::pi * (i + 0.5) / (2 * slope)), 2) : 1; };
+    const auto weight = [slope = slope](int i) {
+      return i < slope ? std::pow(std::sin(std::numbers::pi * (i + 0.5) / (2 * slope)), 2) : 1;
+    };
     for (int i = 0; i < 4; ++i)
       EXPECT_NEAR(merged[static_cast<std::size_t>(4 + i)], weight(i) / (weight(3 - i) + weight(i)), 1e-12) << option;
   }

@@ -183,6 +183,29 @@ def plain_number(value: Any) -> Any:
     return complex(value) if isinstance(value, (complex, np.complexfloating)) else float(value)
 
 
+def makes_labels(reduce: Any) -> bool:
+    """Returns whether a reduction makes labels of scores, so that the output lacks the first axis of the results."""
+    return text_in(reduce) == "argmax"
+
+
+def output_axes(tiling: _core.Tiling, rank: int, reduce: Any) -> tuple[int, ...]:
+    """Returns the tiled axes of an output with this number of axes."""
+    if not makes_labels(reduce):
+        return tiling.axes_in(rank)
+    return tuple(axis - 1 for axis in tiling.axes_in(rank + 1))
+
+
+def output_of(
+    tiling: _core.Tiling, reduce: Any, dtype: str | None, tiles: Any, channels: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...], Any]:
+    """Returns the shape, the tiled axes and the element type of an output. dtype: the given type; tiles: that of tiles."""
+    if not makes_labels(reduce):
+        shape = tiling.output_shape(channels)
+        return shape, tiling.axes_in(len(shape)), tiles if dtype is None else dtype
+    spec = _core.MergeSpec.make(reduce, None, dtype or "", None, None, False, None)
+    return _core.merge_output(tiling, spec, channels)
+
+
 def merge_spec(
     tiling: _core.Tiling,
     window: Any,
