@@ -47,7 +47,7 @@ formats::TilePlan plan_of(const MergeRequest& request) {
 
 /// Returns the spec of the merge. By default integers are not blended, in pictures as in arrays, since they may be labels.
 /// Tiles that wait are copied in part, or added up, if that needs less memory than whole tiles; the output keeps its bits.
-MergeSpec spec_of(const MergeRequest& request, const Tiling& tiling, const PlannedTiles& tiles, bool by_rows) {
+MergeSpec spec_of(const MergeRequest& request, const Tiling& tiling, const PlannedTiles& tiles) {
   const MergeSpec keeping = {.reduce = request.reduce,
                              .window = request.window,
                              .dtype = tiles.type().dtype,
@@ -55,6 +55,7 @@ MergeSpec spec_of(const MergeRequest& request, const Tiling& tiling, const Plann
                              .output_dtype = request.dtype,
                              .channels = tiles.channels(),
                              .fill = request.fill};
+  const bool by_rows = merge_output(tiling, keeping).axes[0] == 0;
   MergeSpec copying = keeping;
   copying.copy = copying.running_sums = true;
   const auto memory = [&](const MergeSpec& spec) { return merge_memory(tiling, spec, by_rows).most; };
@@ -92,10 +93,11 @@ class Merge {
         plan_(plan_of(request)),
         tiling_(tiling_of(request, plan_)),
         tiles_(open_tiles(request, plan_, tiling_)),
-        shape_(tiling_.output_shape(tiles_->channels())),
-        by_rows_(tiling_.axes_in(shape_.size())[0] == 0),
-        spec_(spec_of(request, tiling_, *tiles_, by_rows_)),
-        type_(request.dtype ? formats::element_type(*request.dtype) : tiles_->type()),
+        spec_(spec_of(request, tiling_, *tiles_)),
+        form_(merge_output(tiling_, spec_)),
+        shape_(form_.shape),
+        type_(form_.dtype == spec_.dtype ? tiles_->type() : formats::element_type(form_.dtype)),
+        by_rows_(form_.axes[0] == 0),
         tiles_ahead_(tiles_ahead(tiling_.size(), tile_bytes(), default_executor().threads())),
         memory_bytes_(memory_bytes()) {
     if (!by_rows_ && is_picture())
@@ -164,9 +166,10 @@ class Merge {
   std::string blending_text() const {
     const Reduce reduce = reduction_of(spec_);
     if (reduce == Reduce::center) return text_of("not blended (center", request_.reduce ? ")" : "; --reduce mean blends)");
-    if (reduce != Reduce::mean) return fmt::format("{} of overlaps", word_of(reduce));
+    if (!makes_means(reduce)) return fmt::format("{} of overlaps", word_of(reduce));
     const auto window = spec_.window.kind == WeightWindow::Kind::standard ? WeightWindow::Kind::hann : spec_.window.kind;
-    return fmt::format("blended by {}", word_of(window));
+    if (reduce == Reduce::mean) return fmt::format("blended by {}", word_of(window));
+    return fmt::format("{} blended by {}", word_of(reduce), word_of(window));
   }
   void print_forecast() const {
     const std::string line =
@@ -186,7 +189,8 @@ class Merge {
       return static_cast<double>(ratio.num) / static_cast<double>(ratio.den);
     };
     formats::Metadata scaled = formats::metadata_of_scaled(plan_.metadata, factor(0), factor(1));
-    const bool has_numbers = formats::type_text(type_) == plan_.type && tiles_->channels() == plan_.tiling.channels();
+    const bool has_numbers = formats::type_text(type_) == plan_.type && tiles_->channels() == plan_.tiling.channels() &&
+                             reduction_of(spec_) != Reduce::argmax;
     const bool has_size = factor(0) == 1 && factor(1) == 1;
     losses = formats::take_what_does_not_hold(scaled, has_numbers, has_numbers && has_size && !plan_.page);
     return scaled;
@@ -248,10 +252,11 @@ class Merge {
   formats::TilePlan plan_;
   Tiling tiling_;
   std::unique_ptr<const PlannedTiles> tiles_;
-  Dims shape_;
-  bool by_rows_;
   MergeSpec spec_;
+  MergeOutput form_;
+  Dims shape_;
   formats::ElementType type_;
+  bool by_rows_;
   std::int64_t tiles_ahead_;   ///< how many tiles are read at the same time
   std::int64_t memory_bytes_;  ///< the most bytes of memory that the merge needs
 };

@@ -17,7 +17,7 @@ constexpr const char* merge_doc =
     "Puts the tiles that `patchfold split` wrote together again, row by row: only tiles that wait for their neighbours are\n"
     "in memory. Where tiles overlap, floating-point numbers become their mean, weighted so that no seams show; where they\n"
     "agree, it is exact. Integers may be labels: in pictures and in arrays they are not blended, unless --reduce, --window\n"
-    "or --dtype is given. Photographs need --reduce mean.";
+    "or --dtype is given. Photographs need --reduce mean. Scores of shape (classes, H, W) become labels by --reduce argmax.";
 constexpr const char* merge_footer =
     "Every tile's checksum is compared with plan.json, unless tiles are results of a program (--processed, or --plan, "
     "which\n"

@@ -22,16 +22,25 @@ namespace fs = std::filesystem;
 
 /// Returns whether results are arrays of C x H x W that become a picture of H x W x C.
 bool turns_tiles(const MergeRequest& request, const Tiling& tiling) {
-  if (request.format == formats::FileFormat::npy) return false;
+  if (request.format == formats::FileFormat::npy || request.reduce == Reduce::argmax) return false;
   return request.chw || (tiling.spec().shape.size() == 3 && tiling.axes() == Dims{1, 2});
 }
 
 }  // namespace
 
 Tiling tiling_of(const MergeRequest& request, const formats::TilePlan& plan) {
-  if (!turns_tiles(request, plan.tiling)) return plan.tiling;
   TilingSpec spec = plan.tiling.spec();
   const Dims& axes = plan.tiling.axes();
+  if (request.reduce == Reduce::argmax && axes[0] == 0) {  // results have a first axis of classes, which the tiles lack
+    spec.shape = {1};
+    spec.axes = {};
+    for (const std::int64_t axis : axes) {
+      spec.axes.push_back(spec.shape.size());
+      spec.shape.push_back(plan.tiling.spec().shape[static_cast<int>(axis)]);
+    }
+    return Tiling(spec);
+  }
+  if (!turns_tiles(request, plan.tiling)) return plan.tiling;
   if (axes.size() != 2)
     throw Error({ErrorCode::value, "merge", "--chw", "needs tiles along height and width", to_string(axes)});
   spec.shape = {spec.shape[axes[0]], spec.shape[axes[1]], 1};

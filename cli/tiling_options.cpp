@@ -129,22 +129,33 @@ void add_reduce(Command& command, std::string& reduce, std::string_view default_
 void add_window(Command& command, std::string& window) {
   command.choices(command.option("--window", window, "WINDOW",
                                  text_of("weights of the mean: ", listed_words<WeightWindow::Kind>(has_formula),
-                                         " (or gaussian:SIGMA); default hann")),
+                                         " (or gaussian:SIGMA, tukey:ALPHA); default hann")),
                   choices_of<WeightWindow::Kind>(has_formula));
 }
 
 WeightWindow window_named(std::string_view command, const std::string& text) {
-  constexpr std::string_view gaussian = "gaussian:";
   WeightWindow window;
-  if (text.starts_with(gaussian)) {
-    window.kind = WeightWindow::Kind::gaussian;
+  /// Reads the number behind a prefix. Returns whether the text has the prefix, and `is_read` whether a number is all that follows.
+  const auto has_number = [&](std::string_view prefix, double& number, bool& is_read) {
+    if (!text.starts_with(prefix)) return false;
     const char* last = text.data() + text.size();
-    const auto [end, error] = std::from_chars(text.data() + gaussian.size(), last, window.sigma_scale);
-    if (error != std::errc() || end != last || !(window.sigma_scale > 0) || !(window.sigma_scale < 1e6))
+    const auto [end, error] = std::from_chars(text.data() + prefix.size(), last, number);
+    is_read = error == std::errc() && end == last;
+    return true;
+  };
+  bool is_read = false;
+  if (has_number("gaussian:", window.sigma_scale, is_read)) {
+    window.kind = WeightWindow::Kind::gaussian;
+    if (!is_read || !(window.sigma_scale > 0) || !(window.sigma_scale < 1e6))
       fail_usage(command, "--window", "needs a sigma above 0, in tiles", text, "gaussian:0.125");
-    return window;
+  } else if (has_number("tukey:", window.alpha, is_read)) {
+    window.kind = WeightWindow::Kind::tukey;
+    if (!is_read || !(window.alpha >= 0) || !(window.alpha <= 1))
+      fail_usage(command, "--window", "needs an alpha from 0 to 1", text, "tukey:0.5");
+  } else {
+    window.kind =
+        choice_of<WeightWindow::Kind>(command, "--window", text, has_formula, " (or gaussian:SIGMA, tukey:ALPHA)");
   }
-  window.kind = choice_of<WeightWindow::Kind>(command, "--window", text, has_formula, " (or gaussian:SIGMA)");
   return window;
 }
 

@@ -179,7 +179,7 @@ TilingSpec draw_tiling(Random& random) {
 MergeSpec draw_merge(Random& random, const Tiling& tiling, DType dtype, std::size_t size) {
   MergeSpec spec;
   if (random.chance(90)) spec.reduce = static_cast<Reduce>(random.between(0, 6));
-  spec.window.kind = static_cast<WeightWindow::Kind>(random.between(0, 7));
+  spec.window.kind = static_cast<WeightWindow::Kind>(random.between(0, 9));
   if (random.chance(10)) spec.window.sigma_scale = static_cast<double>(random.between(-1, 100)) / 50;
   if (spec.window.kind == WeightWindow::Kind::axes)
     for (const auto extent : tiling.result()) {

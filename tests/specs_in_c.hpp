@@ -63,6 +63,7 @@ class MergeSpecInC {
     const bool is_standard = from.window.kind == WeightWindow::Kind::standard;
     c.window = is_standard ? PF_WINDOW_STANDARD : static_cast<pf_window>(from.window.kind) + 1;
     c.sigma_scale = from.window.sigma_scale;
+    c.alpha = from.window.alpha;
     c.copy = from.copy;
     weights_ = from.window.array;
     for (const auto& axis : from.window.axes) weights_.insert(weights_.end(), axis.begin(), axis.end());

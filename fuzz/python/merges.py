@@ -154,7 +154,8 @@ def tile_call(choices: Choices) -> Call:
     given["tail"] = choices.pick(["shift", "pad", "partial"])
     merging = {"reduce": choices.pick(["mean", "max", "min", "first", "last", "center"])}
     if choices.chance(2):
-        merging["window"] = choices.pick(["ones", "linear", "hann", "cosine", "gaussian", ("gaussian", 0.3)])
+        windows = ["ones", "linear", "hann", "cosine", "gaussian", ("gaussian", 0.3), "tukey", "hamming"]
+        merging["window"] = choices.pick(windows)
     if x.dtype.kind in "iu" and x.dtype.itemsize == 8 or merging["reduce"] in ("first", "last", "center", "max", "min"):
         merging["window"] = "ones"
     formed_x = formed(choices, x)

@@ -64,7 +64,15 @@ enum PF_INT32 {
   PF_REDUCE_MIN = 4,      /* the smallest value; NaN if one of them is NaN */
   PF_REDUCE_FIRST = 5,    /* the value of the tile with the lowest index */
   PF_REDUCE_LAST = 6,     /* the value of the tile with the highest index */
-  PF_REDUCE_CENTER = 7    /* the value of the tile whose middle is nearest, the lower index if two are equally near */
+  PF_REDUCE_CENTER = 7,   /* the value of the tile whose middle is nearest, the lower index if two are equally near */
+  PF_REDUCE_NANMEAN = 8,  /* as mean without NaNs; where only NaNs come, the fill, or NaN without a fill; so do the next two */
+  PF_REDUCE_NANMAX = 9,
+  PF_REDUCE_NANMIN = 10,
+  PF_REDUCE_MEDIAN = 11, /* the middle value, or the mean of the two middle ones, rounded once; NaN if one of them is NaN */
+  PF_REDUCE_VOTE = 12,   /* the most frequent integer or boolean, of equally frequent ones the smallest */
+  PF_REDUCE_ARGMAX = 13  /* labels from scores: the first axis of results, which must not be tiled, holds a score for each
+                            class, and the output, of uint8 or uint16, lacks this axis. It has the number of the class whose
+                            mean is the largest, of equal ones the lowest number; a NaN counts as the largest */
 };
 
 /* The weights of the elements of a tile's result. In the formulas t = (i + 1/2) / n for element i of n: weights are
@@ -72,14 +80,16 @@ enum PF_INT32 {
  * uses the first of them. */
 typedef int32_t pf_window;
 enum PF_INT32 {
-  PF_WINDOW_STANDARD = 0, /* hann for means, ones for other reductions */
+  PF_WINDOW_STANDARD = 0, /* hann for mean, nanmean and argmax, ones for other reductions */
   PF_WINDOW_ONES = 1,     /* 1 */
   PF_WINDOW_LINEAR = 2,   /* 1 - |2t - 1| */
   PF_WINDOW_HANN = 3,     /* sin(pi t)^2 */
   PF_WINDOW_COSINE = 4,   /* sin(pi t) */
   PF_WINDOW_GAUSSIAN = 5, /* exp(-((t - 1/2) / sigma_scale)^2 / 2), at least 2^-100 */
   PF_WINDOW_AXES = 6,     /* given weights, a list for each tiled axis; the weight of an element is the product */
-  PF_WINDOW_ARRAY = 7     /* given weights, row-major over the extents of a whole result along the tiled axes */
+  PF_WINDOW_ARRAY = 7,    /* given weights, row-major over the extents of a whole result along the tiled axes */
+  PF_WINDOW_TUKEY = 8,    /* sin(pi t / alpha)^2 for t < alpha / 2, 1 in the middle, mirrored for t > 1 - alpha / 2 */
+  PF_WINDOW_HAMMING = 9   /* 0.54 - 0.46 cos(2 pi t) */
 };
 
 /* ---- Values. These four structs never grow. ---- */
@@ -265,7 +275,7 @@ typedef struct pf_merge_spec {
   pf_dtype dtype;        /* of the tiles; must be given, since 0 is PF_DTYPE_BOOLEAN */
   uint32_t element_size; /* bytes of one element: pf_dtype_size(dtype), or 0, which means the same */
   pf_reduce reduce;
-  pf_window window;        /* for max, min, first, last and center it only matters which weights are 0 */
+  pf_window window;        /* for reductions without means and sums it only matters which weights are 0 */
   int32_t copy;            /* 0: the merger borrows tiles that have to wait; 1: it copies them; 2: as 1, but means of float32
                               add tiles that come in order to the output, so that they need not wait: tiles take no weights
                               of their own, and elements have no meaning until all their tiles have come */
@@ -278,11 +288,14 @@ typedef struct pf_merge_spec {
   int64_t n_weights;       /* PF_WINDOW_AXES: the sum of the extents of a whole result; PF_WINDOW_ARRAY: their product */
   const uint8_t* mask;     /* for each tile, 0 if it will not come */
   int64_t n_mask;          /* the number of tiles; 0: all tiles come */
-  const pf_dtype* output_dtype; /* PF_DTYPE_FLOAT32 or PF_DTYPE_FLOAT64; NULL: the type of the tiles */
+  const pf_dtype* output_dtype; /* PF_DTYPE_FLOAT32 or PF_DTYPE_FLOAT64 for means, sums and medians, PF_DTYPE_UINT8 or
+                                   PF_DTYPE_UINT16 for argmax; NULL: the type of the tiles, and for argmax the smaller of
+                                   both that holds all classes */
   const pf_scalar* fill;        /* value of elements that no tile contributes to; NULL: they are PF_ERROR_VALUE */
   const int64_t* memory_limit;  /* the most bytes of tiles that may wait; NULL: no limit */
   int64_t sink_rows;            /* a sink gets a multiple of this number of rows at a time, except at the end: a store whose
                                    chunks have this number of rows gets each chunk once. 0: 1 */
+  double alpha;                 /* of PF_WINDOW_TUKEY: the part of the tile that its two slopes take together, at most 1; 0: 0.5 */
 } pf_merge_spec;
 
 /* Returns a spec with defaults. It keeps the given pointer. */
@@ -312,13 +325,20 @@ PF_CHECKED PF_API pf_status pf_merge_check(const pf_tiling* tiling, const pf_mer
 PF_CHECKED PF_API pf_status pf_merge_check_weights(const pf_tiling* tiling, const pf_merge_spec* spec);
 /* Finds the reduction of a merge with that spec: the given one, or the one that PF_REDUCE_STANDARD stands for. */
 PF_CHECKED PF_API pf_status pf_merge_reduction(const pf_tiling* tiling, const pf_merge_spec* spec, pf_reduce* reduce);
+/* Finds the form of the output of a merge with that spec: that of pf_tiling_output_shape and the tiles' type, but for
+ * PF_REDUCE_ARGMAX without the results' first axis and of the type of labels. Checks no more of the spec.
+ *   axes   room for n_tiled entries: the tiled axes, as axes of the output; may be NULL
+ *   dtype  may be NULL */
+PF_CHECKED PF_API pf_status pf_merge_output(const pf_tiling* tiling, const pf_merge_spec* spec, int64_t* shape, int32_t* rank,
+                                            int64_t* axes, pf_dtype* dtype);
 /* Computes, without data, the memory that a merge needs. to_sink: not 0 if pf_merger_create_to_sink makes the merger.
  * Fills the fields of *bytes behind `size`, as many as fit into `size` bytes. */
 PF_CHECKED PF_API pf_status pf_merge_memory(const pf_tiling* tiling, const pf_merge_spec* spec, int32_t to_sink,
                                             pf_merge_bytes* bytes);
-/* Computes n samples of a window with a formula; PF_WINDOW_STANDARD gives those of hann. sigma_scale: as in pf_merge_spec.
- *   samples  room for n numbers */
-PF_CHECKED PF_API pf_status pf_window_samples(pf_window window, double sigma_scale, int64_t n, double* samples);
+/* Computes n samples of a window with a formula; PF_WINDOW_STANDARD gives those of hann.
+ *   parameter  of PF_WINDOW_GAUSSIAN sigma_scale, of PF_WINDOW_TUKEY alpha, as in pf_merge_spec
+ *   samples    room for n numbers */
+PF_CHECKED PF_API pf_status pf_window_samples(pf_window window, double parameter, int64_t n, double* samples);
 
 /* Receives the output of a merge in parts, so that it never has to be in memory as a whole.
  *   write    takes rows [begin, end) of the output's stream axis and returns 0 when it has taken them. `band` is the
@@ -364,8 +384,7 @@ typedef struct pf_tile_options {
  * been taken, the merger closes: it takes no more tiles, and cannot finish. */
 typedef struct pf_merger pf_merger;
 
-/* Makes a merger that writes to `output`, which must have the shape that pf_tiling_output_shape gives and needs no
- * initial values.
+/* Makes a merger that writes to `output`, which must have the form that pf_merge_output gives and needs no initial values.
  *   output    its memory is the merger's until the merger is finished or destroyed; shape and strides are copied
  *   executor  copied; its context must live as long as the merger. NULL: the library's own threads
  *   merger    receives the merger, or NULL after an error. The caller owns it and destroys it with pf_merger_destroy(). */
@@ -378,8 +397,9 @@ PF_CHECKED PF_API pf_status pf_merger_create_to_sink(const pf_tiling* tiling, co
                                                      pf_merger** merger);
 /* Takes the result of tile `index`: a tensor of the shape that pf_tiling_result_shape gives and of the spec's element
  * type. Unless spec.copy is set, the tile's memory must not change before the merger releases it. Weights must be finite
- * and at least 0, and those above 0 must lie between 2^-300 and 2^300. For mean and sum they weigh the values (0 or 1 for
- * 64-bit integers); for max and min it only matters which are 0; first, last and center take none.
+ * and at least 0, and those above 0 must lie between 2^-300 and 2^300. For mean, nanmean, argmax and sum they weigh the
+ * values (0 or 1 for 64-bit integers); for max, min, nanmax and nanmin it only matters which are 0; for median and vote
+ * they must be 0 or 1; first, last and center take none.
  *   options  may be NULL */
 PF_CHECKED PF_API pf_status pf_merger_add(pf_merger* merger, int64_t index, const pf_tensor* tile,
                                           const pf_tile_options* options);

@@ -67,7 +67,17 @@ constexpr bool pads_tiles(PaddingMode mode) noexcept {
 ///   center       the value of the tile whose middle is nearest; the lower index if two are equally near. Middles are computed for
 ///                whole tiles. If the nearest tile is masked or has the weight 0, the value comes from the contributing tile that
 ///                is the fewest steps away in the grid of tiles
-enum class Reduce : std::uint8_t { mean, sum, max, min, first, last, center };
+///   nanmean,     as mean, max and min, but NaNs take no part, as in NumPy; where only NaNs come, the fill, or NaN without a fill
+///   nanmax, nanmin
+///   median       the middle value, or of an even number of values the mean of the two middle ones, rounded once to nearest
+///                even; NaN if one of them is NaN
+///   vote         the most frequent value, of equally frequent ones the smallest; for integers and booleans
+///   argmax       labels from scores: the first axis of results, which must not be tiled, holds a score for each class, and
+///                the output lacks this axis. The label of an element is the number of the class whose mean is the largest, of
+///                equal ones the lowest number; a NaN counts as the largest, as in NumPy. Means are float64, and 64-bit integers
+///                for tiles of such. A class without contributions is left out
+/// For median and vote, tiles count alike: weights must be 0 or 1.
+enum class Reduce : std::uint8_t { mean, sum, max, min, first, last, center, nanmean, nanmax, nanmin, median, vote, argmax };
 template <>
 inline constexpr auto words<Reduce> = std::to_array<Word<Reduce>>({{Reduce::mean, "mean"},
                                                                    {Reduce::sum, "sum"},
@@ -75,7 +85,17 @@ inline constexpr auto words<Reduce> = std::to_array<Word<Reduce>>({{Reduce::mean
                                                                    {Reduce::min, "min"},
                                                                    {Reduce::first, "first"},
                                                                    {Reduce::last, "last"},
-                                                                   {Reduce::center, "center"}});
+                                                                   {Reduce::center, "center"},
+                                                                   {Reduce::nanmean, "nanmean"},
+                                                                   {Reduce::nanmax, "nanmax"},
+                                                                   {Reduce::nanmin, "nanmin"},
+                                                                   {Reduce::median, "median"},
+                                                                   {Reduce::vote, "vote"},
+                                                                   {Reduce::argmax, "argmax"}});
+/// Returns whether the reduction makes weighted means, whose standard window is hann.
+constexpr bool makes_means(Reduce reduce) noexcept {
+  return reduce == Reduce::mean || reduce == Reduce::nanmean || reduce == Reduce::argmax;
+}
 
 /// A number as a fraction; den is at least 1.
 struct Ratio {
@@ -227,17 +247,21 @@ class PATCHFOLD_API Tiling {
 ///   hann      sin(pi t)^2
 ///   cosine    sin(pi t)
 ///   gaussian  exp(-((t - 1/2) / sigma_scale)^2 / 2), at least 2^-100
+///   tukey     sin(pi t / alpha)^2 for t < alpha / 2, 1 in the middle, mirrored for t > 1 - alpha / 2: the formula of
+///             scipy.signal.windows.tukey
+///   hamming   0.54 - 0.46 cos(2 pi t), the formula of numpy.hamming
 ///   axes      one list for each tiled axis; the weight of an element is the product
 ///   array     one list, row-major over the extents of a whole result along the tiled axes
-///   standard  hann for Reduce::mean, ones for all other reductions; sample() returns the samples of hann
+///   standard  hann for reductions that make means, ones for all others; sample() returns the samples of hann
 /// In the formulas t = (i + 1/2) / n for element i of n: weights are sampled at the middle of elements, so no weight of a formula
 /// is 0. Lists of weights must be finite and at least 0; an element with the weight 0 contributes nothing.
 struct WeightWindow {
-  enum class Kind : std::uint8_t { ones, linear, hann, cosine, gaussian, axes, array, standard };
+  enum class Kind : std::uint8_t { ones, linear, hann, cosine, gaussian, axes, array, tukey, hamming, standard };
   Kind kind = Kind::standard;
   double sigma_scale = 0.125;
   std::vector<std::vector<double>> axes{};
   std::vector<double> array{};
+  double alpha = 0.5;  ///< of tukey: the part of the tile that its two slopes take together, from 0 (ones) to 1 (hann)
 };
 template <>
 inline constexpr auto words<WeightWindow::Kind> =
@@ -246,13 +270,15 @@ inline constexpr auto words<WeightWindow::Kind> =
                                              {WeightWindow::Kind::hann, "hann"},
                                              {WeightWindow::Kind::cosine, "cosine"},
                                              {WeightWindow::Kind::gaussian, "gaussian"},
+                                             {WeightWindow::Kind::tukey, "tukey"},
+                                             {WeightWindow::Kind::hamming, "hamming"},
                                              {WeightWindow::Kind::axes, "axes"},
                                              {WeightWindow::Kind::array, "array"},
                                              {WeightWindow::Kind::standard, "standard"}});
 /// Returns whether the kind stands for one formula. The kinds axes and array need lists of weights, and standard stands for one of
 /// two formulas.
 constexpr bool has_formula(WeightWindow::Kind kind) noexcept {
-  return kind < WeightWindow::Kind::axes;
+  return kind != WeightWindow::Kind::axes && kind != WeightWindow::Kind::array && kind != WeightWindow::Kind::standard;
 }
 /// Returns the n samples of a window with a formula.
 PATCHFOLD_API std::vector<double> sample(const WeightWindow& window, std::int64_t n);
@@ -262,10 +288,12 @@ struct MergeSpec {
   /// The default is mean. For integers and booleans that are not converted, if no window is given (WeightWindow::Kind::standard),
   /// the default is center, since means of labels would be other labels.
   std::optional<Reduce> reduce{};
-  WeightWindow window{};         ///< for max, min, first, last and center it only matters which weights are 0
+  WeightWindow window{};         ///< for reductions without means and sums it only matters which weights are 0
   DType dtype = DType::float32;  ///< element type of the tiles
   std::size_t element_size = 4;
-  std::optional<DType> output_dtype{};  ///< float32 or float64; none: the type of the tiles
+  /// Float32 or float64 for means, sums and medians, uint8 or uint16 for argmax. None: the type of the tiles; for argmax, uint8 for
+  /// up to 256 classes and uint16 for more, of which there may be 65536.
+  std::optional<DType> output_dtype{};
   Dims channels{};                      ///< extents of the results' axes that are not tiled, in order
   std::vector<std::uint8_t> mask{};     ///< for each tile, 0 if it will not come; empty: all tiles come
   std::optional<Scalar> fill{};         ///< value of elements that no tile contributes to; none: they are Error(value)
@@ -288,11 +316,25 @@ PATCHFOLD_API void check_merge(const Tiling& tiling, const MergeSpec& spec, bool
 /// Returns the reduction of a merge with this spec: the reduction that the spec gives, or the default.
 PATCHFOLD_API Reduce reduction_of(const MergeSpec& spec) noexcept;
 
+/// The form of a merge's output. It is that of Tiling::output_shape and of the tiles' type for all reductions but argmax, whose
+/// output lacks the first axis of the results.
+struct MergeOutput {
+  Dims shape{};
+  Dims axes{};  ///< the tiled axes, as axes of the output
+  DType dtype = DType::float32;
+};
+/// Returns the form of the output of a merge, without checking the rest of the spec. Throws Error(value, rank, limit, dtype) if the
+/// results have no axis of classes for argmax, too many classes, or more classes than the given type can hold.
+PATCHFOLD_API MergeOutput merge_output(const Tiling& tiling, const MergeSpec& spec);
+
 /// The weights of one tile's result, which multiply those of the window: a number for all elements, or an array of float64. The
 /// shape of the array broadcasts to that of the result as in NumPy. Weights must be finite and at least 0; those above 0
 /// must lie between 2^-300 and 2^300. An element with the weight 0 contributes nothing.
-///   mean, sum            weights multiply the values; for 64-bit integers weights must be 0 or 1
-///   max, min             only weights of 0 have an effect
+///   mean, sum, nanmean,  weights multiply the values; for 64-bit integers weights must be 0 or 1
+///   argmax
+///   max, min, nanmax,    only weights of 0 have an effect
+///   nanmin
+///   median, vote         weights must be 0 or 1
 ///   first, last, center  weights must not be given: one tile gives the value
 struct TileWeights {
   double number = 1;
@@ -330,7 +372,7 @@ class PATCHFOLD_API RowSink {
 /// out after a tile has been taken, the merger closes: it takes no more tiles, and cannot finish.
 class PATCHFOLD_API Merger {
  public:
-  /// Makes a merger that writes into `output`, which needs no initial values.
+  /// Makes a merger that writes into `output`, which has the form of merge_output() and needs no initial values.
   Merger(const Tiling& tiling, const MergeSpec& spec, const TensorView& output, Executor& executor = default_executor());
   /// Makes a merger that passes rows of the output to `sink` as soon as they are finished.
   Merger(const Tiling& tiling, const MergeSpec& spec, RowSink& sink, Executor& executor = default_executor());

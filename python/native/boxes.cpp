@@ -40,15 +40,11 @@ void check_results(const Tiling& tiling, MergeSpec spec, nb::handle like, nb::ha
   }
 }
 
-/// Makes all checks that do not depend on the type of the results: float32 stands for this type, and 0 for a fill.
-void check_cover(const Tiling& tiling, MergeSpec spec) {
-  spec.dtype = DType::float32;
-  spec.channels = tiling.channels();
-  spec.output_dtype.reset();
-  spec.fill = spec.fill ? std::optional(Scalar(0)) : std::nullopt;
+/// Makes all checks that do not depend on the type of the results.
+void check_cover(const Tiling& tiling, const MergeSpec& spec) {
   renamed([&] {
     const Unlocked unlocked;
-    patchfold::check_merge(tiling, spec, true);
+    patchfold::check_merge(tiling, without_results(tiling, spec), true);
   });
 }
 
@@ -65,6 +61,7 @@ BoxMergerOf::BoxMergerOf(const Tiling& tiling, MergeSpec spec, nb::handle like, 
   spec.dtype = like_.view.dtype;
   spec.element_size = like_.view.element_size;
   spec_.output_dtype = spec.output_dtype;
+  spec_.reduce = spec.reduce;
   try {
     renamed([&] { merger_.emplace(tiling_, spec); });
   } catch (const Error& error) {

@@ -27,14 +27,15 @@ std::vector<double> doubles(nb::handle object) {
   return {values, values + PyArray_SIZE(array)};
 }
 
-/// Reads a window: None, (name, sigma), a list with one array for each tiled axis, or one array for all.
+/// Reads a window: None, (name, parameter or None), a list with one array for each tiled axis, or one array for all.
 WeightWindow window_of(nb::handle object) {
   WeightWindow window;
   if (object.is_none()) return window;
   if (PyTuple_Check(object.ptr())) {
     const nb::tuple pair = nb::borrow<nb::tuple>(object);
     window.kind = choice<WeightWindow::Kind>(op, "window", pair[0], has_formula);
-    window.sigma_scale = nb::cast<double>(pair[1]);
+    if (!pair[1].is_none())
+      (window.kind == WeightWindow::Kind::tukey ? window.alpha : window.sigma_scale) = nb::cast<double>(pair[1]);
   } else if (PyList_Check(object.ptr())) {
     window.kind = WeightWindow::Kind::axes;
     for (const nb::handle axis : nb::borrow<nb::list>(object)) window.axes.push_back(doubles(axis));
@@ -55,6 +56,11 @@ TileWeights weights_of(nb::handle object) {
   return weights;
 }
 
+/// Checks everything that does not depend on the type of the tiles, which is unknown until the first tile.
+void check_before_tiles(const Tiling& tiling, const MergeSpec& spec) {
+  renamed([&] { patchfold::check_merge(tiling, without_results(tiling, spec)); });
+}
+
 }  // namespace
 
 DType element_type_named(const std::string& name, std::string_view argument) {
@@ -67,14 +73,12 @@ DType element_type_named(const std::string& name, std::string_view argument) {
 
 namespace {
 
-/// Checks everything that does not depend on the type of the tiles, which is unknown until the first tile: float32 stands for the
-/// type, and 0 for a fill.
-void check_before_tiles(const Tiling& tiling, MergeSpec spec) {
-  spec.dtype = DType::float32;
-  spec.channels = tiling.channels();
-  spec.output_dtype.reset();
-  spec.fill = spec.fill ? std::optional(Scalar(0)) : std::nullopt;
-  renamed([&] { patchfold::check_merge(tiling, spec); });
+/// Returns the shape of the output and its tiled axes, and for argmax the name of its element type; else None in its place.
+nb::tuple output_of(const Tiling& tiling, MergeSpec spec, nb::handle channels) {
+  spec.channels = shape_of(op, "channels", channels);
+  const MergeOutput output = renamed([&] { return merge_output(tiling, spec); });
+  const nb::object labels = spec.reduce == Reduce::argmax ? nb::cast(std::string(name_of(output.dtype))) : nb::none();
+  return nb::make_tuple(to_tuple(output.shape), to_tuple(output.axes), labels);
 }
 
 nb::tuple memory_of_merge(const Tiling& tiling, MergeSpec spec, const std::string& dtype, std::int64_t element_size,
@@ -152,9 +156,28 @@ Operand destination(nb::handle out) {
 }
 
 void check_destination(const MergeSpec& spec, const Operand& out, const Operand& like) {
-  if (!spec.output_dtype && !same_elements(like, out))
+  if (!spec.output_dtype && spec.reduce != Reduce::argmax && !same_elements(like, out))
     throw Error({ErrorCode::dtype, std::string(op), "out", "must have the type of the tiles, or dtype must be given",
                  dtype_text(out), dtype_text(like)});
+}
+
+namespace {
+
+/// Returns the spec for results of an unknown type: float32, or for a vote int32.
+MergeSpec of_some_type(MergeSpec spec) {
+  spec.dtype = spec.reduce == Reduce::vote ? DType::int32 : DType::float32;
+  return spec;
+}
+
+}  // namespace
+
+MergeSpec without_results(const Tiling& tiling, MergeSpec spec) {
+  spec = of_some_type(std::move(spec));
+  if (spec.reduce == Reduce::argmax) spec.reduce = Reduce::mean;
+  spec.channels = tiling.channels();
+  spec.output_dtype.reset();
+  spec.fill = spec.fill ? std::optional(Scalar(0)) : std::nullopt;
+  return spec;
 }
 
 Error with_type_of(const Operand& like, const Error& error) {
@@ -372,12 +395,13 @@ void bind_merger(nb::module_& module) {
       .def("waiting_bytes", &TileMerger::waiting_bytes)
       .def("peak_bytes", &TileMerger::peak_bytes);
   module.def(
-      "explain_tiling", [](const Tiling& tiling, const MergeSpec& spec) { return explain(tiling, spec); }, nb::arg("tiling"),
-      nb::arg("spec"));
+      "explain_tiling", [](const Tiling& tiling, const MergeSpec& spec) { return explain(tiling, of_some_type(spec)); },
+      nb::arg("tiling"), nb::arg("spec"));
   module.def(
-      "draw_tiling", [](const Tiling& tiling, const MergeSpec& spec) { return explain_svg(tiling, spec); },
+      "draw_tiling", [](const Tiling& tiling, const MergeSpec& spec) { return explain_svg(tiling, of_some_type(spec)); },
       nb::arg("tiling"), nb::arg("spec"));
   module.def("check_merge", &check_before_tiles, nb::arg("tiling"), nb::arg("spec"));
+  module.def("merge_output", &output_of, nb::arg("tiling"), nb::arg("spec"), nb::arg("channels"));
   module.def("merge_memory", &memory_of_merge, nb::arg("tiling"), nb::arg("spec"), nb::arg("dtype"), nb::arg("element_size"),
              nb::arg("channels"), nb::arg("to_sink"));
   module.def("facts_of_first", &facts_of_first, nb::arg("tiling"), nb::arg("spec"), nb::arg("index").none(),

@@ -121,7 +121,8 @@ Error in_python_names(const Error& error) {
   if (parts.op == op_tiling)
     rename("array", "x");
   else if (parts.op == op_merge)
-    rename("output", "out") || rename("dtype", "tile") || rename("output dtype", "dtype") || rename("sigma_scale", "window");
+    rename("output", "out") || rename("dtype", "tile") || rename("output dtype", "dtype") || rename("sigma_scale", "window") ||
+        rename("alpha", "window");
   parts.argument = in_python_terms(parts.argument);
   return Error(std::move(parts));
 }

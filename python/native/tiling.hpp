@@ -59,6 +59,9 @@ DType element_type_named(const std::string& name, std::string_view argument);
 Operand destination(nb::handle out);
 /// Throws Error(dtype) unless a merge of tiles with the element type of `like` can write to `out`.
 void check_destination(const MergeSpec& spec, const Operand& out, const Operand& like);
+/// Returns the spec for checks before the type of the results is known: float32 stands for the type, or int32 for a vote, the mean
+/// for argmax, and 0 for a fill.
+MergeSpec without_results(const Tiling& tiling, MergeSpec spec);
 /// Returns an error of a merge, in which the given value "opaque" is replaced by the element type of `like`, as the array's
 /// own library names the type.
 Error with_type_of(const Operand& like, const Error& error);

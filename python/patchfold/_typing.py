@@ -75,9 +75,11 @@ TilePadding: TypeAlias = (
     | Literal["CONSTANT", "REFLECT", "SYMMETRIC"]
 )
 Tail: TypeAlias = Literal["shift", "shift_or_pad", "pad", "partial", "drop", "error"]
-Reduce: TypeAlias = Literal["mean", "sum", "max", "min", "first", "last", "center"]
+Reduce: TypeAlias = Literal[
+    "mean", "sum", "max", "min", "first", "last", "center", "nanmean", "nanmax", "nanmin", "median", "vote", "argmax"
+]
 Join: TypeAlias = Literal["touch", "iou", "share"] | tuple[Literal["iou", "share"], float]
-WindowName: TypeAlias = Literal["ones", "linear", "hann", "cosine", "gaussian"]
+WindowName: TypeAlias = Literal["ones", "linear", "hann", "cosine", "gaussian", "tukey", "hamming"]
 
 Overlap: TypeAlias = Int | float | Ints | Sequence[float]
 """Elements or fractions of the tile: one number for every tiled axis, or one for each."""
@@ -85,7 +87,9 @@ Overlap: TypeAlias = Int | float | Ints | Sequence[float]
 Scale: TypeAlias = Int | float | Fraction | Sequence[Int | float | Fraction]
 """Output elements for each element of the array: one number for every tiled axis, or one for each."""
 
-Window: TypeAlias = WindowName | tuple[Literal["gaussian"], float] | Sequence[npt.ArrayLike] | npt.NDArray[Any] | Any
+Window: TypeAlias = (
+    WindowName | tuple[Literal["gaussian", "tukey"], float] | Sequence[npt.ArrayLike] | npt.NDArray[Any] | Any
+)
 """Weights by name, as one list for each tiled axis, or as an array."""
 
 Weight: TypeAlias = Number | npt.NDArray[Any] | Any

@@ -20,7 +20,13 @@ static_assert(static_cast<int>(Reduce::mean) + 1 == PF_REDUCE_MEAN && static_cas
               static_cast<int>(Reduce::max) + 1 == PF_REDUCE_MAX && static_cast<int>(Reduce::min) + 1 == PF_REDUCE_MIN &&
               static_cast<int>(Reduce::first) + 1 == PF_REDUCE_FIRST &&
               static_cast<int>(Reduce::last) + 1 == PF_REDUCE_LAST &&
-              static_cast<int>(Reduce::center) + 1 == PF_REDUCE_CENTER);
+              static_cast<int>(Reduce::center) + 1 == PF_REDUCE_CENTER &&
+              static_cast<int>(Reduce::nanmean) + 1 == PF_REDUCE_NANMEAN &&
+              static_cast<int>(Reduce::nanmax) + 1 == PF_REDUCE_NANMAX &&
+              static_cast<int>(Reduce::nanmin) + 1 == PF_REDUCE_NANMIN &&
+              static_cast<int>(Reduce::median) + 1 == PF_REDUCE_MEDIAN &&
+              static_cast<int>(Reduce::vote) + 1 == PF_REDUCE_VOTE &&
+              static_cast<int>(Reduce::argmax) + 1 == PF_REDUCE_ARGMAX);
 using WindowKind = WeightWindow::Kind;
 static_assert(static_cast<int>(WindowKind::ones) + 1 == PF_WINDOW_ONES &&
               static_cast<int>(WindowKind::linear) + 1 == PF_WINDOW_LINEAR &&
@@ -28,19 +34,22 @@ static_assert(static_cast<int>(WindowKind::ones) + 1 == PF_WINDOW_ONES &&
               static_cast<int>(WindowKind::cosine) + 1 == PF_WINDOW_COSINE &&
               static_cast<int>(WindowKind::gaussian) + 1 == PF_WINDOW_GAUSSIAN &&
               static_cast<int>(WindowKind::axes) + 1 == PF_WINDOW_AXES &&
-              static_cast<int>(WindowKind::array) + 1 == PF_WINDOW_ARRAY);
+              static_cast<int>(WindowKind::array) + 1 == PF_WINDOW_ARRAY &&
+              static_cast<int>(WindowKind::tukey) + 1 == PF_WINDOW_TUKEY &&
+              static_cast<int>(WindowKind::hamming) + 1 == PF_WINDOW_HAMMING);
 
 std::optional<Reduce> reduce_of(pf_reduce number) {
   if (number == PF_REDUCE_STANDARD) return std::nullopt;
   return enumerator_of<Reduce>(std::int64_t{number} - 1, number, op_merge, "reduce");
 }
 
-WeightWindow formula_of(pf_window number, double sigma_scale) {
+WeightWindow formula_of(pf_window number, double sigma_scale, double alpha) {
   WeightWindow window;
-  const bool is_last = number == PF_WINDOW_ARRAY + 1;  // the library numbers the standard window last
+  const bool is_last = number == PF_WINDOW_HAMMING + 1;  // the library numbers the standard window last
   if (number != PF_WINDOW_STANDARD)
     window.kind = enumerator_of<WindowKind>(is_last ? -1 : std::int64_t{number} - 1, number, op_merge, "window");
   if (sigma_scale != 0) window.sigma_scale = sigma_scale;
+  if (alpha != 0) window.alpha = alpha;
   return window;
 }
 
@@ -77,7 +86,7 @@ MergeSpec merge_spec_of(const pf_merge_spec* from, const Tiling& tiling) {
   check_reserved(given.reserved, op_merge, "spec");
   MergeSpec spec;
   spec.reduce = reduce_of(given.reduce);
-  spec.window = formula_of(given.window, given.sigma_scale);
+  spec.window = formula_of(given.window, given.sigma_scale, given.alpha);
   read_weights(given, tiling.result(), spec.window);
   spec.dtype = dtype_of(given.dtype, op_merge, "dtype");
   spec.element_size = given.element_size == 0 ? size_of(spec.dtype) : given.element_size;
@@ -232,9 +241,21 @@ pf_status pf_merge_memory(const pf_tiling* tiling, const pf_merge_spec* spec, in
   });
 }
 
-pf_status pf_window_samples(pf_window window, double sigma_scale, int64_t n, double* samples) {
+pf_status pf_merge_output(const pf_tiling* tiling, const pf_merge_spec* spec, int64_t* shape, int32_t* rank, int64_t* axes,
+                          pf_dtype* dtype) {
   return guarded([&] {
-    const auto weights = formula_of(window, sigma_scale);
+    const auto& known = tiling_of(tiling, "pf_merge_output");
+    required(rank, op_merge, "rank");
+    const auto output = patchfold::merge_output(known, merge_spec_of(spec, known));
+    give_list(output.shape, shape, rank, op_merge, "shape");
+    if (axes != nullptr) std::copy(output.axes.begin(), output.axes.end(), axes);
+    if (dtype != nullptr) *dtype = static_cast<pf_dtype>(output.dtype);
+  });
+}
+
+pf_status pf_window_samples(pf_window window, double parameter, int64_t n, double* samples) {
+  return guarded([&] {
+    const auto weights = formula_of(window, parameter, parameter);
     if (weights.kind == WindowKind::axes || weights.kind == WindowKind::array)
       patchfold::fail(patchfold::ErrorCode::value, op_merge, "window", "must have a formula", window);
     if (n > 0) required(samples, op_merge, "samples");

@@ -116,11 +116,11 @@ std::string merge_words(const MergeSpec& merge) {
   using Kind = WeightWindow::Kind;
   const Reduce reduce = reduction_of(merge);
   const Kind kind = merge.window.kind;
-  const bool weighs = reduce == Reduce::mean || reduce == Reduce::sum;
+  const bool weighs = makes_means(reduce) || reduce == Reduce::sum;
   const std::string name(word_of(reduce));
   if (!weighs) return name;
   if (kind == Kind::axes || kind == Kind::array) return name + ", weighted by weights of your own";
-  const std::string window(kind == Kind::standard ? (reduce == Reduce::mean ? "hann" : "ones") : word_of(kind));
+  const std::string window(kind == Kind::standard ? (makes_means(reduce) ? "hann" : "ones") : word_of(kind));
   return name + ", weighted by the window " + window;
 }
 
@@ -134,7 +134,7 @@ std::vector<double> axis_weights(const Tiling& tiling, const MergeSpec& merge, i
     const bool fits = i < merge.window.axes.size() && std::ssize(merge.window.axes[i]) == length;
     return fits ? merge.window.axes[i] : std::vector<double>{};
   }
-  const bool plain = merge.window.kind == Kind::standard && reduce != Reduce::mean;
+  const bool plain = merge.window.kind == Kind::standard && !makes_means(reduce);
   return plain ? std::vector<double>(static_cast<std::size_t>(length), 1.0) : sample(merge.window, length);
 }
 
@@ -161,9 +161,9 @@ Shares shares_at(const Tiling& tiling, const MergeSpec& merge, int axis, const s
   }
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     const bool picks = reduce == Reduce::first || reduce == Reduce::last || reduce == Reduce::center;
-    shares.parts.push_back(picks                    ? (chosen == i ? 1 : 0)
-                           : reduce == Reduce::mean ? (sum > 0 ? shares.weights[i] / sum : 0)
-                                                    : shares.weights[i]);
+    shares.parts.push_back(picks                 ? (chosen == i ? 1 : 0)
+                           : makes_means(reduce) ? (sum > 0 ? shares.weights[i] / sum : 0)
+                                                 : shares.weights[i]);
   }
   return shares;
 }

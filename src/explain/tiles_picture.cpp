@@ -227,6 +227,20 @@ class Chart {
   std::int64_t end_ = 1;
 };
 
+/// Returns what the right chart shows: what the reduction does with the values of several tiles.
+std::string part_words(Reduce reduce) {
+  const std::string name(word_of(reduce));
+  if (makes_means(reduce)) return "its part of the mean: parts add up to 1, so no seam shows";
+  if (reduce == Reduce::sum) return "its factor in the sum";
+  if (reduce == Reduce::first || reduce == Reduce::last || reduce == Reduce::center)
+    return "the tile whose value is taken (rule " + name + ")";
+  const std::string taken = reduce == Reduce::median                             ? "middle one"
+                            : reduce == Reduce::vote                             ? "most frequent"
+                            : reduce == Reduce::max || reduce == Reduce::nanmax  ? "largest"
+                                                                                 : "smallest";
+  return "all values count alike: the " + taken + " is taken";
+}
+
 double draw_weights(Svg& svg, double y, const Tiling& tiling, const MergeSpec& merge, const Stretch& stretch) {
   const std::vector<double> weights = axis_weights(tiling, merge, stretch.tiled);
   if (stretch.tiles.empty()) return y;
@@ -238,16 +252,10 @@ double draw_weights(Svg& svg, double y, const Tiling& tiling, const MergeSpec& m
         "Not drawn: the weights are no product of one list for each axis, or a tile is longer than a picture can show.",
         140);
   constexpr double wide = (Svg::width - 3 * Svg::margin - 60) / 2, high = 120;
-  const Reduce reduce = reduction_of(merge);
   Chart chart(svg, tiling, merge, stretch, weights);
   const double left = Svg::margin + 24, right = left + wide + Svg::margin + 30;
   svg.text(left, y + 20, "soft small", "the weights of each tile's elements" + chart.cut());
-  svg.text(right, y + 20, "soft small",
-           reduce == Reduce::mean  ? "its part of the mean: parts add up to 1, so no seam shows"
-           : reduce == Reduce::sum ? "its factor in the sum"
-           : reduce == Reduce::max || reduce == Reduce::min
-               ? "all values count alike: the " + std::string(reduce == Reduce::max ? "largest" : "smallest") + " is taken"
-               : "the tile whose value is taken (rule " + std::string(word_of(reduce)) + ")");
+  svg.text(right, y + 20, "soft small", part_words(reduction_of(merge)));
   chart.draw(left, y + 30, wide, high, false);
   chart.draw(right, y + 30, wide, high, true);
   return y + 30 + high + 18;

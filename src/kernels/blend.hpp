@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduces rows of elements from several tiles of a picture to one row: to the weighted mean or sum of the elements, the largest or
-// the smallest.
+// Reduces rows of elements from several tiles of a picture to one row: to the weighted mean or sum of the elements, the largest, the
+// smallest, the middle one, or the most frequent one.
 //
 // A kernel takes some rows of elements from each tile, and weights for them; src/tiling finds the rows in the tiles.
 // Weighted sums are float64, are added in the order of the terms and are rounded once, so that results do not depend on the
@@ -41,6 +41,7 @@ struct BlendRows {
   std::int64_t count = 0;        ///< elements of a row
   std::uint32_t* low = nullptr;  ///< the lower halves of sums, for folding_rows()
   std::int64_t low_pitch = 0;    ///< numbers from row to row of `low`
+  std::uint64_t* room = nullptr;  ///< for median_rows() and vote_rows(): memory for a number of each term
 };
 
 /// A function that makes each element of dst from the elements of all terms in the same row and column, in the order of the terms.
@@ -95,5 +96,31 @@ Blend integer64_rows(DType dtype, Integers64 what) noexcept;
 /// Returns the kernel for the largest or the smallest element, for real types. The kernel gives the first NaN if there is one, and
 /// the first of equal elements.
 Blend extreme_rows(DType dtype, bool largest) noexcept;
+
+/// Returns the kernel for the median of real numbers: the first NaN if there is one, else the middle element; of an even number of
+/// elements, the mean of the two middle ones, rounded to nearest even. -0 lies before 0. `to` must be `from`, float32 or float64;
+/// null for other types.
+Blend median_rows(DType from, DType to) noexcept;
+
+/// Returns the kernel for the most frequent element, of equally frequent ones the smallest; null for types other than integers and
+/// booleans.
+Blend vote_rows(DType dtype) noexcept;
+
+/// A function that sets, for `count` elements that lie side by side, whether they are NaN; a complex number is NaN if one of its
+/// parts is.
+using FindNans = void (*)(const std::byte* elements, std::int64_t count, bool* are_nan);
+/// Returns the function for a type; null if the type has no NaN.
+FindNans find_nans(DType dtype) noexcept;
+
+/// The largest scores of some elements so far, and the numbers of their classes.
+struct Ranking {
+  std::byte* best = nullptr;       ///< of the scores' type
+  std::int32_t* labels = nullptr;  ///< -1: no score yet
+};
+/// A function that compares `count` scores of a class with the best of earlier classes, and keeps the larger ones; of equal scores,
+/// the earlier. A NaN counts as the largest.
+using Rank = void (*)(const Ranking& ranking, const std::byte* scores, std::int64_t count, std::int32_t label);
+/// Returns the function for scores of float64, int64 or uint64.
+Rank rank_scores(DType dtype) noexcept;
 
 }  // namespace patchfold::kernels

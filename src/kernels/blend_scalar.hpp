@@ -3,9 +3,44 @@
 // processors without vectors.
 #pragma once
 
+#include <cstring>
+#include <type_traits>
+
 #include "kernels/blend.hpp"
+#include "tensor/held.hpp"
 
 namespace patchfold::kernels {
+
+template <class T>
+T load(const std::byte* row, std::int64_t j) {
+  T value;
+  std::memcpy(&value, row + j * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+  return value;
+}
+template <class T>
+void save(std::byte* row, std::int64_t j, T value) {
+  std::memcpy(row + j * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
+}
+
+/// Returns f.template operator()<T>() for the type of the elements; null for opaque and complex elements.
+template <class F>
+Blend with_real_type(DType dtype, F f) {
+  return visit_held(dtype, [&]<class T>(std::type_identity<T>) -> Blend {
+    if constexpr (ComplexNumber<T> || std::is_same_v<T, Opaque>)
+      return nullptr;
+    else
+      return f.template operator()<T>();
+  });
+}
+
+/// Calls f(dst, elements_of, row, j) for each element, where elements_of(i) is the row of term i.
+template <class F>
+void each_element(const BlendRows& b, F f) {
+  for (std::int64_t r = 0; r < b.rows; ++r) {
+    const auto elements_of = [&b, r](std::int64_t i) { return b.terms[i].elements + r * b.terms[i].pitch; };
+    for (std::int64_t j = 0; j < b.count; ++j) f(b.dst + r * b.pitch, elements_of, r, j);
+  }
+}
 
 /// Returns weighted_rows() in plain loops, for every type.
 Blend weighted_rows_scalar(DType from, DType to, bool keep_equal) noexcept;

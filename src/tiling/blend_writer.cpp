@@ -29,7 +29,8 @@ BlendWriter::BlendWriter(const CellPlan& plan, std::int64_t piece, std::int64_t 
   const bool leaves_gaps = plan.rows.step != rules.output_element;
   const bool has_gaps = std::any_of(plan.rows.steps.begin(), plan.rows.steps.end(),
                                     [&](const CellRows::Step& step) { return step.bytes != rules.element; });
-  if (most_rows == 0 || has_gaps || leaves_gaps || (streams_ && plan.row_bytes() > staged_bytes)) {
+  const bool makes_labels = rules.classes > 0;
+  if (most_rows == 0 || has_gaps || leaves_gaps || makes_labels || (streams_ && plan.row_bytes() > staged_bytes)) {
     // `share` is whole cache lines for every element type, so each part of a row begins a line if the first part begins a line.
     const std::int64_t share =
         part_elements / static_cast<std::int64_t>(sources() + 1) / kernels::line_bytes * kernels::line_bytes;
@@ -40,8 +41,13 @@ BlendWriter::BlendWriter(const CellPlan& plan, std::int64_t piece, std::int64_t 
   }
   if (has_gaps)
     packed_ = std::make_unique_for_overwrite<std::byte[]>(sources() * static_cast<std::size_t>(part_ * rules.element));
-  if (streams_ || leaves_gaps)
-    made_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(most_rows_ * part_ * rules.output_element));
+  if (streams_ || leaves_gaps || makes_labels)
+    made_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(most_rows_ * part_ * rules.made_element));
+  if (rules.counts_alike) room_ = std::make_unique_for_overwrite<std::uint64_t[]>(sources());
+  if (makes_labels) {
+    best_ = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(part_));
+    labels_ = std::make_unique_for_overwrite<std::int32_t[]>(static_cast<std::size_t>(part_));
+  }
   if (!plan.has_zeros) return;
   raw_.resize(sources());
   chosen_.resize(sources());
@@ -60,7 +66,7 @@ void BlendWriter::place_elements(std::int64_t rows, std::int64_t begin, std::int
   const std::int64_t element = plan_.rules.element;
   for (std::size_t s = 0; s < sources(); ++s) {
     const std::int64_t step = plan_.rows.steps[s].bytes;
-    const std::byte* from = src_[s] + begin * step;
+    const std::byte* from = src_[s] + class_ * plan_.sources.stride(s, 0) + begin * step;
     if (step != element) {
       std::byte* packed = packed_.get() + static_cast<std::int64_t>(s) * part_ * element;
       kernels::copy_row(packed, element, from, step, count, element);
@@ -74,11 +80,13 @@ void BlendWriter::place_elements(std::int64_t rows, std::int64_t begin, std::int
 
 void BlendWriter::write(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept {
   const Rules& rules = plan_.rules;
+  std::byte* dst = dst_ + begin * plan_.rows.step;
+  if (rules.classes > 0) return make_labels(dst, begin, count);
   place_elements(rows, begin, count);
   weigh(rows, begin, count);
-  std::byte* dst = dst_ + begin * plan_.rows.step;
   const std::int64_t bytes = count * rules.output_element;
   kernels::BlendRows block{dst, pitch(), terms_.data(), static_cast<std::int64_t>(sources()), rows, count * rules.parts};
+  block.room = room_.get();
   if (low_ != nullptr) {
     block.low = low_ + begin;
     block.low_pitch = low_pitch();
@@ -105,8 +113,39 @@ void BlendWriter::write(std::int64_t rows, std::int64_t begin, std::int64_t coun
     kernels::copy_row(dst, plan_.rows.step, made_.get(), rules.output_element, count, rules.output_element);
 }
 
+/// Makes the labels of a part of a row, for argmax. Elements for which no class has a score get the fill.
+void BlendWriter::make_labels(std::byte* dst, std::int64_t begin, std::int64_t count) noexcept {
+  const Rules& rules = plan_.rules;
+  std::fill_n(labels_.get(), count, -1);
+  for (class_ = 0; class_ < rules.classes; ++class_) {
+    place_elements(1, begin, count);
+    if (class_ == 0 || plan_.sources.has_factors()) weigh(1, begin, count);  // windows have equal weights for all classes
+    if (plan_.has_zeros) {
+      make_stretches(made_.get(), count);
+      continue;
+    }
+    blend_({made_.get(), 0, terms_.data(), static_cast<std::int64_t>(sources()), 1, count});
+    rank(0, count);
+  }
+  class_ = 0;
+  for (std::int64_t j = 0; j < count; ++j, dst += plan_.rows.step) {
+    const auto label = static_cast<std::uint16_t>(labels_[static_cast<std::size_t>(j)]);
+    const auto small = static_cast<std::uint8_t>(label);
+    const void* from = rules.output_element == 1 ? static_cast<const void*>(&small) : &label;
+    if (labels_[static_cast<std::size_t>(j)] < 0) from = rules.fill.data();
+    std::memcpy(dst, from, static_cast<std::size_t>(rules.output_element));
+  }
+}
+
+/// Compares the scores in made_ of `count` elements of the part, from element `first` on, with the best so far.
+void BlendWriter::rank(std::int64_t first, std::int64_t count) noexcept {
+  auto* best = reinterpret_cast<std::byte*>(best_.get() + first);
+  plan_.rules.rank({best, labels_.get() + first}, made_.get() + first * plan_.rules.made_element, count,
+                   static_cast<std::int32_t>(class_));
+}
+
 /// Makes a part of a row in which some weights are 0, stretch by stretch. A stretch is a run of elements with the same
-/// contributing tiles.
+/// contributing tiles. For argmax, also compares the scores.
 void BlendWriter::make_stretches(std::byte* dst, std::int64_t count) noexcept {
   const Rules& rules = plan_.rules;
   std::int64_t first = 0;
@@ -124,12 +163,12 @@ void BlendWriter::make_stretches(std::byte* dst, std::int64_t count) noexcept {
       chosen_tiles_[chosen] = plan_.sources.tile(s);
       chosen_[chosen++] = {terms_[s].elements + first * rules.element, terms_[s].weights + first * rules.parts, 1};
     }
-    std::byte* to = dst + first * rules.output_element;
-    if (chosen == 0)
+    std::byte* to = dst + first * rules.made_element;
+    if (chosen > 0) reduce_chosen(to, last - first, chosen);
+    if (chosen > 0 && rules.classes > 0) rank(first, last - first);
+    if (chosen == 0 && rules.classes == 0)
       kernels::fill_row(to, rules.output_element, rules.fill.data(), rules.output_element, last - first,
                         rules.output_element);
-    else
-      reduce_chosen(to, last - first, chosen);
     first = last;
   }
 }
@@ -138,7 +177,11 @@ void BlendWriter::make_stretches(std::byte* dst, std::int64_t count) noexcept {
 void BlendWriter::reduce_chosen(std::byte* dst, std::int64_t count, std::size_t chosen) noexcept {
   const Rules& rules = plan_.rules;
   if (rules.blend != nullptr)
-    return rules.blend({dst, 0, chosen_.data(), static_cast<std::int64_t>(chosen), 1, count * rules.parts});
+    return rules.blend({.dst = dst,
+                        .terms = chosen_.data(),
+                        .terms_count = static_cast<std::int64_t>(chosen),
+                        .count = count * rules.parts,
+                        .room = room_.get()});
   const std::size_t one = rules.cells.selected({chosen_tiles_.data(), chosen}, plan_.segments);
   std::memcpy(dst, chosen_[one].elements, static_cast<std::size_t>(count * rules.element));
 }

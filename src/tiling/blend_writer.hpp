@@ -14,6 +14,8 @@ namespace patchfold::tiling {
 /// the elements, packs elements that do not lie side by side, calls the kernel that reduces them, and stores the result. Whole rows
 /// are made several at a time if all elements lie side by side and the weights allow it. Otherwise rows are made in parts that stay
 /// in the first-level cache.
+///
+/// For argmax the scores of a part are made class by class, in memory for one class, and each is compared with the best so far.
 class BlendWriter : public CellWriter {
  public:
   /// Makes a writer. `most_rows` is the largest number of whole rows whose weights can be set at a time; 0 if weights can only be
@@ -38,6 +40,8 @@ class BlendWriter : public CellWriter {
     return raw_[source].from[j * plan_.rules.parts] != 0;
   }
   void place_elements(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept;
+  void make_labels(std::byte* dst, std::int64_t begin, std::int64_t count) noexcept;
+  void rank(std::int64_t first, std::int64_t count) noexcept;
   void make_stretches(std::byte* dst, std::int64_t count) noexcept;
   void reduce_chosen(std::byte* dst, std::int64_t count, std::size_t chosen) noexcept;
 
@@ -48,6 +52,9 @@ class BlendWriter : public CellWriter {
   std::unique_ptr<std::byte[]> made_;         ///< elements of the output, packed before they are moved there, or null
   std::vector<kernels::BlendTerm> chosen_{};  ///< for make_stretches(): the terms whose weight is not 0
   std::vector<std::int64_t> chosen_tiles_{};
+  std::unique_ptr<std::uint64_t[]> room_;   ///< BlendRows::room, for median and vote
+  std::unique_ptr<double[]> best_;          ///< Ranking::best, for argmax
+  std::unique_ptr<std::int32_t[]> labels_;  ///< Ranking::labels
 };
 
 }  // namespace patchfold::tiling

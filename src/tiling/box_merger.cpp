@@ -95,8 +95,8 @@ void BoxMerger::merge(const Box& box, std::span<const Piece> given, const Tensor
   check_box(state_->tiling, box);
   const Rules rules(state_->tiling, state_->spec, state_->facts, box);
   rules.check_weights();
-  const Dims shape = rules.box(rules.cells.box_extents());
-  const CheckedOutput to = check_output(rules, "pieces", output, shape);
+  const Dims shape = rules.output_box(rules.cells.box_extents());
+  const CheckedOutput to = check_output(rules, "pieces", output, rules.without_classes(shape));
   const Pieces pieces(rules, given, to);
   if (element_count(rules.cells.box_extents()) == 0) return;
 

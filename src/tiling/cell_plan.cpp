@@ -157,7 +157,9 @@ CellPlan::Way way_of(const CellPlan& plan, AxisWeights& weights) {
   if (plan.folding) return given_weights(plan);
   const bool is_ones = window.is_ones() && !sources.has_factors();
   const bool keeps_values = is_ones || !rules.is_weighted || rules.reduce != Reduce::sum;
-  if (sources.size() == 1 && keeps_values && !plan.has_zeros && rules.dtype == rules.output_dtype) return Copy();
+  if (sources.size() == 1 && keeps_values && !plan.has_zeros && rules.dtype == rules.output_dtype && rules.classes == 0)
+    return Copy();
+  if (plan.has_zeros && rules.find_nans != nullptr) return pair_weights(plan);
   if (rules.is_weighted && (sources.has_factors() ? window.is_ones() : !window.is_separable())) return given_weights(plan);
   const auto are_products = [&] {
     return window.is_separable() && !sources.has_factors() && rules.cells.is_whole(plan.segments);
@@ -193,8 +195,9 @@ void write_inverse(const Rules& rules, const Dims& segments, double* to) {
 CellPlan plan_cell(const Rules& rules, AxisWeights& weights, const Dims& segments, Sources sources, std::byte* output,
                    const Dims& output_strides, const std::optional<Folding>& folding) {
   CellPlan plan{rules, segments, rules.cells.extents(segments), std::move(sources), output};
-  plan.has_zeros = rules.weights.has_zero() || plan.sources.has_zeros();
-  plan.rows = rows_of(rules, plan.sources, rules.box(plan.extents), output_strides, rules.output_element);
+  const bool may_skip = rules.find_nans != nullptr && (rules.has_fill || plan.sources.size() > 1);
+  plan.has_zeros = rules.weights.has_zero() || plan.sources.has_zeros() || may_skip;
+  plan.rows = rows_of(rules, plan.sources, rules.output_box(plan.extents), output_strides, rules.output_element);
   plan.folding = folding;
   if (folding) plan.folding->strides = strides_beside(rules.box(plan.extents), output_strides);
   plan.way = way_of(plan, weights);
@@ -211,8 +214,9 @@ CellPlan plan_copy(const Rules& rules, const Dims& segments, Sources source, std
 }
 
 double CellPlan::bytes() const noexcept {
+  const std::int64_t read = static_cast<std::int64_t>(sources.size()) * rules.element * std::max<std::int64_t>(1, rules.classes);
   return static_cast<double>(rows.number) * static_cast<double>(rows.count) *
-         static_cast<double>(rules.output_element + static_cast<std::int64_t>(sources.size()) * rules.element);
+         static_cast<double>(rules.output_element + read);
 }
 
 bool CellPlan::continues(const CellPlan& before) const noexcept {
@@ -225,7 +229,7 @@ bool CellPlan::continues(const CellPlan& before) const noexcept {
 
 bool find_uncovered(const CellPlan& plan, Dims& at) {
   const Rules& rules = plan.rules;
-  const Dims box = rules.box(plan.extents);
+  const Dims box = rules.output_box(plan.extents);
   if (!plan.sources.has_zeros() || element_count(box) == 0) return false;
   const PairWeights weights = pair_weights(plan);
   at = Dims::filled(box.size(), 0);
@@ -236,7 +240,9 @@ bool find_uncovered(const CellPlan& plan, Dims& at) {
     if (!own.first) return true;
     std::int64_t offset = 0;
     for (int axis = 0; axis < at.size(); ++axis) offset += at[axis] * own.stride(axis);
-    return own.first[offset] > 0;
+    for (std::int64_t label = 0; label < std::max<std::int64_t>(1, rules.classes); ++label)
+      if (own.first[offset + label * own.stride(0)] > 0) return true;
+    return false;
   };
   do {
     for (int i = 0; i < inside.size(); ++i) inside[i] = at[static_cast<int>(rules.axes[i])];
@@ -245,6 +251,7 @@ bool find_uncovered(const CellPlan& plan, Dims& at) {
     if (is_covered) continue;
     const Dims first = rules.first_of(plan.segments);
     for (int i = 0; i < first.size(); ++i) at[static_cast<int>(rules.axes[i])] += first[i];
+    at = rules.without_classes(at);
     return true;
   } while (advance(at, box));
   return false;

@@ -108,7 +108,7 @@ struct GivenWeights {
   std::vector<Source> sources{};  ///< for each source; with Folding::inverse, one more entry for the inverse numbers
 };
 /// The plan of a cell whose weights are computed as Pairs (window_weights.hpp), element by element. Such a cell has weights
-/// of 0, a mask that leaves out some of its tiles, or a tile with weights of its own besides the window's.
+/// of 0, NaNs that take no part, a mask that leaves out some of its tiles, or a tile with weights of its own besides the window's.
 struct PairWeights {
   std::vector<Dims> insides{};  ///< for each source, the cell's first element within the tile's result
 };
@@ -137,7 +137,7 @@ struct CellPlan {
   Sources sources;
   std::byte* output;  ///< the cell's first element
   CellRows rows{};
-  bool has_zeros = false;  ///< some weights may be 0
+  bool has_zeros = false;  ///< some weights may be 0, or NaNs take no part
   std::optional<Folding> folding{};
   using Way = std::variant<Fill, Copy, Unweighted, ProductWeights, GivenWeights, PairWeights>;
   Way way{};
@@ -158,6 +158,7 @@ void write_inverse(const Rules& rules, const Dims& segments, double* to);
 
 /// Returns the plan to make the elements of a cell; a cell without sources gets the fill. With a folding, the plan makes one step
 /// of the cell's sums.
+///   output_strides  for the axes of a result, as in Rules::output_box
 CellPlan plan_cell(const Rules& rules, AxisWeights& weights, const Dims& segments, Sources sources, std::byte* output,
                    const Dims& output_strides, const std::optional<Folding>& folding = {});
 

@@ -58,7 +58,7 @@ void CellWriter::make(std::int64_t pieces) noexcept {
 }
 
 std::int64_t CellWriter::row_offset(const Dims& strides) const noexcept {
-  std::int64_t offset = 0;
+  std::int64_t offset = class_ * strides[0];
   for (int i = 0; i < at_.size(); ++i) offset += at_[i] * strides[plan_.rows.outer[static_cast<std::size_t>(i)].axis];
   return offset;
 }

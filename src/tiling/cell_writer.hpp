@@ -40,8 +40,8 @@ class CellWriter {
   std::int64_t low_pitch() const noexcept {
     return low_ == nullptr || plan_.rows.outer.empty() ? 0 : plan_.folding->strides[plan_.rows.outer.back().axis];
   }
-  /// Returns the offset of the weight of the next row's first element from the weight of the cell's first element. `strides`
-  /// are the strides of the weights along the axes of the result.
+  /// Returns the offset of the weight of the next row's first element, of class class_, from the weight of the cell's first
+  /// element. `strides` are the strides of the weights along the axes of the result.
   std::int64_t row_offset(const Dims& strides) const noexcept;
   /// Returns the index of the next row along a tiled axis, within the cell; 0 for the axis along rows.
   std::int64_t tiled_at(int axis) const noexcept { return tiled_at_[axis]; }
@@ -52,6 +52,7 @@ class CellWriter {
   std::byte* dst_ = nullptr;      ///< place of the next row
   std::uint32_t* low_ = nullptr;  ///< the lower halves of the next row's sums; null without a folding, or if the step needs none
   std::vector<const std::byte*> src_;
+  std::int64_t class_ = 0;  ///< for argmax: the class whose scores are made
 
  private:
   void place_row() noexcept;

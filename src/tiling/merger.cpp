@@ -27,7 +27,7 @@ RowSink::~RowSink() = default;
 Merger::Merger(const Tiling& tiling, const MergeSpec& spec, const TensorView& output, Executor& executor)
     : state_(std::make_unique<State>(tiling, spec, executor, false)) {
   const Rules& rules = state_->rules;
-  state_->output = check_output(rules, "tiles", output, tiling.output_shape(rules.channels));
+  state_->output = check_output(rules, "tiles", output, rules.without_classes(tiling.output_shape(rules.channels)));
 }
 
 Merger::Merger(const Tiling& tiling, const MergeSpec& spec, RowSink& sink, Executor& executor)
@@ -79,6 +79,16 @@ Reduce reduction_of(const MergeSpec& spec) noexcept {
   const bool is_blended =
       spec.window.kind != WeightWindow::Kind::standard || !comes_out_as_it_is || !is_countable(spec.dtype);
   return is_blended ? Reduce::mean : Reduce::center;
+}
+
+MergeOutput merge_output(const Tiling& tiling, const MergeSpec& spec) {
+  const std::int64_t classes = classes_of(tiling, spec);
+  const DType dtype = output_dtype_of(spec, classes);
+  const Dims shape = tiling.output_shape(spec.channels);
+  Dims axes = tiling.axes_in(shape.size());
+  if (classes == 0) return {shape, axes, dtype};
+  for (int i = 0; i < axes.size(); ++i) --axes[i];
+  return {shape.slice(1, shape.size()), axes, dtype};
 }
 
 void check_merge(const Tiling& tiling, const MergeSpec& spec, bool with_weights) {

@@ -141,11 +141,11 @@ void Merger::State::check_covered(const CellPlan& cell) const {
          ErrorValue("0 in all tiles of element ", at));
 }
 
-/// Returns the shape of the band that holds a slab.
+/// Returns the shape of the band that holds a slab, with the axes of a result.
 Dims Merger::State::band_shape(std::int64_t slab) const {
   Dims extents = tiles().output();
   extents[0] = rules.cells.band_rows(slab).size();
-  return rules.box(extents);
+  return rules.output_box(extents);
 }
 
 /// Allocates the memory of a slab's band if there is none, and adds plans to `work` that fill the cells without contributing tiles.
@@ -177,7 +177,8 @@ void Merger::State::send_rows() {
       const ConstTensorView band{rows.at(slabs.begin).get(), shape,
                                  contiguous_strides(shape, static_cast<std::size_t>(rules.output_element)),
                                  rules.output_dtype, static_cast<std::size_t>(rules.output_element)};
-      sink->write(rules.cells.band_rows(slab), band);
+      sink->write(rules.cells.band_rows(slab), {band.data, rules.without_classes(shape), rules.without_classes(band.strides),
+                                                band.dtype, band.element_size});
       rows.erase(slabs.begin);
     }
     ledger.next_left();

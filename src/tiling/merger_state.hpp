@@ -93,7 +93,7 @@ struct Merger::State {
   void check_covered(const CellPlan& cell) const;
   CellPlan plan_into(Cell cell, const Dims& segments, tiling::Sources sources, std::optional<tiling::Folding> folding = {});
   /// Returns the address of a cell's first element, in the output or in the memory of its slab's band; `strides` gets the strides
-  /// there.
+  /// there, for the axes of a result.
   std::byte* place(Cell cell, const Dims& segments, Dims& strides);
   Dims band_shape(std::int64_t slab) const;
   std::int64_t early_bytes_of(const tiling::Arrival& arrival) const;

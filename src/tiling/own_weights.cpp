@@ -55,6 +55,9 @@ class Reader {
     if (weight != 0 && (weight > most || weight < 1 / most))
       refuse(ErrorCode::value, "must have products with the window that float64 can hold", to_string(Scalar(weight)),
              "0, or about 5e-91 to 2e90");
+    if (weight != 0 && weight != 1 && rules_.counts_alike)
+      refuse(ErrorCode::value, "must be 0 or 1 for the reduction " + std::string(word_of(rules_.reduce)),
+             to_string(Scalar(weight)), "0, 1, or the reduction mean");
     const bool is_mean_or_sum = rules_.reduce == Reduce::mean || rules_.reduce == Reduce::sum;
     if (weight != 0 && weight != 1 && is_mean_or_sum && !rules_.is_weighted)
       refuse(ErrorCode::dtype, "must be 0 or 1 for 64-bit integers, which float64 does not hold", to_string(Scalar(weight)),

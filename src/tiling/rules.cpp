@@ -2,6 +2,7 @@
 #include "tiling/rules.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <type_traits>
 
@@ -18,6 +19,8 @@ namespace {
 
 /// The most tiles of a merge of the whole output, since the ledger keeps some bits for each tile.
 constexpr std::int64_t most_tiles_at_all = std::int64_t{1} << 32;
+/// The most classes of argmax, whose numbers uint16 holds.
+constexpr std::int64_t most_classes = std::int64_t{1} << 16;
 
 bool is_complex(DType dtype) {
   return kind_of(dtype) == ElementKind::complex;
@@ -37,10 +40,18 @@ DType part_of(DType dtype) {
 bool selects(Reduce reduce) {
   return reduce == Reduce::first || reduce == Reduce::last || reduce == Reduce::center;
 }
+bool skips_nans(Reduce reduce) {
+  return reduce == Reduce::nanmean || reduce == Reduce::nanmax || reduce == Reduce::nanmin;
+}
+/// Returns the reduction that makes the elements, as Rules::reduce.
+Reduce made_by(Reduce reduce) {
+  if (makes_means(reduce)) return Reduce::mean;
+  return reduce == Reduce::nanmax ? Reduce::max : reduce == Reduce::nanmin ? Reduce::min : reduce;
+}
 WeightWindow window_of(const MergeSpec& spec) {
   WeightWindow window = spec.window;
   if (window.kind == WeightWindow::Kind::standard)
-    window.kind = reduction_of(spec) == Reduce::mean ? WeightWindow::Kind::hann : WeightWindow::Kind::ones;
+    window.kind = makes_means(reduction_of(spec)) ? WeightWindow::Kind::hann : WeightWindow::Kind::ones;
   return window;
 }
 
@@ -53,23 +64,35 @@ std::string name_with(Reduce reduce) {
   return "for the reduction " + std::string(word_of(reduce));
 }
 
+/// Returns the kernel for elements that are reduced without weights.
+kernels::Blend unweighted_for(Reduce reduce, DType dtype, DType output) {
+  const Reduce made = made_by(reduce);
+  const auto blend = made == Reduce::median ? kernels::median_rows(dtype, output)
+                     : made == Reduce::vote ? kernels::vote_rows(dtype)
+                                            : kernels::extreme_rows(dtype, made == Reduce::max);
+  if (blend == nullptr && reduce == Reduce::vote)
+    fail(ErrorCode::dtype, op_merge, "dtype", "must be integers or booleans " + name_with(reduce), dtype,
+         "labels of an integer type, or the reduction median");
+  if (blend == nullptr)
+    fail(ErrorCode::dtype, op_merge, "dtype", "must be a type of real numbers " + name_with(reduce), dtype);
+  return blend;
+}
+
+/// Returns the kernel that makes elements of type `output` from several tiles; null if one tile is selected.
 kernels::Blend blend_for(Reduce reduce, DType dtype, DType output, bool is_ones) {
   if (selects(reduce)) return nullptr;
-  if (reduce == Reduce::max || reduce == Reduce::min) {
-    const auto blend = is_complex(dtype) ? nullptr : kernels::extreme_rows(dtype, reduce == Reduce::max);
-    if (blend == nullptr)
-      fail(ErrorCode::dtype, op_merge, "dtype", "must be a type of real numbers " + name_with(reduce), dtype);
-    return blend;
-  }
+  if (reduce == Reduce::argmax && is_complex(dtype))
+    fail(ErrorCode::dtype, op_merge, "dtype", "must be a type of real numbers " + name_with(reduce), dtype);
+  if (!makes_means(reduce) && reduce != Reduce::sum) return unweighted_for(reduce, dtype, output);
   if (is_integer64(dtype)) {
     if (!is_ones)
       fail(ErrorCode::dtype, op_merge, "window", "must be ones for 64-bit integers, which float64 does not hold", dtype,
            "the window ones, or another reduction");
     if (output == dtype)
-      return kernels::integer64_rows(dtype, reduce == Reduce::mean ? kernels::Integers64::mean : kernels::Integers64::sum);
+      return kernels::integer64_rows(dtype, makes_means(reduce) ? kernels::Integers64::mean : kernels::Integers64::sum);
   }
   const auto blend =
-      is_integer64(dtype) ? nullptr : kernels::weighted_rows(part_of(dtype), part_of(output), reduce == Reduce::mean);
+      is_integer64(dtype) ? nullptr : kernels::weighted_rows(part_of(dtype), part_of(output), makes_means(reduce));
   if (blend == nullptr)
     fail(ErrorCode::dtype, op_merge, "dtype", "must be numbers " + name_with(reduce),
          text(dtype) + (output == dtype ? "" : " to " + text(output)),
@@ -96,12 +119,14 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec, bool to_sink)
 Rules::Rules(const Tiling& tiling, const MergeSpec& spec, std::shared_ptr<const TileFacts> shared, const Box& box,
              std::int64_t rows)
     : facts(std::move(shared)),
-      reduce(reduction_of(spec)),
+      reduce(made_by(reduction_of(spec))),
+      classes(classes_of(tiling, spec)),
+      find_nans(skips_nans(reduction_of(spec)) ? kernels::find_nans(spec.dtype) : nullptr),
       weights(facts->weights),
       cells(tiling, reduce, selects(reduce) && !weights.has_zero(), facts->mask, box, rows),
       channels(spec.channels),
       dtype(spec.dtype),
-      output_dtype(spec.output_dtype.value_or(spec.dtype)),
+      output_dtype(output_dtype_of(spec, classes)),
       element(static_cast<std::int64_t>(spec.element_size)) {
   if (!is_enumerator(reduce))
     fail(ErrorCode::value, op_merge, "reduce", "must be " + listed_words<Reduce>(), static_cast<int>(reduce));
@@ -110,19 +135,28 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec, std::shared_ptr<const 
   if (element < 1) fail(ErrorCode::value, op_merge, "dtype", "the element size must be at least 1", element);
   check_held(op_merge, "dtype", dtype);
   check_held(op_merge, "output dtype", output_dtype);
-  const bool converts = output_dtype != dtype;
-  if (converts && ((reduce != Reduce::mean && reduce != Reduce::sum) || is_complex(dtype) ||
-                   (output_dtype != DType::float32 && output_dtype != DType::float64)))
+  const Reduce given = reduction_of(spec);
+  const bool converts = output_dtype != dtype || classes > 0;
+  const bool may_convert = reduce == Reduce::mean || reduce == Reduce::sum || reduce == Reduce::median;
+  if (converts && classes == 0 &&
+      (!may_convert || is_complex(dtype) || (output_dtype != DType::float32 && output_dtype != DType::float64)))
     fail(ErrorCode::dtype, op_merge, "output dtype",
-         "must be the tiles' type, or a float for means and sums of real numbers",
-         text(output_dtype) + " " + name_with(reduce), text(dtype));
+         "must be the tiles' type, or a float for means, sums and medians of real numbers",
+         text(output_dtype) + " " + name_with(given), text(dtype));
+  counts_alike = given == Reduce::median || given == Reduce::vote;
+  if (counts_alike && !weights.are_flags())
+    fail(ErrorCode::value, op_merge, "window", "must be ones, or hold only 0 and 1, " + name_with(given),
+         word_of(window_of(spec).kind), "no window, since tiles count alike");
   output_element = converts ? static_cast<std::int64_t>(size_of(output_dtype)) : element;
   is_selecting = selects(reduce);
-  blend = blend_for(reduce, dtype, output_dtype, weights.is_ones());
+  const DType score = is_integer64(dtype) ? dtype : DType::float64;
+  made_element = classes > 0 ? static_cast<std::int64_t>(size_of(score)) : output_element;
+  blend = blend_for(given, dtype, classes > 0 ? score : output_dtype, weights.is_ones());
+  if (classes > 0) rank = kernels::rank_scores(score);
   is_weighted = (reduce == Reduce::mean || reduce == Reduce::sum) && !is_integer64(dtype);
   // Means with weights of 1 are left out: many of them lie in the middle between two integers, where float32 is often too rough.
   has_rough_weights = is_weighted && reduce == Reduce::mean && !converts && element == 1 && !weights.is_ones();
-  running_sums = spec.running_sums && spec.copy && reduce == Reduce::mean && dtype == DType::float32 && !converts &&
+  running_sums = spec.running_sums && spec.copy && given == Reduce::mean && dtype == DType::float32 && !converts &&
                  !weights.has_zero();
   parts = is_complex(dtype) ? 2 : 1;
   axes = tiling.axes_in(channels.size() + tiling.grid().size());
@@ -133,8 +167,9 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec, std::shared_ptr<const 
     fill = encode(*spec.fill, output_dtype, op_merge, "fill");
   else
     check_holes();
+  if (!has_fill && find_nans != nullptr) fill = encode(std::nan(""), output_dtype, op_merge, "fill");
   const double bytes =
-      static_cast<double>(element_count(this->box(cells.box_extents()))) * static_cast<double>(output_element);
+      static_cast<double>(element_count(output_box(cells.box_extents()))) * static_cast<double>(output_element);
   store = engine::store_of(bytes, bytes);
   if (is_weighted && !converts && store == kernels::Store::past_cache)
     lines = kernels::weighted_lines(part_of(dtype), reduce == Reduce::mean);
@@ -165,6 +200,12 @@ std::int64_t Rules::offset(const Dims& from, const Dims& to, const Dims& strides
   std::int64_t offset = 0;
   for (int i = 0; i < axes.size(); ++i) offset += (to[i] - from[i]) * strides[static_cast<int>(axes[i])];
   return offset;
+}
+
+Dims Rules::output_box(const Dims& tiled_extents) const {
+  Dims extents = box(tiled_extents);
+  if (classes > 0) extents[0] = 1;
+  return extents;
 }
 
 Dims Rules::first_of(const Dims& segments) const {
@@ -215,10 +256,35 @@ void Rules::check_weights() const {
 }
 
 Sizes sizes_of(const Rules& rules, bool copy, bool to_sink) {
-  const std::int64_t channels = element_count(rules.channels);
+  const std::int64_t channels = element_count(rules.channels), made = element_count(rules.without_classes(rules.channels));
   const std::int64_t inverse = rules.weights.is_separable() ? 0 : sizeof(double);
-  return {channels * rules.element, to_sink ? channels * rules.output_element : 0, copy,
+  return {channels * rules.element, to_sink ? made * rules.output_element : 0, copy,
           rules.running_sums ? channels * rules.element + inverse : 0};
+}
+
+std::int64_t classes_of(const Tiling& tiling, const MergeSpec& spec) {
+  if (reduction_of(spec) != Reduce::argmax) return 0;
+  const auto refuse = [](ErrorCode code, std::string_view rule, const auto& given, std::string_view expected) {
+    fail(code, op_merge, "results", rule, given, expected);
+  };
+  constexpr std::string_view expected = "results of shape (classes, ..), tiled along later axes";
+  if (spec.channels.empty() || tiling.axes_in(spec.channels.size() + tiling.grid().size())[0] == 0)
+    refuse(ErrorCode::value, "must have a first axis of classes for the reduction argmax", spec.channels, expected);
+  if (spec.channels[0] < 1)
+    refuse(ErrorCode::value, "must have at least one class for the reduction argmax", spec.channels, expected);
+  if (spec.channels[0] > most_classes)
+    refuse(ErrorCode::limit, "must have at most 65536 classes for the reduction argmax", spec.channels, expected);
+  return spec.channels[0];
+}
+
+DType output_dtype_of(const MergeSpec& spec, std::int64_t classes) {
+  if (classes == 0) return spec.output_dtype.value_or(spec.dtype);
+  const DType smallest = classes <= 256 ? DType::uint8 : DType::uint16;
+  const DType dtype = spec.output_dtype.value_or(smallest);
+  if (dtype != smallest && dtype != DType::uint16)
+    fail(ErrorCode::dtype, op_merge, "output dtype", "must hold the labels of the reduction argmax", dtype,
+         classes <= 256 ? "uint8 or uint16" : "uint16");
+  return dtype;
 }
 
 Dims Rules::inside_tile(std::int64_t tile, const Dims& segments) const {

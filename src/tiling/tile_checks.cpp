@@ -15,7 +15,10 @@ CheckedOutput check_output(const Rules& rules, std::string_view sources, const T
   const ops::Operands operands = ops::check_operands(op_merge, sources, like, "output", output, shape);
   if (output.data == nullptr && element_count(shape) > 0)
     fail(ErrorCode::null_data, op_merge, "output", "has elements, but no data");
-  return {static_cast<std::byte*>(output.data), operands.dst_strides, operands.problem.dst_range};
+  Dims strides;
+  if (rules.classes > 0) strides.push_back(0);
+  for (const std::int64_t stride : operands.dst_strides) strides.push_back(stride);
+  return {static_cast<std::byte*>(output.data), strides, operands.problem.dst_range};
 }
 
 std::string TileChecks::name(std::int64_t tile) const {

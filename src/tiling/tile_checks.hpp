@@ -13,7 +13,7 @@ namespace patchfold::tiling {
 /// The checked output of a merge. For a merge into a sink, `range` is empty, so no tile shares memory with the output.
 struct CheckedOutput {
   std::byte* data = nullptr;
-  Dims strides{};             ///< in bytes; 0 along axes of one element or none
+  Dims strides{};             ///< in bytes, for the axes of a result; 0 along axes of one element or none
   engine::ByteRange range{};  ///< the bytes that the output spans
 };
 

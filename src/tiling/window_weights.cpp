@@ -29,6 +29,11 @@ double sample_at(const WeightWindow& window, double t) {
       const double deviations = (t - 0.5) / window.sigma_scale;
       return std::max(std::exp(-0.5 * deviations * deviations), 0x1p-100);
     }
+    case Kind::tukey: {
+      const double s = t < window.alpha / 2 ? std::sin(std::numbers::pi * t / window.alpha) : 1;
+      return s * s;
+    }
+    case Kind::hamming: return 0.54 - 0.46 * std::cos(2 * std::numbers::pi * t);
     default: return 1;
   }
 }
@@ -45,6 +50,8 @@ std::string number_text(double value) {
 std::vector<double> first_samples(const WeightWindow& window, std::int64_t n, std::int64_t count) {
   if (window.kind == Kind::gaussian && !(window.sigma_scale > 0 && std::isfinite(window.sigma_scale)))
     fail(ErrorCode::value, tiling::op_merge, "sigma_scale", "must be greater than 0", number_text(window.sigma_scale));
+  if (window.kind == Kind::tukey && !(window.alpha >= 0 && window.alpha <= 1))
+    fail(ErrorCode::value, tiling::op_merge, "alpha", "must be from 0 to 1", number_text(window.alpha));
   const engine::DefaultFloats floats;
   std::vector<double> weights(static_cast<std::size_t>(count));
   // The second half is copied from the first, so that both are mirror images to the last bit.
@@ -132,6 +139,7 @@ Weights::Weights(const Tiling& tiling, const WeightWindow& window) {
     for (const double weight : weights) {
       has_zero_ |= weight == 0;
       is_ones_ &= weight == 1;
+      are_flags_ &= weight == 0 || weight == 1;
     }
   };
   look(array_);

@@ -31,6 +31,8 @@ class Weights {
   bool is_separable() const noexcept { return array_.empty(); }
   bool has_zero() const noexcept { return has_zero_; }
   bool is_ones() const noexcept { return is_ones_; }
+  /// Returns whether each weight is 0 or 1.
+  bool are_flags() const noexcept { return are_flags_; }
   /// Returns the list along tiled axis i of a separable window.
   const std::vector<double>& axis(int i) const { return axes_[static_cast<std::size_t>(i)]; }
   /// Returns the address, in the array of a window that is not separable, of the weight of the element at `begin`. Writes the
@@ -45,6 +47,7 @@ class Weights {
   Dims result_{};
   bool has_zero_ = false;
   bool is_ones_ = true;
+  bool are_flags_ = true;
 };
 
 }  // namespace patchfold::tiling

@@ -195,12 +195,16 @@ class PairWriter final : public BlendWriter {
   PairWriter(const CellPlan& plan, std::int64_t piece, const PairWeights& weights)
       : BlendWriter(plan, piece, 0), insides_(weights.insides), pairs_(sources()), weights_(numbers(sources())) {
     if (plan.has_zeros) highs_ = numbers(sources());
+    if (plan.rules.find_nans != nullptr)
+      are_nan_ = std::make_unique_for_overwrite<bool[]>(sources() * static_cast<std::size_t>(part_));
   }
 
  private:
   void weigh(std::int64_t, std::int64_t begin, std::int64_t count) noexcept override {
     const Rules& rules = plan_.rules;
     const std::int64_t term_pitch = part_ * rules.parts;
+    if (are_nan_)
+      for (std::size_t s = 0; s < sources(); ++s) rules.find_nans(terms_[s].elements, count, nans_of(s));
     Dims at;
     for (int i = 0; i < plan_.extents.size(); ++i) at.push_back(tiled_at(i));
     for (std::int64_t j = 0; j < count; ++j) {
@@ -209,6 +213,7 @@ class PairWriter final : public BlendWriter {
       for (std::size_t s = 0; s < sources(); ++s) {
         pairs_[s] = rules.weights.at(insides_[s], at);
         if (plan_.sources.factors(s).first != nullptr) pairs_[s] = pairs_[s] * own_weight(s, begin + j);
+        if (are_nan_ && nans_of(s)[j]) pairs_[s] = {};
         sum = sum + pairs_[s];
       }
       for (std::size_t s = 0; s < sources(); ++s) {
@@ -232,8 +237,12 @@ class PairWriter final : public BlendWriter {
     return own.first[row_offset(own.of->strides) + j / repeat * stride + j % repeat * plan_.rows.steps[source].weights];
   }
 
+  /// Returns whether elements of a source are NaN, for the elements of a part.
+  bool* nans_of(std::size_t source) const noexcept { return are_nan_.get() + static_cast<std::int64_t>(source) * part_; }
+
   const std::vector<Dims>& insides_;
-  std::vector<Pair> pairs_;  ///< the weights of one element, one for each source
+  std::vector<Pair> pairs_;              ///< the weights of one element, one for each source
+  std::unique_ptr<bool[]> are_nan_{};    ///< see nans_of(); null if NaNs take part
   std::unique_ptr<double[]> weights_;
   std::unique_ptr<double[]> highs_{};  ///< for each weight in weights_, `high` of its Pair before it was normalised
 };

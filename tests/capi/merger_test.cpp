@@ -61,15 +61,20 @@ TEST(CMerger, RefusesWrongSpecs) {
       {"dtype: merge: dtype: there is no such element type; given 99", [](Merge& m) { m.spec.dtype = 99; }},
       {"value: merge: dtype: the element size must be that of the type; given 8, expected 4",
        [](Merge& m) { m.spec.element_size = 8; }},
-      {"value: merge: reduce: must be the number of mean, sum, max, min, first, last or center; given 8",
-       [](Merge& m) { m.spec.reduce = 8; }},
-      {"value: merge: reduce: must be the number of mean, sum, max, min, first, last or center; given -2147483648",
+      {"value: merge: reduce: must be the number of mean, sum, max, min, first, last, center, nanmean, nanmax, nanmin, "
+       "median, vote or argmax; given 14",
+       [](Merge& m) { m.spec.reduce = 14; }},
+      {"value: merge: reduce: must be the number of mean, sum, max, min, first, last, center, nanmean, nanmax, nanmin, "
+       "median, vote or argmax; given -2147483648",
        [](Merge& m) { m.spec.reduce = INT32_MIN; }},
-      {"value: merge: reduce: must be the number of mean, sum, max, min, first, last or center; given 257",
+      {"value: merge: reduce: must be the number of mean, sum, max, min, first, last, center, nanmean, nanmax, nanmin, "
+       "median, vote or argmax; given 257",
        [](Merge& m) { m.spec.reduce = 257; }},
-      {"value: merge: window: must be the number of ones, linear, hann, cosine, gaussian, axes, array or standard; given 8",
-       [](Merge& m) { m.spec.window = 8; }},
-      {"value: merge: window: must be the number of ones, linear, hann, cosine, gaussian, axes, array or standard; given -1",
+      {"value: merge: window: must be the number of ones, linear, hann, cosine, gaussian, tukey, hamming, axes, "
+       "array or standard; given 10",
+       [](Merge& m) { m.spec.window = 10; }},
+      {"value: merge: window: must be the number of ones, linear, hann, cosine, gaussian, tukey, hamming, axes, "
+       "array or standard; given -1",
        [](Merge& m) { m.spec.window = -1; }},
       {"value: merge: sigma_scale: must be greater than 0; given -1",
        [](Merge& m) {
@@ -178,11 +183,14 @@ TEST(CMerger, RefusesMissingPointersAndBadNumbers) {
   expect(pf_window_samples(PF_WINDOW_HANN, 0, -1, samples), "value: merge: window: must have at least 0 samples; given -1");
   expect(pf_window_samples(PF_WINDOW_GAUSSIAN, std::numeric_limits<double>::quiet_NaN(), 4, samples),
          "value: merge: sigma_scale: must be greater than 0; given nan");
+  expect(pf_window_samples(PF_WINDOW_TUKEY, 2, 4, samples), "value: merge: alpha: must be from 0 to 1; given 2");
   expect(
-      pf_window_samples(9, 0, 4, samples),
-      "value: merge: window: must be the number of ones, linear, hann, cosine, gaussian, axes, array or standard; given 9");
+      pf_window_samples(11, 0, 4, samples),
+      "value: merge: window: must be the number of ones, linear, hann, cosine, gaussian, tukey, hamming, axes, array or "
+      "standard; given 11");
   for (const pf_window window :
-       {PF_WINDOW_STANDARD, PF_WINDOW_ONES, PF_WINDOW_LINEAR, PF_WINDOW_HANN, PF_WINDOW_COSINE, PF_WINDOW_GAUSSIAN}) {
+       {PF_WINDOW_STANDARD, PF_WINDOW_ONES, PF_WINDOW_LINEAR, PF_WINDOW_HANN, PF_WINDOW_COSINE, PF_WINDOW_GAUSSIAN,
+        PF_WINDOW_TUKEY, PF_WINDOW_HAMMING}) {
     WeightWindow same;
     same.kind = window == PF_WINDOW_STANDARD ? WeightWindow::Kind::standard : static_cast<WeightWindow::Kind>(window - 1);
     expect(pf_window_samples(window, 0, 4, samples), "ok");

@@ -200,8 +200,18 @@ bool compare_merges(Random& random, const pf_tiling* c, const Tiling& cpp) {
     EXPECT_EQ((std::array{bytes.tiles, bytes.rows, bytes.most}), (std::array<std::int64_t, 3>{}));
   }
 
-  const DType output_dtype = spec.output_dtype.value_or(spec.dtype);
-  Bytes in_c(cpp.output_shape(spec.channels), output_dtype, size_of(output_dtype)), in_cpp = in_c;
+  MergeOutput form{cpp.output_shape(spec.channels), {}, spec.output_dtype.value_or(spec.dtype)};
+  const auto formed = outcome_of([&] { form = merge_output(cpp, spec); });
+  std::vector<std::int64_t> shape(PF_MAX_RANK), axes(static_cast<std::size_t>(form.axes.size()) + PF_MAX_RANK);
+  std::int32_t rank = PF_MAX_RANK;
+  pf_dtype dtype = -1;
+  EXPECT_EQ(outcome(pf_merge_output(c, &given.c, shape.data(), &rank, axes.data(), &dtype)), formed);
+  if (formed == "ok") {
+    EXPECT_EQ(Dims(std::span(shape.data(), static_cast<std::size_t>(rank))), form.shape);
+    EXPECT_EQ(Dims(std::span(axes.data(), static_cast<std::size_t>(form.axes.size()))), form.axes);
+    EXPECT_EQ(dtype, static_cast<pf_dtype>(form.dtype));
+  }
+  Bytes in_c(form.shape, form.dtype, size_of(form.dtype)), in_cpp = in_c;
   KeptRows rows_of_c, rows_of_cpp;
   const pf_row_sink sink = {sizeof sink, 0, &rows_of_c, KeptRows::take};
   const pf_tensor output = in_c.c();

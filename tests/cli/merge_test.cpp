@@ -3,9 +3,11 @@
 // Tests work on several files at a time: the order, failures, and the memory in use.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -320,8 +322,39 @@ TEST_F(Merge, TellsBeforehandWhatWillBeWritten) {
   EXPECT_EQ(run_well(folder_, "merge tiles out.npy -q"), "");
 }
 
+/// Writes, in place of each tile, scores of three classes: 100, the pixel, and 50.
+void write_scores(const Folder& folder, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const Array tile = read_array(folder, name);
+    Array scores{{3, tile.shape[0], tile.shape[1]}, DType::float32, std::vector<std::byte>(3 * tile.bytes.size())};
+    const std::size_t count = tile.bytes.size() / sizeof(float);
+    auto* to = reinterpret_cast<float*>(scores.bytes.data());
+    std::fill_n(to, count, 100.0F);
+    std::memcpy(to + count, tile.bytes.data(), tile.bytes.size());
+    std::fill_n(to + 2 * count, count, 50.0F);
+    write_array(folder, name, scores);
+  }
+}
+
+TEST_F(Merge, MakesLabelsOfScores) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 12; ++i) names.push_back(std::string("tiles/tile-") + (i < 10 ? "0" : "") + std::to_string(i) + ".npy");
+  write_scores(folder_, names);
+  const std::string report = run_well(folder_, "merge tiles out.npy --processed --reduce argmax");
+  EXPECT_NE(report.find("out.npy: 40 x 50, uint8, from 12 tiles, argmax blended by hann"), std::string::npos) << report;
+  Array expected{{40, 50}, DType::uint8, std::vector<std::byte>(2000)};
+  for (std::size_t i = 0; i < 2000; ++i)
+    expected.bytes[i] = static_cast<std::byte>(reinterpret_cast<const float*>(photo_.bytes.data())[i] > 100);
+  EXPECT_EQ(read_array(folder_, "out.npy"), expected);
+  run_well(folder_, "merge tiles out.png --processed --reduce argmax");
+  const Array picture = read_array(folder_, "out.png");
+  EXPECT_EQ(picture.bytes, expected.bytes);
+  EXPECT_EQ(picture.shape, (Dims{40, 50, 1}));
+}
+
 TEST_F(Merge, WrongWordsAreUsage) {
   for (const auto& [command, fragment] : {std::pair{"merge tiles out.npy --window gaussian:0", "--window: needs a sigma"},
+                                          {"merge tiles out.npy --window tukey:2", "--window: needs an alpha from 0 to 1"},
                                           {"merge tiles out.npy --dtype int8", "--dtype: must be float32 or float64"},
                                           {"merge tiles out.npy --fill red", "--fill"},
                                           {"merge tiles out.npy --compress lzw", "--compress: applies to .tif only"},

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "cli/program.hpp"
 #include "formats/picture.hpp"
@@ -214,6 +215,24 @@ TEST(TileOptions, AGaussianHasTheSigmaThatIsGiven) {
     for (int i = 0; i < 4; ++i)
       EXPECT_NEAR(merged[static_cast<std::size_t>(4 + i)], weight(i) / (weight(4 + i) + weight(i)), 1e-12)
           << option << " " << i;
+  }
+}
+
+TEST(TileOptions, ATukeyHasTheAlphaThatIsGiven) {
+  const Folder folder;
+  folder.write("in.npy", npy_bytes(npy("<f8", {12}, numbers(12))));
+  run_well(folder, "split in.npy tiles --tile 8 --overlap 4");
+  process(folder, "tiles", [](const std::vector<double>& values, std::size_t number) {
+    return std::vector<double>(values.size(), static_cast<double>(number));
+  });
+  for (const auto& [option, slope] : {std::pair{"tukey", 2}, {"tukey:0.5", 2}, {"tukey:1", 4}}) {
+    run_well(folder, std::string("merge tiles out.npy --processed --window ") + option);
+    const auto merged = npy_of(folder.read("out.npy")).elements<double>();
+    const auto weight = [slope = slope](int i) {
+      return i < slope ? std::pow(std::sin(std::numbers::pi * (i + 0.5) / (2 * slope)), 2) : 1;
+    };
+    for (int i = 0; i < 4; ++i)
+      EXPECT_NEAR(merged[static_cast<std::size_t>(4 + i)], weight(i) / (weight(3 - i) + weight(i)), 1e-12) << option;
   }
 }
 

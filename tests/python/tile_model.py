@@ -8,7 +8,7 @@ from itertools import product
 import ml_dtypes
 import numpy as np
 
-WINDOWS = ("ones", "linear", "hann", "cosine", "gaussian")
+WINDOWS = ("ones", "linear", "hann", "cosine", "gaussian", "tukey", "hamming")
 TAILS = ("shift", "pad", "partial", "drop", "error")
 
 
@@ -87,6 +87,10 @@ def weights_of(window, n, sigma=0.125):
             return math.sin(math.pi * t)
         if window == "gaussian":
             return max(math.exp(-(((t - 0.5) / sigma) ** 2) / 2), 2.0**-100)
+        if window == "tukey":
+            return math.sin(math.pi * t / 0.5) ** 2 if t < 0.25 else 1.0
+        if window == "hamming":
+            return 0.54 - 0.46 * math.cos(2 * math.pi * t)
         return 1.0
 
     return [at(min(i, n - 1 - i)) for i in range(n)]

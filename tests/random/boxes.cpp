@@ -86,8 +86,8 @@ struct Array {
 };
 
 /// Returns the shape `full` with the sizes of `part` along the tiled axes.
-Dims with_tiled(const Whole& whole, Dims full, const std::vector<Span>& part) {
-  for (std::size_t i = 0; i < part.size(); ++i) full[static_cast<int>(whole.axes[static_cast<int>(i)])] = part[i].size();
+Dims with_tiled(const Dims& axes, Dims full, const std::vector<Span>& part) {
+  for (std::size_t i = 0; i < part.size(); ++i) full[static_cast<int>(axes[static_cast<int>(i)])] = part[i].size();
   return full;
 }
 
@@ -96,7 +96,7 @@ Array piece_of(Random& random, const Whole& whole, std::int64_t tile, const Box&
   const std::vector<Span> part = whole.tiling.piece(tile, box);
   const Dims result = whole.tiling.result_shape(tile, whole.spec.channels);
   const std::size_t size = whole.spec.element_size;
-  Array piece(random, with_tiled(whole, result, part), size);
+  Array piece(random, with_tiled(whole.axes, result, part), size);
   const Dims strides = contiguous_strides(result, size);
   std::int64_t first = 0;
   for (std::size_t i = 0; i < part.size(); ++i)
@@ -117,14 +117,16 @@ std::optional<Whole> draw_whole(Random& random) {
     MergeSpec spec = draw_merge_of_any_type(random, tiling);
     check_merge(tiling, spec, true);
     Whole whole{tiling, spec};
-    whole.shape = tiling.output_shape(spec.channels);
-    whole.axes = tiling.axes_in(whole.shape.size());
-    const DType type = spec.output_dtype.value_or(spec.dtype);
-    whole.output_size = spec.output_dtype && type != spec.dtype ? size_of(type) : spec.element_size;
+    const MergeOutput form = merge_output(tiling, spec);
+    whole.shape = form.shape;
+    whole.output_axes = form.axes;
+    whole.type = form.dtype;
+    whole.axes = tiling.axes_in(spec.channels.size() + form.axes.size());
+    whole.output_size = whole.type != spec.dtype ? size_of(whole.type) : spec.element_size;
     whole.output.resize(static_cast<std::size_t>(element_count(whole.shape)) * whole.output_size);
     Merger merger(
         tiling, spec,
-        {whole.output.data(), whole.shape, contiguous_strides(whole.shape, whole.output_size), type, whole.output_size});
+        {whole.output.data(), whole.shape, contiguous_strides(whole.shape, whole.output_size), whole.type, whole.output_size});
     for (std::int64_t i = 0; i < tiling.size(); ++i) {
       const Dims extents = tiling.result_shape(i, spec.channels);
       whole.results.push_back(draw_elements(random, element_count(extents), spec.dtype, spec.element_size));
@@ -174,14 +176,13 @@ std::int64_t wrong_elements(Random& random, const Whole& whole, const BoxMerger&
   for (std::size_t i = 0; i < pieces.size(); ++i) pieces[i].view.data = arrays[i].bytes.data();
   if (pieces.size() > 1) std::swap(pieces.front(), pieces[random.next() % pieces.size()]);
 
-  const DType type = whole.spec.output_dtype.value_or(whole.spec.dtype);
-  Array out(random, with_tiled(whole, whole.shape, box), whole.output_size);
-  merger.merge(box, pieces, {out.bytes.data(), out.shape, out.strides, type, out.size},
+  Array out(random, with_tiled(whole.output_axes, whole.shape, box), whole.output_size);
+  merger.merge(box, pieces, {out.bytes.data(), out.shape, out.strides, whole.type, out.size},
                random.chance(50) ? default_executor() : serial_executor());
   const Dims strides = contiguous_strides(whole.shape, whole.output_size);
   std::int64_t first = 0, wrong = 0;
   for (std::size_t i = 0; i < box.size(); ++i)
-    first += box[i].begin * strides[static_cast<int>(whole.axes[static_cast<int>(i)])];
+    first += box[i].begin * strides[static_cast<int>(whole.output_axes[static_cast<int>(i)])];
   each_index(out.shape, [&](const Dims& at) {
     wrong += std::memcmp(out.bytes.data() + offset_of(at, out.strides), whole.output.data() + first + offset_of(at, strides),
                          out.size) != 0;

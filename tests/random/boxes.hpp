@@ -37,18 +37,25 @@ inline std::int64_t offset_of(const Dims& at, const Dims& strides) {
 /// Draws the reduction, window, output type and mask of a merge, and sets its channels. In some draws, the merge has the
 /// fill 1.
 inline void draw_merge(Random& random, const Tiling& tiling, MergeSpec& spec) {
-  if (random.chance(90)) spec.reduce = static_cast<Reduce>(random.between(0, 6));
-  spec.window.kind = static_cast<WeightWindow::Kind>(random.between(0, 7));
+  if (random.chance(90)) spec.reduce = static_cast<Reduce>(random.between(0, 12));
+  if (random.chance(10) && tiling.axes()[0] != 0) spec.reduce = Reduce::argmax;
+  spec.window.kind = static_cast<WeightWindow::Kind>(random.between(0, 9));
+  const bool counts_alike = spec.reduce == Reduce::median || spec.reduce == Reduce::vote;  // weights must be 0 or 1
+  if (counts_alike && has_formula(spec.window.kind)) spec.window.kind = WeightWindow::Kind::ones;
   const bool has_zeros = random.chance(30);
   const auto weights = [&](std::int64_t count) {
     std::vector<double> list(static_cast<std::size_t>(count));
-    for (double& weight : list) weight = static_cast<double>(random.between(has_zeros ? 0 : 1, 9)) / 4;
+    for (double& weight : list) {
+      const std::int64_t number = random.between(has_zeros ? 0 : 1, 9);
+      weight = counts_alike ? static_cast<double>(number > 2) : static_cast<double>(number) / 4;
+    }
     return list;
   };
   if (spec.window.kind == WeightWindow::Kind::axes)
     for (const auto extent : tiling.result()) spec.window.axes.push_back(weights(extent));
   if (spec.window.kind == WeightWindow::Kind::array) spec.window.array = weights(element_count(tiling.result()));
   if (random.chance(20)) spec.output_dtype = random.chance(50) ? DType::float32 : DType::float64;
+  if (spec.output_dtype && spec.reduce == Reduce::argmax) spec.output_dtype = DType::uint16;
   spec.channels = tiling.channels();
   if (random.chance(60)) spec.fill = Scalar(1);
   if (random.chance(30))
@@ -59,9 +66,11 @@ inline void draw_merge(Random& random, const Tiling& tiling, MergeSpec& spec) {
 struct Whole {
   Tiling tiling;
   MergeSpec spec;
-  Dims axes{};
+  Dims axes{};                   ///< the tiled axes of a result
   std::vector<Bytes> results{};  ///< one contiguous array for each tile
   Dims shape{};                  ///< the shape of the output
+  Dims output_axes{};            ///< the tiled axes of the output
+  DType type = DType::float32;   ///< the element type of the output
   std::size_t output_size = 0;
   Bytes output{};
 };

@@ -40,7 +40,7 @@ TEST(Boxes, HaveTheBitsOfTheWholeMerge) {
     }
   }
   if (scale_of_run() >= 1) {
-    EXPECT_EQ(seen.size(), 4u + 7 + 6 + 8 + 15 + 2 + 2 + 2);  // every kind of merge was drawn
+    EXPECT_EQ(seen.size(), 4u + 13 + 6 + 10 + 15 + 2 + 2 + 2);  // every kind of merge was drawn
   }
   RecordProperty("boxes", boxes);
   std::printf("%d boxes\n", boxes);
@@ -52,7 +52,7 @@ class Bands : public RowSink {
   Bands(const Whole& whole, std::int64_t rows) : whole_(whole), rows_(rows), output(whole.output.size()) {}
 
   void write(Span rows, const ConstTensorView& band) override {
-    const auto axis = static_cast<int>(whole_.axes[0]);
+    const auto axis = static_cast<int>(whole_.output_axes[0]);
     EXPECT_EQ(rows.begin, next);
     EXPECT_EQ(rows.begin % rows_, 0);
     if (rows.end != whole_.shape[axis]) {

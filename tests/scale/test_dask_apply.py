@@ -13,7 +13,7 @@ import xarray
 import zarr
 from patchfold import InvalidType, InvalidValue, _core
 from patchfold.dask import _job, _operators, apply_tiled, merge, once, split
-from scale_functions import blur, classes, load, photo, store_of, twice
+from scale_functions import blur, classes, load, photo, scores, store_of, twice
 
 X = photo()
 TILE, OVERLAP = (48, 32), 12
@@ -27,7 +27,9 @@ SETTINGS = [
     (blur, {"align": 4, "padding_mode": "reflect"}),
     (blur, {"batch": 4}),
     (classes, {"scale": 0.5, "reduce": "sum"}),
+    (scores, {"scale": 0.5, "reduce": "argmax", "axes": (1, 2), "window": ("tukey", 0.3)}),
 ]
+RANKED = ("median", "nanmean", "nanmax", "nanmin", "argmax")
 
 
 def local(fn, x=X, **settings):
@@ -58,7 +60,7 @@ def test_random_problems_give_the_bits_of_one_machine():
         overlap = tuple(int(rng.integers(0, extent)) for extent in tile)
         settings = {
             "tail": str(rng.choice(["shift", "pad", "partial"])),
-            "reduce": rng.choice([None, "mean", "sum", "max", "min", "first", "last", "center"]),
+            "reduce": rng.choice([None, "mean", "sum", "max", "min", "first", "last", "center", *RANKED]),
             "padding_mode": str(rng.choice(["constant", "edge", "symmetric"])),
         }
         chunks = tuple(int(rng.integers(1, extent + 1)) for extent in shape)
@@ -75,7 +77,7 @@ def test_random_problems_with_elements_without_data():
         x = (1 + rng.random((2, *shape)) * 50).astype(rng.choice(["float32", "uint8", "float64"]))
         tile = tuple(int(rng.integers(2, extent + 1)) for extent in shape)
         overlap = tuple(int(rng.integers(0, extent)) for extent in tile)
-        reduce = rng.choice(["mean", "mean", "sum", "max", "center"])
+        reduce = rng.choice(["mean", "mean", "sum", "max", "center", "median", "nanmin"])
         settings = {
             "reduce": reduce,
             "nodata": 0,
@@ -94,6 +96,17 @@ def test_random_problems_with_elements_without_data():
         empty = 0 if settings["fill"] is None else settings["fill"]
         np.testing.assert_array_equal(got == empty, want == empty)
         np.testing.assert_allclose(got, want, rtol=1e-14 if x.dtype == "float64" else 0, atol=0)
+
+
+def test_labels_are_written_without_the_axis_of_scores(tmp_path):
+    want = local(scores, scale=0.5, reduce="argmax")
+    assert want.dtype == np.uint8 and len(np.unique(want)) == 5 and want.shape == (X.shape[1] // 2, X.shape[2] // 2)
+    options = {"overlap": OVERLAP, "scale": 0.5, "reduce": "argmax", "progress": False}
+    report = apply_tiled(scores, X, TILE, out=str(tmp_path / "y.zarr"), chunks=(40, 64), **options)
+    assert report.array[:].tobytes() == want.tobytes() and report.array.shape == want.shape
+    source = xarray.DataArray(X, dims=("band", "y", "x"))
+    labelled = apply_tiled(scores, source, TILE, **options)
+    assert labelled.dims == ("y", "x") and np.asarray(labelled).tobytes() == want.tobytes()
 
 
 def test_nothing_is_computed_before_it_is_asked_for():

@@ -295,7 +295,8 @@ TEST(ExplainTiling, PartsAreThoseOfAMerge) {
   const Tiling tiling(TilingSpec{.shape = {23}, .tile = {8}, .stride = 5, .tail = Tail::shift});
   using Kind = WeightWindow::Kind;
   for (const Reduce reduce : {Reduce::mean, Reduce::sum, Reduce::first, Reduce::last, Reduce::center})
-    for (const Kind kind : {Kind::standard, Kind::ones, Kind::linear, Kind::hann, Kind::cosine, Kind::gaussian}) {
+    for (const Kind kind : {Kind::standard, Kind::ones, Kind::linear, Kind::hann, Kind::cosine, Kind::gaussian, Kind::tukey,
+                            Kind::hamming}) {
       MergeSpec spec{.reduce = reduce, .dtype = DType::float64, .element_size = 8};
       spec.window.kind = kind;
       const std::vector<double> weights = explaining::axis_weights(tiling, spec, 0);

@@ -14,11 +14,11 @@ namespace {
 TEST(TilingLayout, WordsStandForChoices) {
   using Kind = WeightWindow::Kind;
   EXPECT_EQ(listed_words<Tail>(), "shift, shift_or_pad, pad, partial, drop or error");
-  EXPECT_EQ(listed_words<Reduce>(), "mean, sum, max, min, first, last or center");
-  EXPECT_EQ(listed_words<Kind>(has_formula), "ones, linear, hann, cosine or gaussian");
+  EXPECT_EQ(listed_words<Reduce>(), "mean, sum, max, min, first, last, center, nanmean, nanmax, nanmin, median, vote or argmax");
+  EXPECT_EQ(listed_words<Kind>(has_formula), "ones, linear, hann, cosine, gaussian, tukey or hamming");
   EXPECT_EQ(value_of<Kind>("array"), Kind::array);
   EXPECT_EQ(value_of<Tail>("Shift"), std::nullopt);
-  EXPECT_EQ(word_of(static_cast<Reduce>(7)), "?");
+  EXPECT_EQ(word_of(static_cast<Reduce>(13)), "?");
 }
 
 TEST(TilingLayout, ShortAxesArePaddedAndOthersShifted) {

@@ -35,9 +35,10 @@
 //   theme      auto, light, dark
 //   which      {image, columns}: pasted numbers, as text
 //   seams      {size: [height, width], tile: [h, w], overlap: [h, w], tail, window, reduce, flaw, strength, show}: the picture in
-//              tiles. tail: shift, pad, partial, drop, error, shift_or_pad. window: standard, ones, linear, hann, cosine, gaussian.
-//              reduce: standard, mean, sum, max, min, first, last, center. flaw, what the function does wrong at the borders
-//              of its tiles: vignette, brightness, blur, none; strength: 0 to 100. show: result, coverage, weight, error.
+//              tiles. tail: shift, pad, partial, drop, error, shift_or_pad. window: standard, ones, linear, hann, cosine,
+//              gaussian, tukey, hamming. reduce: standard, mean, sum, max, min, first, last, center. flaw, what the function
+//              does wrong at the borders of its tiles: vignette, brightness, blur, none; strength: 0 to 100. show: result,
+//              coverage, weight, error.
 //
 // The numbers: element i of the operator's input, in row-major order as it lies, is i + 1 (i % 250 + 1 for uint8).
 // `window.patchfoldPage.numbers(state)` resolves to what the page shows for a state (or for null: its own):
@@ -110,7 +111,7 @@ const schema = record({
     tile: list(integer(1, 1024), 2, 2, [96, 96]),
     overlap: list(integer(-1024, 1023), 2, 2, [32, 32]),
     tail: word("shift", "pad", "partial", "drop", "error", "shift_or_pad"),
-    window: word("standard", "ones", "linear", "hann", "cosine", "gaussian"),
+    window: word("standard", "ones", "linear", "hann", "cosine", "gaussian", "tukey", "hamming"),
     reduce: word("standard", "mean", "sum", "max", "min", "first", "last", "center"),
     flaw: word("vignette", "brightness", "blur", "none"),
     strength: integer(0, 100, 50),

@@ -14,7 +14,7 @@ from .._arrays.memory import new_room
 from .._errors import InvalidType, InvalidValue, given_text
 from .._threads import checked_threads, limited
 from .._typing import Box, Int, Tail
-from .merge_arguments import MERGE, merge_spec
+from .merge_arguments import MERGE, makes_labels, merge_spec
 from .merge_spec import MergeSpec, ResultType, check_declared, checked_results, checked_tiling, spec_of
 from .nodata import NONE, Nodata, filled
 from .tile import Tile
@@ -103,7 +103,9 @@ def merge_box(
         given = [(index, left[index][0]) for index, _ in given]
     with limit:
         kind = like if given else np.empty(0)
-        room = None if out is not None else new_room(kind, like, tiling.box_shape(pairs, channels), spec.dtype or dtype)
+        made, shape = spec._output(tiling, dtype, channels)[2], tiling.box_shape(pairs, channels)
+        shape = shape[1:] if makes_labels(spec.reduce) else shape
+        room = None if out is not None else new_room(kind, like, shape, made)
         memory = out if room is None else room.memory
         merger.merge(pairs, given, memory)
         if weights:  # the merge above has checked all pieces
@@ -125,18 +127,19 @@ def _merge_weighted(
     have weights. results: (untiled extents, element type)."""
     channels, dtype = results
     small, first = _tiling_around(tiling, pairs, channels)
-    rank, axes = len(small.shape), small.axes
+    rank = len(small.shape)
+    shape, axes, type_ = spec._output(small, dtype, channels)
     places = {
         index: tuple(place - begin for place, begin in zip(tiling[index].position, first, strict=True)) for index, _ in given
     }
     mask = np.zeros(small.grid, bool)
     for place in places.values():
         mask[place] = True
-    parts = spec._parts() | {"mask": mask.tobytes(), "fill": filled(spec.fill, spec.nodata)}
+    parts = spec._parts() | {"mask": mask.tobytes(), "fill": filled(spec.fill, spec.nodata, spec.reduce)}
     del parts["nodata"]
     native = merge_spec(small._native, copy=False, memory_limit=None, **parts)
     like = _zeros(given[0][1], small[0].result_shape)
-    room = new_room(like, like, small.shape, spec.dtype or dtype)
+    room = new_room(like, like, shape, type_)
     merger = _core.Merger(small._native, native, like, channels, room.memory)
     for index, piece in given:
         part = tiling.piece(index, pairs, rank=rank)
@@ -147,9 +150,9 @@ def _merge_weighted(
         merger.add(small._index_of(places[index]), whole, weight, None)
     merger.finish(None)
     box = {axis: slice(0, stop - start) for axis, (start, stop) in zip(axes, pairs, strict=True)}
-    made = room.result()[tuple(box.get(axis, slice(None)) for axis in range(rank))]
+    made = room.result()[tuple(box.get(axis, slice(None)) for axis in range(len(shape)))]
     one = Tiling(made.shape, [stop - start for start, stop in pairs], overlap=0, axes=axes)
-    copy = _core.Merger(one._native, MergeSpec()._unchecked(one._native), made, channels, memory)
+    copy = _core.Merger(one._native, MergeSpec()._unchecked(one._native), made, one._native.channels, memory)
     copy.add(0, made, None, None)
     copy.finish(None)
 

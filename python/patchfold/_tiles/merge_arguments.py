@@ -17,10 +17,10 @@ from .._arrays.kinds import dtype_of, is_torch, shape_of
 from .._errors import InvalidType, InvalidValue, given_text, text_in, value_text
 
 MERGE = "merge"
-_SIGMA_SCALE = 0.125
 _SMALL = 1 << 20
 _MOST_WEIGHTS = 1 << 28
 _MOST_TILES = 1 << 32
+_PARAMETERS = {"gaussian": ("sigma", "sigma as a part of the tile"), "tukey": ("alpha", "alpha from 0 to 1")}
 _EACH_WEIGHT = "must have a weight for each element of a whole tile's result"
 
 
@@ -90,8 +90,8 @@ def _numbers(array: Any, what: str, rule: str, extents: tuple[int, ...] | None) 
 
 
 def window_value(window: Any) -> Any:
-    """Returns a copy of a window, which the caller cannot change: None, a name, ("gaussian", sigma), a list of arrays, or
-    an array."""
+    """Returns a copy of a window, which the caller cannot change: None, a name, (name, parameter), a list of arrays, or an
+    array."""
     read = window_of(window, None)
     if isinstance(read, tuple):
         return read if isinstance(window, tuple) else read[0]
@@ -101,8 +101,8 @@ def window_value(window: Any) -> Any:
 
 
 def window_of(window: Any, extents: tuple[int, ...] | None) -> Any:
-    """Reads a window: None, (name, sigma), a list of arrays, or an array. extents: the extents of a whole tile's result
-    along the tiled axes, which an array must have; None: not known yet."""
+    """Reads a window: None, (name, parameter or None), a list of arrays, or an array. extents: the extents of a whole tile's
+    result along the tiled axes, which an array must have; None: not known yet."""
     if window is None:
         return None
     name = text_in(window)
@@ -110,13 +110,14 @@ def window_of(window: Any, extents: tuple[int, ...] | None) -> Any:
         if name not in _core.WORDS["WindowName"]:
             rule = "must be a window's name, one list of weights for each tiled axis, or an array"
             raise InvalidValue(MERGE, "window", rule, repr(window), ", ".join(map(repr, _core.WORDS["WindowName"])))
-        return name, _SIGMA_SCALE
+        return name, None
     name = text_in(window[0]) if isinstance(window, tuple) and window else None
     if name is not None:
-        if name != "gaussian" or len(window) != 2:
-            rule = "a name with a number must be the gaussian"
-            raise InvalidValue(MERGE, "window", rule, repr(window), "('gaussian', sigma as a part of the tile)")
-        return name, _sigma(window[1])
+        if name not in _PARAMETERS or len(window) != 2:
+            rule = "a name with a number must be the gaussian or tukey"
+            expected = " or ".join(f"({each!r}, {meaning})" for each, (_, meaning) in _PARAMETERS.items())
+            raise InvalidValue(MERGE, "window", rule, repr(window), expected)
+        return name, _parameter(_PARAMETERS[name][0], window[1])
     if isinstance(window, (list, tuple)):
         lengths = [None] * len(window) if extents is None else [(extent,) for extent in extents]
         if len(window) != len(lengths):
@@ -132,14 +133,14 @@ def window_of(window: Any, extents: tuple[int, ...] | None) -> Any:
     return _numbers(window, "it", _EACH_WEIGHT, extents)
 
 
-def _sigma(value: Any) -> float:
+def _parameter(what: str, value: Any) -> float:
     is_real = hasattr(value, "__float__") and not isinstance(value, (bool, np.complexfloating))
     if is_real and not getattr(value, "ndim", 0):
         try:
             return float(value)
         except (TypeError, ValueError, OverflowError):  # a class, a broken number, or one beyond float64
             pass
-    raise InvalidType(MERGE, "window", "sigma must be a number", given_text(value))
+    raise InvalidType(MERGE, "window", f"{what} must be a number", given_text(value))
 
 
 def mask_array(mask: Any) -> npt.NDArray[np.bool_]:
@@ -180,6 +181,29 @@ def plain_number(value: Any) -> Any:
     if is_integer(value):
         return operator.index(value)
     return complex(value) if isinstance(value, (complex, np.complexfloating)) else float(value)
+
+
+def makes_labels(reduce: Any) -> bool:
+    """Returns whether a reduction makes labels of scores, so that the output lacks the first axis of the results."""
+    return text_in(reduce) == "argmax"
+
+
+def output_axes(tiling: _core.Tiling, rank: int, reduce: Any) -> tuple[int, ...]:
+    """Returns the tiled axes of an output with this number of axes."""
+    if not makes_labels(reduce):
+        return tiling.axes_in(rank)
+    return tuple(axis - 1 for axis in tiling.axes_in(rank + 1))
+
+
+def output_of(
+    tiling: _core.Tiling, reduce: Any, dtype: str | None, tiles: Any, channels: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...], Any]:
+    """Returns the shape, the tiled axes and the element type of an output. dtype: the given type; tiles: that of tiles."""
+    if not makes_labels(reduce):
+        shape = tiling.output_shape(channels)
+        return shape, tiling.axes_in(len(shape)), tiles if dtype is None else dtype
+    spec = _core.MergeSpec.make(reduce, None, dtype or "", None, None, False, None)
+    return _core.merge_output(tiling, spec, channels)
 
 
 def merge_spec(

@@ -16,7 +16,18 @@ from .._arguments import first_entries, is_integer, is_list
 from .._arrays.dtypes import SHARED_WITH_NUMPY
 from .._errors import InvalidType, InvalidValue, given_text, value_text
 from .._typing import Fill, Int, Mask, Nodata, Reduce, Window
-from .merge_arguments import MERGE, element_type, mask_array, mask_bytes, merge_spec, plain_number, window_of, window_value
+from .merge_arguments import (
+    MERGE,
+    element_type,
+    makes_labels,
+    mask_array,
+    mask_bytes,
+    merge_spec,
+    output_of,
+    plain_number,
+    window_of,
+    window_value,
+)
 from .nodata import checked_nodata, filled, naming_nodata
 from .outputs import written_rows
 from .tile import TilingBase
@@ -124,7 +135,7 @@ class MergeSpec:
 
     @property
     def window(self) -> Any:
-        """The window: None, a name, ("gaussian", sigma), a list of arrays, or an array."""
+        """The window: None, a name, (name, parameter), a list of arrays, or an array."""
         return self._window
 
     @property
@@ -172,7 +183,13 @@ class MergeSpec:
 
     def output_type(self, results: ResultType) -> Any:
         """Returns the element type of the output, in the form of ResultType.dtype."""
-        return checked_results(results).dtype if self._dtype is None else self._dtype
+        results = checked_results(results)
+        if makes_labels(self._reduce) and self._dtype is None:
+            if not results.channels:
+                rule = "must have a first axis of classes for the reduction argmax"
+                raise InvalidValue(MERGE, "results", rule, repr(results), "ResultType('float32', channels=(21,))")
+            return "uint8" if results.channels[0] <= 256 else "uint16"
+        return results.dtype if self._dtype is None else self._dtype
 
     def reduction(self, results: ResultType) -> str:
         """Returns the reduction for results of a type: the given one, or the default for the type, "mean" or "center".
@@ -186,14 +203,20 @@ class MergeSpec:
         spec = _core.MergeSpec.make(self._reduce, self._any_window(), self._dtype or "", None, None, False, None)
         return _core.reduction(spec, dtype if isinstance(dtype, str) else "opaque")
 
+    def _output(
+        self, tiling: TilingBase, dtype: Any, channels: tuple[int, ...]
+    ) -> tuple[tuple[int, ...], tuple[int, ...], Any]:
+        """Returns the shape, the tiled axes and the element type of the output, for results of this type."""
+        return output_of(tiling._native, self._reduce, self._dtype, dtype, channels)
+
     def _any_window(self) -> Any:
-        return self._window if self._window is None else ("ones", 0.0)
+        return self._window if self._window is None else ("ones", None)
 
     def _unchecked(self, tiling: _core.Tiling) -> _core.MergeSpec:
         """Returns the library's spec, in which only the shapes of arrays are checked."""
         window = window_of(self._window, tiling.result)
         mask = mask_bytes(tiling, self._mask)
-        fill = filled(self._fill, self._nodata)
+        fill = filled(self._fill, self._nodata, self._reduce)
         return _core.MergeSpec.make(self._reduce, window, self._dtype or "", mask, fill, False, None)
 
     def _parts(self) -> dict[str, Any]:
@@ -318,8 +341,8 @@ def forecast(
     """Returns the memory of a merge, for Tiling.bytes."""
     parts = parts_of(spec, **given)
     mask = parts.pop("mask")
-    parts["fill"] = filled(parts["fill"], parts.pop("nodata", None))
+    parts["fill"] = filled(parts["fill"], parts.pop("nodata", None), parts["reduce"])
     is_flag = sink is None or isinstance(sink, (bool, np.bool_)) or is_integer(sink)
-    rows = 1 if is_flag else written_rows(sink, tiling)
+    rows = 1 if is_flag else written_rows(sink, tiling, parts["reduce"])
     native = merge_spec(tiling, copy=copy, mask=mask_bytes(tiling, mask), memory_limit=None, sink_rows=rows, **parts)
     return _core.merge_memory(tiling, native, dtype, size, channels, bool(sink) if is_flag else True)

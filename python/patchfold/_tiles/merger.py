@@ -18,7 +18,16 @@ from .._errors import InvalidType, InvalidValue, given_text, value_text
 from .._explanation import Explanation
 from .._threads import checked_threads, limited
 from .._typing import Fill, Int, Mask, Reduce, Weight, Window
-from .merge_arguments import MERGE, mask_bytes, merge_spec, name_of_type, weight_of
+from .merge_arguments import (
+    MERGE,
+    makes_labels,
+    mask_bytes,
+    merge_spec,
+    name_of_type,
+    output_axes,
+    output_of,
+    weight_of,
+)
 from .merge_spec import (
     MergeSpec,
     ResultType,
@@ -42,9 +51,10 @@ class Merger:
     Arguments:
         tiling: the Tiling that the tiles come from.
         window: weights of the elements of a result: "ones", "linear", "hann", "cosine", "gaussian", ("gaussian", sigma as
-            a fraction of the tile), one list for each tiled axis, or an array with the extents of a whole result along the
-            tiled axes. Weights are finite and at least 0; an element of weight 0 is ignored. Default: "hann" for
-            reduce="mean", otherwise "ones".
+            a fraction of the tile), "tukey", ("tukey", the fraction of the tile that both slopes take together), "hamming",
+            one list for each tiled axis, or an array with the extents of a whole result along the tiled axes. Weights are
+            finite and at least 0; an element of weight 0 is ignored. Default: "hann" for reductions that make means,
+            otherwise "ones".
         reduce: the value of an element that several tiles give. Default: "mean". For integers and booleans that keep their
             type it is "center", which does not blend, unless a window is given: a mean of labels would be another label.
             "mean"           sum of weight * value / sum of weights
@@ -52,7 +62,15 @@ class Merger:
             "max", "min"     the largest, the smallest value; NaN if one of them is NaN
             "first", "last"  the value of the tile with the lowest, the highest index
             "center"         the value of the tile whose middle is nearest; at equal distance, of the lower index
-        dtype: element type of the output: the tiles' type (default), or float32 or float64 for means and sums.
+            "median"         the middle value, or the mean of the two middle ones, rounded once; NaN if one of them is NaN
+            "vote"           of integers and booleans: the most frequent value, of equally frequent ones the smallest
+            "nanmean", "nanmax", "nanmin"
+                             as mean, max and min, without NaNs; where only NaNs come, the fill, or NaN without a fill
+            "argmax"         labels from scores: results have a first axis of classes, which is not tiled; the output lacks
+                             this axis, and holds the number of the class with the largest mean (of float64), of equal
+                             ones the lowest number
+        dtype: element type of the output: the tiles' type (default), or float32 or float64 for means, sums and medians.
+            Labels of "argmax" are uint8 for up to 256 classes, otherwise or if given uint16.
         out: where the output goes, and what finish returns:
             None                   a new array of the same kind as the first tile
             an array               of NumPy (also a memmap) or torch; it needs no initial values
@@ -73,9 +91,9 @@ class Merger:
         mask: a bool for each tile, in the shape of the grid or as a list. False marks a tile that will not come.
         fill: the value of elements that no tile gives. Default: the nodata; without one, such elements are an error.
         nodata: the number that stands for no data in results. Elements of a tile with this number, or with NaN, have no
-            weight; where no tile has a weight, the output gets the fill. "first", "last" and "center" have no weights: they
-            take such an element like any other, but with the fill as its value. Default: the nodata of ``out`` if it is a
-            data set of rasterio, otherwise none. "none": every number is data.
+            weight; where no tile has a weight, the output gets the fill, which for "argmax" must be given. "first", "last"
+            and "center" have no weights: they take such an element like any other, but with the fill as its value. Default:
+            the nodata of ``out`` if it is a data set of rasterio, otherwise none. "none": every number is data.
         memory_limit: bytes that may wait. A tile that would exceed this limit raises MemoryError.
         kind: an array. If out is None, the new array is of this array's kind, not of the first tile's.
         spec: a MergeSpec, instead of window, reduce, dtype, mask, fill and nodata.
@@ -137,8 +155,9 @@ class Merger:
         self._come = 0
         self._output = _output_of(out, kind)
         self._sink = self._output if isinstance(self._output, Rows) else None
-        rows = self._output.rows_in(tiling._native)
-        self._nodata = _nodata_of(parts["nodata"], self._output)
+        rows = self._output.rows_in(tiling._native, reduce)
+        self._reduce = reduce
+        self._nodata = _nodata_of(parts["nodata"], self._output, reduce)
         self._nodata_rule: Nodata | None = None
         self._fill = fill
         if isinstance(copy, str) and copy == "sum" and self._nodata is not None:
@@ -146,7 +165,8 @@ class Merger:
         self._spec_with = functools.partial(
             merge_spec, tiling._native, window, reduce, dtype, copy, self._mask, memory_limit=memory_limit, sink_rows=rows
         )
-        self._spec = self._spec_with(fill=fill if isinstance(self._nodata, SourceNodata) else filled(fill, self._nodata))
+        is_open = isinstance(self._nodata, SourceNodata)
+        self._spec = self._spec_with(fill=fill if is_open else filled(fill, self._nodata, reduce))
         # The spec above has checked every argument, so each argument can be written as text.
         settings = (("window", window), ("reduce", reduce), ("dtype", dtype), ("fill", fill), ("nodata", nodata))
         self._shown = "".join(f", {name}={_shown(given)}" for name, given in settings if given is not None)
@@ -182,8 +202,9 @@ class Merger:
             weight: the weight of the tile against other tiles: a number, or an array that broadcasts to the tile's shape (a
                 confidence for each pixel, say). The weight is multiplied by the window, and copied. Weights are finite and
                 at least 0, and weights above 0 lie between about 5e-91 and 2e90; where the weight is 0, the tile does not
-                contribute. With "max" and "min" only weights of 0 have an effect; "first", "last" and "center" take the
-                value of one tile, so they refuse weights. Weights for 64-bit integers must be 0 or 1. An element whose
+                contribute. With "max", "min", "nanmax" and "nanmin" only weights of 0 have an effect; "first", "last" and
+                "center" take the value of one tile, so they refuse weights. Weights for 64-bit integers, and with "median"
+                and "vote", must be 0 or 1. An element whose
                 weights are all 0 gets the fill; without a fill the last tile of this element is refused.
 
         Example:
@@ -285,7 +306,7 @@ class Merger:
 
     def _axes_in(self, rank: int, argument: str) -> tuple[int, ...]:
         try:
-            return self._tiling._native.axes_in(rank)
+            return output_axes(self._tiling._native, rank, self._reduce)
         except InvalidValue as error:
             raise InvalidValue(MERGE, argument, **error._facts()) from None
 
@@ -304,13 +325,13 @@ class Merger:
     def _make(self, like: Any, channels: tuple[int, ...], dtype: Any) -> _core.Merger:
         output = self._output
         tiling = self._tiling._native
-        shape = tiling.output_shape(channels)
-        self._begin_nodata(shape, dtype)
+        shape, axes, made = output_of(tiling, self._reduce, self._name, dtype, channels)
+        self._begin_nodata(tiling.output_shape(channels), dtype)
         if isinstance(output, GivenArray):  # the merger checks the array together with all else
             native = self._native_with(like, channels, output.array)
         else:
             try:
-                output.begin(like, shape, dtype if self._name is None else self._name, tiling.axes_in(len(shape)))
+                output.begin(like, shape, made, axes)
                 native = self._native_with(like, channels, output.array)
             except BaseException:
                 output.drop()
@@ -323,15 +344,16 @@ class Merger:
             return _core.Merger(self._tiling._native, self._spec, like, channels, array)
 
     def _begin_nodata(self, shape: tuple[int, ...], dtype: Any) -> None:
-        """Decides on the nodata, once shape and element type of the output are known, and sets it in the output."""
+        """Decides on the nodata, once the element type of the results is known, and sets it in the output. shape: that of
+        the output, with all axes of the results."""
         nodata = self._nodata
         if isinstance(nodata, SourceNodata):
             nodata = nodata.for_results(shape, dtype if self._name is None else self._name)
             if nodata is not None and self._fill is None:
-                self._spec = self._spec_with(fill=nodata)
+                self._spec = self._spec_with(fill=filled(None, nodata, self._reduce))
         if nodata is not None and nodata != NONE:
             self._nodata_rule = Nodata(self._spec, nodata, self._fill, dtype)
-        self._output.nodata = nodata if nodata is None or nodata == NONE else filled(self._fill, nodata)
+        self._output.nodata = nodata if nodata is None or nodata == NONE else filled(self._fill, nodata, self._reduce)
 
     def _begin_without_tiles(self) -> _core.Merger:
         """Makes the merger without a tile; an error if the merger expects tiles."""
@@ -352,15 +374,17 @@ class Merger:
             shape, dtype = self._tiling.output_shape, np.dtype(self._name)
         axes = self._axes_in(len(shape), "out")
         channels = tuple(extent for axis, extent in enumerate(shape) if axis not in axes)
+        if makes_labels(self._reduce):
+            return self._make(np.empty(0, np.float32), (1, *channels), np.dtype(np.float32))
         extents = tuple(0 if axis in axes else extent for axis, extent in enumerate(shape))
         like = given_out if given_out is not None else np.empty(extents, dtype)
         return self._make(like, channels, dtype)
 
 
-def _nodata_of(nodata: Any, output: Output) -> Any:
+def _nodata_of(nodata: Any, output: Output, reduce: Any) -> Any:
     """Returns the nodata of a merge: None, "none", a number, or a SourceNodata, which holds for some results only."""
     is_default = nodata is None or isinstance(nodata, SourceNodata)
-    if is_default and type(output) is RasterWriter:
+    if is_default and type(output) is RasterWriter and not makes_labels(reduce):
         return output.nodata
     return nodata if isinstance(nodata, SourceNodata) else checked_nodata(nodata)
 

@@ -15,7 +15,7 @@ from .. import _core
 from .._arrays.dtypes import SHARED_WITH_NUMPY, SIZES
 from .._arrays.kinds import is_array, is_numpy, is_torch
 from .._errors import Error, InvalidValue, text_in
-from .merge_arguments import MERGE, element_type, name_of_type, plain_number
+from .merge_arguments import MERGE, element_type, makes_labels, name_of_type, plain_number
 
 NONE = "none"
 
@@ -31,9 +31,10 @@ def checked_nodata(nodata: Any) -> Any:
     return plain_number(nodata)
 
 
-def filled(fill: Any, nodata: Any) -> Any:
-    """Returns the value for elements that no tile gives: the fill, or else the nodata if it is a number."""
-    return nodata if fill is None and nodata != NONE else fill
+def filled(fill: Any, nodata: Any, reduce: Any) -> Any:
+    """Returns the value for elements that no tile gives: the fill, or else the nodata if it is a number. For labels it is
+    the fill only, since the nodata is no label."""
+    return nodata if fill is None and nodata != NONE and not makes_labels(reduce) else fill
 
 
 @contextmanager
@@ -53,7 +54,7 @@ class Nodata:
     def __init__(self, spec: _core.MergeSpec, number: Any, fill: Any, dtype: Any) -> None:
         """dtype: the element type of the results."""
         self._number = number
-        self._fill = filled(fill, number)
+        self._fill = filled(fill, number, None)
         name = element_type("tile", dtype)[0]
         self._selects = _core.reduction(spec, name) in ("first", "last", "center")
 

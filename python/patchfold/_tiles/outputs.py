@@ -21,7 +21,7 @@ from .._arrays.dtypes import SHARED_WITH_NUMPY
 from .._arrays.kinds import is_numpy, is_torch, shape_of
 from .._arrays.memory import memory, new_room
 from .._errors import InvalidType, InvalidValue, given_text
-from .merge_arguments import MERGE
+from .merge_arguments import MERGE, output_axes
 
 _TIFF = (".tif", ".tiff")
 _TIFF_TYPES = SHARED_WITH_NUMPY - {"bool"}
@@ -35,7 +35,7 @@ class Output:
     array: Any = None
     nodata: Any = None
 
-    def rows_in(self, tiling: _core.Tiling) -> int:
+    def rows_in(self, tiling: _core.Tiling, reduce: Any) -> int:
         """Returns the number of rows that the output writes as a whole. If rows come in multiples of this number, each is
         written once."""
         return 1
@@ -219,7 +219,7 @@ def written_extents(store: Any, rank: int) -> tuple[int, ...] | None:
     return None
 
 
-def written_rows(store: Any, tiling: _core.Tiling) -> int:
+def written_rows(store: Any, tiling: _core.Tiling, reduce: Any) -> int:
     """Returns the number of rows of a store's shards or chunks, or of the blocks of a data set of rasterio; 1 if it has
     none of these."""
     blocks = getattr(store, "block_shapes", None)
@@ -228,7 +228,7 @@ def written_rows(store: Any, tiling: _core.Tiling) -> int:
         rows = (store.count if shares else 1, *map(max, zip(*blocks, strict=True)))
         return int(rows[-len(tiling.axes) :][0])
     extents = written_extents(store, len(tiling.axes))
-    return 1 if extents is None else extents[tiling.axes_in(len(extents))[0]]
+    return 1 if extents is None else extents[output_axes(tiling, len(extents), reduce)[0]]
 
 
 class Store(Rows):
@@ -246,8 +246,8 @@ class Store(Rows):
         if theirs is not None and str(theirs) != str(dtype):
             raise InvalidType(MERGE, "out", "must have the element type of the output", str(theirs), str(dtype))
 
-    def rows_in(self, tiling: _core.Tiling) -> int:
-        return written_rows(self._store, tiling)
+    def rows_in(self, tiling: _core.Tiling, reduce: Any) -> int:
+        return written_rows(self._store, tiling, reduce)
 
     def write(self, start: int, stop: int, band: Any) -> None:
         where = [slice(None)] * self._rank

@@ -72,8 +72,8 @@ class RasterWriter(Rows):
         if dataset.mode == "r":
             raise InvalidType(MERGE, "out", "must be open for writing", str(dataset), "rasterio.open(.., 'w', ..)")
 
-    def rows_in(self, tiling: Any) -> int:
-        return written_rows(self._dataset, tiling)
+    def rows_in(self, tiling: Any, reduce: Any) -> int:
+        return written_rows(self._dataset, tiling, reduce)
 
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
         super().begin(like, shape, dtype, axes)
@@ -114,7 +114,7 @@ class GeoTiff(RasterWriter):
         self._scale = tuple(num / den for num, den in reversed(tiling._given["scale"][-2:]))  # across, down
         self._remove: Any = lambda: None
 
-    def rows_in(self, tiling: Any) -> int:
+    def rows_in(self, tiling: Any, reduce: Any) -> int:
         return 1  # strips without compression, which may be written again
 
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from fractions import Fraction
 from typing import Any
 
-from .._core import tile_padding_modes
+from .._core import WORDS, tile_padding_modes
 from .._errors import Error
 from . import apply_tiled, merge, once, split
 
@@ -78,9 +78,9 @@ def _parser() -> argparse.ArgumentParser:
     tiles.add_argument("--value", type=float, default=0, help="of padding; default: 0")
     tiles.add_argument("--level", type=int, default=0, help="of an OME-Zarr image; default: 0, the finest")
     blend = argparse.ArgumentParser(add_help=False)
-    blend.add_argument("--window", choices=["ones", "linear", "hann", "cosine", "gaussian"])
-    blend.add_argument("--reduce", choices=["mean", "sum", "max", "min", "first", "last", "center"])
-    blend.add_argument("--dtype", help="of means and sums: float32 or float64")
+    blend.add_argument("--window", choices=WORDS["WindowName"])
+    blend.add_argument("--reduce", choices=WORDS["Reduce"])
+    blend.add_argument("--dtype", help="of means, sums and medians: float32 or float64; of argmax: uint8 or uint16")
     blend.add_argument("--fill", type=float, help="of elements that no tile gives")
     blend.add_argument("--nodata", type=float, help="number that stands for no data in results")
     blend.add_argument("--chunks", type=_integers, help="of the result, for each tiled axis: 2048,2048; each is a shard")

@@ -187,18 +187,18 @@ def merged(fn: Any, given: Source, tiling: Tiling, spec: MergeSpec, options: Opt
             raise InvalidValue(NAME, "results", rule, expected="a ResultType")
         results = compute_one(options.client, *graph.probe())
     spec.check(tiling, results)
-    shape = tiling.box_shape((slice(None),) * len(tiling.axes), results.channels)
-    kind = _numpy_type(spec.output_type(results))
+    shape, axes, made = spec._output(tiling, results.dtype, results.channels_in(tiling))
+    kind = _numpy_type(made)
     if output is not None:
         output.check(shape, kind)
-    extents = chunk_extents(options.chunks, tiling, shape, kind, None if output is None else output.unit)
-    chunks = Chunks(tiling, results, extents)
+    extents = chunk_extents(options.chunks, tiling, axes, shape, kind, None if output is None else output.unit)
+    chunks = Chunks(tiling, axes, extents)
     graph = with_job(graph, tokenize(identity, results, extents), results=results, chunks=chunks)
     if output is None:
         layers, _ = graph.chunks()
         array = _array.Array(layers, graph.name("chunk"), extents, dtype=kind)
-        return array if given.labelled is None else labelled_like(given.labelled, array, tiling)
-    layout = layout_of(given, tiling, shape, kind, extents)
+        return array if given.labelled is None else labelled_like(given.labelled, array, tiling, axes)
+    layout = layout_of(given, tiling, axes, shape, kind, extents)
     record |= {"results": [results.dtype, results.channels], "chunks": layout.chunks}
     done = output.begin(layout, record, options.overwrite)
     wanted = {index: None for index in chunks if index not in done}
@@ -234,16 +234,16 @@ def _worker_bytes(tiling: Tiling, chunks: Chunks, results: ResultType, size: int
     extents = [sum(each) for each in chunks.extents]
     first = chunks.axes[0]
     waiting = max(chunks.extents[first], default=0) + tiling._native.result[0]
-    waiting = math.prod([*extents[:first], min(waiting, extents[first]), *extents[first + 1 :]])
+    waiting = math.prod(min(waiting, extents[first]) if axis == first else extents[axis] for axis in chunks.axes)
     repeated = math.prod(
         Fraction(count * result, max(extents[axis], 1))
         for axis, count, result in zip(chunks.axes, tiling.grid, tiling._native.result, strict=True)
     )
-    channels = math.prod(extent for axis, extent in enumerate(extents) if axis not in chunks.axes)
+    channels = math.prod(results.channels_in(tiling))
     tile = read * math.prod(tiling[0].shape) if len(tiling) else 0
     result = width * channels * math.prod(tiling._native.result)
     chunk = size * math.prod(max(each, default=0) for each in chunks.extents)
-    return math.ceil(waiting * repeated) * width + 2 * (tile + result) + 2 * chunk + _BUFFERS
+    return math.ceil(waiting * channels * repeated) * width + 2 * (tile + result) + 2 * chunk + _BUFFERS
 
 
 def record_of(given: Source, tiling: Tiling, spec: MergeSpec, options: Options) -> dict[str, Any]:

@@ -13,7 +13,6 @@ import numpy as np
 
 from .._arguments import is_integer
 from .._errors import InvalidType, InvalidValue, given_text, value_text
-from .._tiles.merge_spec import ResultType
 from .._tiles.tiling import Tiling
 
 NAME = "dask.apply_tiled"
@@ -32,9 +31,10 @@ def starts(extents: tuple[int, ...]) -> list[int]:
 class Chunks:
     """The boxes into which the result is cut. A box has all elements along axes that are not tiled."""
 
-    def __init__(self, tiling: Tiling, results: ResultType, extents: tuple[tuple[int, ...], ...]) -> None:
+    def __init__(self, tiling: Tiling, axes: tuple[int, ...], extents: tuple[tuple[int, ...], ...]) -> None:
+        """axes: the tiled axes of the result."""
         self.extents = extents
-        self.axes: tuple[int, ...] = tiling._native.axes_in(len(extents))
+        self.axes = axes
         self._grid = tiling.grid
         self._starts = [starts(each) for each in extents]
         whole = [slice(None)] * len(self.axes)
@@ -84,14 +84,19 @@ class Chunks:
 
 
 def chunk_extents(
-    chunks: Any, tiling: Tiling, shape: tuple[int, ...], dtype: np.dtype[Any], shards: tuple[int, ...] | None
+    chunks: Any,
+    tiling: Tiling,
+    axes: tuple[int, ...],
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    shards: tuple[int, ...] | None,
 ) -> tuple[tuple[int, ...], ...]:
     """Returns the extents of the chunks of the result along each axis.
 
-    chunks: in dask's notation, for each axis or for each tiled axis; None: the shards, or about 32 MiB. shards: the extents
-    of a box that the store writes as a whole; each chunk must consist of whole shards.
+    chunks: in dask's notation, for each axis or for each tiled axis; None: the shards, or about 32 MiB. axes: the tiled
+    axes of the result. shards: the extents of a box that the store writes as a whole; each chunk must consist of whole
+    shards.
     """
-    axes = tiling._native.axes_in(len(shape))
     if chunks is None:
         # A chunk is at least as large as a tile, so that there are no more tasks for chunks than for tiles.
         chunks = (

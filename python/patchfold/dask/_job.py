@@ -105,14 +105,12 @@ class Job:
 
     def check_result(self, tile: Tile, result: Any) -> None:
         """Checks that a result has the declared element type and shape, or the type and shape of the first result."""
-        assert self.results is not None and self.chunks is not None
+        assert self.results is not None
         name = f"result for {names_of([tile])}"
         shape, dtype = _core.array_facts(result, NAME, name)[:2]
-        expected = [each[0] if each else 0 for each in self.chunks.extents]
-        for axis, extent in zip(self.chunks.axes, (tile.result_shape[axis] for axis in self.tiling.axes), strict=True):
-            expected[axis] = extent
+        expected = self.tiling._native.result_shape(tile.index, self.results.channels_in(self.tiling))
         rules = (
-            ("shape and the untiled axes", str(tuple(shape)), str(tuple(expected))),
+            ("shape and the untiled axes", str(tuple(shape)), str(expected)),
             ("element type", ResultType(dtype).dtype, self.results.dtype),
         )
         for what, given, wanted in rules:
@@ -129,7 +127,7 @@ def run_tiles(job: Job, numbers: tuple[int, ...], targets: tuple[Index, ...], la
     results = job.results_of(tiles, layout, parts)
     for tile, result in zip(tiles, results, strict=True):
         job.check_result(tile, result)
-    rank = len(job.chunks.extents)
+    rank = len(job.results.channels_in(job.tiling)) + len(job.tiling.axes)
     found: list[Pieces] = []
     for target in targets:
         box = job.chunks.box(target)
@@ -182,7 +180,8 @@ def merge_chunk(job: Job, index: Index, *found: Pieces) -> Any:
     pieces: Pieces = {}
     for each in found:
         pieces.update(each)
-    out = np.empty(job.chunks.shape(index), job.spec.output_type(job.results))
+    made = job.spec._output(job.tiling, job.results.dtype, job.results.channels_in(job.tiling))[2]
+    out = np.empty(job.chunks.shape(index), made)
     return merge_box(job.tiling, job.spec, job.chunks.box(index), pieces, out=out, results=job.results, threads=1)
 
 

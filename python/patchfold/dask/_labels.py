@@ -132,7 +132,8 @@ def merge_labels(
     channels = labelled.channels(output.recorded(record, overwrite))
     shape = tiling.box_shape((slice(None),) * len(tiling.axes), channels)
     output.check(shape, kind)
-    chunk_extents(chunks, tiling, shape, kind, output.unit)  # refuses wrong chunks before the work
+    axes = tiling._native.axes_in(len(shape))
+    chunk_extents(chunks, tiling, axes, shape, kind, output.unit)  # refuses wrong chunks before the work
     if not done:
         labelled.write()
         tiles = labelled.tiles.finish()

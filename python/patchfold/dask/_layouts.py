@@ -37,9 +37,14 @@ class Layout:
 
 
 def layout_of(
-    source: Source, tiling: Tiling, shape: tuple[int, ...], dtype: np.dtype[Any], extents: tuple[tuple[int, ...], ...]
+    source: Source,
+    tiling: Tiling,
+    axes: tuple[int, ...],
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    extents: tuple[tuple[int, ...], ...],
 ) -> Layout:
-    """Returns the form of a store for the result of a source, of the source's kind."""
+    """Returns the form of a store for the result of a source, of the source's kind. axes: the tiled axes of the result."""
     chunks = tuple(max(each[0], 1) if each else 1 for each in extents)
     for axis, each in enumerate(extents):
         if any(extent != chunks[axis] for extent in each[:-1]) or (each and each[-1] > chunks[axis]):
@@ -51,7 +56,7 @@ def layout_of(
         name = source.labelled.name
         empty = dask.array.zeros(shape, dtype=dtype, chunks=chunks)
         path = name if isinstance(name, str) and name else "result"
-        return Layout(shape, dtype, chunks, path, labelled=labelled_like(source.labelled, empty, tiling))
+        return Layout(shape, dtype, chunks, path, labelled=labelled_like(source.labelled, empty, tiling, axes))
     return Layout(shape, dtype, chunks)
 
 
@@ -96,7 +101,7 @@ def _image_attributes(image: dict[str, Any], tiling: Tiling) -> dict[str, Any]:
     return {"ome": {"version": "0.5", "multiscales": [entry]}}
 
 
-def labelled_like(source: Any, data: Any, tiling: Tiling) -> Any:
+def labelled_like(source: Any, data: Any, tiling: Tiling, axes: tuple[int, ...]) -> Any:
     """Returns the result as a DataArray with the dimensions and coordinates of the source. A coordinate of an axis with
     another extent is left out. If the number of axes has changed, only the tiled axes, which are counted from the end, keep
     their names."""
@@ -104,7 +109,6 @@ def labelled_like(source: Any, data: Any, tiling: Tiling) -> Any:
     if data.ndim == source.ndim:
         dims = source.dims
     else:
-        axes = tiling._native.axes_in(data.ndim)
         names = dict(zip(axes, (source.dims[axis] for axis in tiling.axes), strict=True))
         dims = tuple(names.get(axis, f"axis_{axis}") for axis in range(data.ndim))
     extents = dict(zip(dims, data.shape, strict=True))

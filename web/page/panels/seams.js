@@ -11,7 +11,7 @@ export const title = "Seams";
 export const free = true;
 export const alone = true;
 
-const WINDOWS = ["ones", "linear", "hann", "cosine", "gaussian"];
+const WINDOWS = ["ones", "linear", "hann", "cosine", "gaussian", "tukey", "hamming"];
 const REDUCTIONS = ["max", "min", "first", "last", "center"];
 const WAYS = [...WINDOWS.map((window) => ({ window, reduce: "mean" })), { window: "standard", reduce: "sum" }, ...REDUCTIONS.map((reduce) => ({ window: "standard", reduce }))];
 let own = null; // the picture from the user's file, which is not part of the state
