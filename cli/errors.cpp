@@ -81,7 +81,7 @@ std::string status_rows() {
   for (const auto& [status, name] :
        {std::pair(Status::null_data, "null_data"), std::pair(Status::overlap, "overlap"),
         std::pair(Status::out_of_memory, "out_of_memory"), std::pair(Status::executor_failed, "executor_failed"),
-        std::pair(Status::scratch_too_small, "scratch_too_small")})
+        std::pair(Status::scratch_too_small, "scratch_too_small"), std::pair(Status::scratch_overlap, "scratch_overlap")})
     fmt::format_to(Text(text), "| `Status::{}` | {} | [{}](#{}) |\n", name, patchfold::describe(status), code_of(status),
                    code_of(status));
   return text;

@@ -9,6 +9,7 @@
 #include "cli/options.hpp"
 #include "cli/report.hpp"
 #include "formats/file.hpp"
+#include "src/base/other_words.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -137,13 +138,17 @@ values are written like this:
 | `integers` | a list: `3,5` |
 | `axes` | one number for every spatial axis, `3`, or a list: `3,5` |
 | `pairs` | a list of begin:end: `1:2,0:1` |
-| `padding` | `valid`, `same_upper`, `same_lower`, or any of the forms above |
+| `padding` | `valid`, `same_upper` (also `same`), `same_lower`, or any of the forms above |
 | `number` | `1.5`, `-3`, `nan`, `inf`, `1+2j` |
 | `boolean` | `true` or `false` |
 | `choice` | one of the words in the row of the argument |
 
 An argument that is an input may also be given as a tensor: a .npy file after the data.
+
+All front ends also read words of other systems for padding modes and orders of axes within a patch:
 )";
+  for (const PaddingWord& each : padding_words) fmt::format_to(Text(text), "`{}` is `{}`,\n", each.other, each.here);
+  text += "`c kh kw` is `channel`, and `kh kw c` and `p1 p2 c` are `kernel`.\n";
   for_each_operator(
       [&](const DialectSpec& dialect) {
         fmt::format_to(Text(text), "\n## {}\n\n{} Definition: {}\n", dialect.name, dialect.doc, dialect.definition);

@@ -26,7 +26,7 @@ Example example_of(const OperatorSpec& op);
 /// The end of a help text: how values are written.
 inline constexpr const char* value_forms =
     "Values: N is an integer; N,.. a list with one entry for each axis; B:E,.. a list of (begin, end); padding is valid,\n"
-    "same_upper, same_lower, N, a list, or a list of pairs. A dash may stand for an underscore: --kernel-size.";
+    "same_upper (same), same_lower, N, a list, or a list of pairs. A dash may stand for an underscore: --kernel-size.";
 
 /// Adds the options for the report of a command: -q and --json.
 void add_reporting(Command& command, Reporting& reporting);

@@ -95,7 +95,7 @@ Work prepare(const RunRequest& request) {
 
 Seconds run_plan(const Work& work, void* output, const RunRequest& request, InterruptGuard& guard) {
   const auto begin = std::chrono::steady_clock::now();
-  throw_if_failed(work.plan.run(work.data.view.data, output, guard.executor()), request.op->name);
+  throw_if_failed(work.plan.run(work.data.view.data, output, guard.executor()), request.op->name, request.op->output);
   return std::chrono::steady_clock::now() - begin;
 }
 

@@ -30,7 +30,7 @@ enum class ErrorCode {
   overflow,          ///< a size or an offset is 2^60 or more, or does not fit into 63 bits
   limit,             ///< more axes than a problem may have
   strides,           ///< two elements of the destination share memory
-  overlap,           ///< source and destination share memory
+  overlap,           ///< two of source, destination and scratch share memory
   null_data,         ///< a tensor with elements has no data
   missing,           ///< a required argument is not given
   unknown_argument,  ///< the operator has no argument of that name

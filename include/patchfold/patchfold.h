@@ -101,13 +101,13 @@ enum PF_INT32 {
   PF_ERROR_TYPE = 3,              /* an attribute or a shape input has the wrong type */
   PF_ERROR_VALUE = 4,             /* a number or a word is outside its range */
   PF_ERROR_DIVISIBLE = 5,         /* an extent is not a multiple of a block or a kernel */
-  PF_ERROR_POSITION_COUNT = 6,    /* the columns have another number of positions than follows from the arguments */
-  PF_ERROR_SHAPE = 7,             /* the shape of a tensor differs from the operator's */
+  PF_ERROR_POSITION_COUNT = 6,    /* the columns that are read have another number of positions than the arguments give */
+  PF_ERROR_SHAPE = 7,             /* the shape of the output, or another shape, differs from the operator's */
   PF_ERROR_DTYPE = 8,             /* two element types differ, or the operator does not support one */
   PF_ERROR_OVERFLOW = 9,          /* a size or an offset is 2^60 or more */
   PF_ERROR_LIMIT = 10,            /* more axes than a problem may have */
   PF_ERROR_STRIDES = 11,          /* two elements of the destination share memory */
-  PF_ERROR_OVERLAP = 12,          /* source and destination share memory */
+  PF_ERROR_OVERLAP = 12,          /* two of source, destination and scratch share memory */
   PF_ERROR_NULL_DATA = 13,        /* a tensor with elements has no data */
   PF_ERROR_MISSING = 14,          /* a required argument is not given, or a pointer is NULL */
   PF_ERROR_UNKNOWN_ARGUMENT = 15, /* the operator has no argument of that name, or it is given twice */
@@ -266,10 +266,10 @@ static inline pf_attribute pf_text(const char* name, const char* text) {
 typedef void (*pf_body)(void* body_context, int64_t piece);
 
 /* Runs pieces of work on the caller's own threads. A parameter const pf_executor* may be NULL: the library's own threads.
- *   threads  how many pieces can run at the same time, at least 1
+ *   threads  how many pieces can run at the same time, at least 1. On more threads, pieces may have to wait for others.
  *   run      calls body(body_context, piece) exactly once for each piece in [0, pieces), from any thread, in any order,
- *            and returns 0 when all have ended. If run returns another value or makes another number of calls, the call
- *            fails with PF_ERROR_EXECUTOR. A piece out of range is not run. run must not throw or be left by longjmp.
+ *            and returns 0 when all have ended; otherwise the call fails with PF_ERROR_EXECUTOR. A piece out of range is
+ *            not run. run must not throw or be left by longjmp. Calls may nest: run may call functions of the library.
  *   context  is passed to run and not used otherwise; may be NULL */
 typedef struct pf_executor {
   uint32_t size; /* sizeof(pf_executor) */
@@ -325,9 +325,9 @@ PF_CHECKED PF_API pf_status pf_plan_create(const char* op, const pf_attribute* a
 /* Runs a plan, from any number of threads at once, each with its own dst and scratch.
  *   src, dst   the elements with index 0 on every axis; may be NULL if the tensor has no elements. src is ignored if the
  *              operator has no data input.
- *   scratch    memory of any alignment. It needs at least pf_plan_scratch_bytes() for the executor's threads; less is
- *              PF_ERROR_VALUE. The run then allocates nothing. If NULL, with scratch_bytes 0, the run uses memory that
- *              the library keeps for the calling thread: one of this thread's first runs allocates the memory.
+ *   scratch    memory of any alignment, at least pf_plan_scratch_bytes() for the executor's threads (PF_ERROR_VALUE), apart
+ *              from all that src and dst span (PF_ERROR_OVERLAP). The run then allocates nothing. NULL, with scratch_bytes
+ *              0: memory that the library keeps for the calling thread; one of this thread's first runs allocates it.
  *   executor   may be NULL */
 PF_CHECKED PF_API pf_status pf_plan_run(const pf_plan* plan, const void* src, void* dst, void* scratch, size_t scratch_bytes,
                                         const pf_executor* executor);
@@ -377,10 +377,10 @@ enum PF_INT32 {
   PF_ARGUMENT_INTEGERS = 1, /* integers */
   PF_ARGUMENT_AXES = 2,     /* an integer for every spatial axis, or integers, one for each */
   PF_ARGUMENT_PAIRS = 3,    /* pairs (begin, end) */
-  PF_ARGUMENT_PADDING = 4,  /* text "valid", "same_upper", "same_lower"; an integer; integers; or pairs */
+  PF_ARGUMENT_PADDING = 4,  /* text "valid", "same_upper" ("same" too), "same_lower"; an integer; integers; or pairs */
   PF_ARGUMENT_NUMBER = 5,   /* an integer, unsigned, number or complex */
   PF_ARGUMENT_BOOLEAN = 6,  /* an integer, 0 or 1 */
-  PF_ARGUMENT_CHOICE = 7    /* text: one of the choices */
+  PF_ARGUMENT_CHOICE = 7    /* text: one of the choices, or a word of another system for it (docs/operators.md) */
 };
 
 /* Integer types that the shape inputs of an operator may have. */

@@ -29,7 +29,7 @@
 namespace patchfold {
 
 /// The result of running a plan. Running a plan throws nothing.
-enum class Status { ok, null_data, overlap, out_of_memory, executor_failed, scratch_too_small };
+enum class Status { ok, null_data, overlap, out_of_memory, executor_failed, scratch_too_small, scratch_overlap };
 
 /// Returns the meaning of a status, as a sentence.
 PATCHFOLD_API std::string_view describe(Status status) noexcept;
@@ -43,8 +43,9 @@ class PATCHFOLD_API Executor {
   /// Returns the number of pieces that can run at the same time, at least 1.
   virtual int threads() const noexcept = 0;
   /// Calls body(context, piece) exactly once for each piece in [0, pieces), from any thread, in any order, and returns
-  /// when all of these calls have ended. Returns false if a call of body was impossible; the destination's content is then
-  /// unspecified.
+  /// when all of these calls have ended. More pieces than threads() may run at the same time: a piece may wait until another piece
+  /// has ended, but no result changes. run() may be called again while it runs, from other threads and from itself. Returns false
+  /// if a call of body was impossible; the destination's content is then unspecified.
   virtual bool run(std::int64_t pieces, Body body, void* context) noexcept = 0;
 };
 
@@ -114,7 +115,8 @@ class PATCHFOLD_API Plan {
   explicit Plan(std::shared_ptr<const engine::Compiled> compiled) : compiled_(std::move(compiled)) {}
 
   /// Runs the plan. `src` and `dst` point at the elements with index 0 on every axis. `scratch` is memory of any alignment,
-  /// at least scratch_bytes(executor.threads()) bytes; the run then allocates nothing. Without `scratch`, the run uses memory that
+  /// at least scratch_bytes(executor.threads()) bytes, apart from the bytes that src and dst span; no other run may use it at the
+  /// same time. The run then allocates nothing. Without `scratch`, the run uses memory that
   /// the library keeps for the calling thread and allocates in one of the thread's first runs.
   [[nodiscard]] Status run(const void* src, void* dst, Executor& executor = default_executor(),
                            const std::optional<std::span<std::byte>>& scratch = std::nullopt) const noexcept;
@@ -164,8 +166,8 @@ Planning try_plan(const Op& op, const ConstTensorView& src, const TensorView& ds
                           &op, src, dst);
 }
 
-/// Throws the Error of a status other than ok.
-PATCHFOLD_API void throw_if_failed(Status status, std::string_view op, std::string_view output = "output");
+/// Throws the Error of a status other than ok. `output` names the destination in the Error of overlap.
+PATCHFOLD_API void throw_if_failed(Status status, std::string_view op, std::string_view output = {});
 
 /// Checks, plans and runs an operator.
 template <class Op>

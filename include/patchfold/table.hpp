@@ -22,7 +22,7 @@ enum class ArgumentKind : std::uint8_t {
   integers,  ///< a list: 3,5
   axes,      ///< one number for every spatial axis: 3, or a list: 3,5
   pairs,     ///< a list of (begin, end): 1:2,0:1
-  padding,   ///< valid, same_upper, same_lower, one number, a list, or a list of pairs
+  padding,   ///< valid, same_upper (same), same_lower, one number, a list, or a list of pairs
   number,    ///< 1.5, -3, nan, inf, 1+2j
   boolean,   ///< true or false
   choice,    ///< one of the words in `choices`
@@ -113,6 +113,7 @@ struct OperatorSpec {
   std::string_view doc;         ///< one line
   std::string_view definition;  ///< the page that defines the operator
   std::string_view data_input;  ///< name of the data input; empty if there is none (coverage)
+  std::string_view output{};    ///< name of the output in errors
   IndexTypes index_types = IndexTypes::int32_or_int64;
   bool sums = false;           ///< adds elements where patches meet: needs a type with an addition
   std::string_view example{};  ///< a small problem without the operator's name: "f32 1x4x4x4 kernel_size=2,2"

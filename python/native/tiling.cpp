@@ -77,7 +77,7 @@ nb::object cut(const Tiling& tiling, std::int64_t index, nb::handle x, nb::handl
       tiling.cut(index, src.view, dst);
     } catch (const Error& error) {
       Error::Parts parts = in_python_names(error).parts();
-      if (parts.argument == "tile" || parts.argument == "output") parts.argument = "out";
+      if (parts.argument == "tile") parts.argument = "out";
       throw Error(std::move(parts));
     }
   };

@@ -122,6 +122,10 @@ if not _t.TYPE_CHECKING:  # a type checker would accept every name as an attribu
         needed = _LAZY.get(name)
         if needed is None:
             here = _called_here(name)
+            if here and _sys._getframe(1).f_code.co_name == "_handle_fromlist":  # `from patchfold import im2col`
+                # Python would replace an AttributeError by an ImportError without the text.
+                why = f"cannot import name {name!r} from 'patchfold'; it is {here} here"
+                raise ImportError(why, name=__name__, path=__file__)
             why = f"module 'patchfold' has no attribute {name!r}" + (f"; it is {here} here" if here else "")
             raise AttributeError(why, name=name, obj=_sys.modules[__name__])
         try:

@@ -53,6 +53,7 @@ def render(operators, targets, elsewhere):
         "",
         "The modules of the second column have the system's names, order of arguments and checks: a model changes only its import.",
         "The third column has the call of a neutral operator, which takes any number of spatial axes and any element type.",
+        "[frameworks.md](frameworks.md#torch) shows a port of TensorFlow's calls to torch, with derivatives, and on to ONNX.",
         "",
     ]
     for system in dict.fromkeys(row.system for row in elsewhere.ROWS):

@@ -79,7 +79,14 @@ struct OtherOperator {
 /// other name.
 inline OtherOperator operator_here(std::string_view name) noexcept {
   constexpr auto list = std::to_array<OtherOperator>({{"im2col", "unfold"},
+                                                      {"im2row", "unfold"},
+                                                      {"im2vol", "unfold"},
+                                                      {"frame", "unfold"},
+                                                      {"window_partition", "unfold"},
                                                       {"col2im", "fold"},
+                                                      {"col2vol", "fold"},
+                                                      {"window_reverse", "fold"},
+                                                      {"channel_shuffle", "reorder"},
                                                       {"unfoldNd", "unfold"},
                                                       {"foldNd", "fold"},
                                                       {"sliding_window_view", "unfold"},

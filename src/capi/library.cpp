@@ -87,7 +87,8 @@ std::int32_t count_of(const auto& list) {
 
 std::size_t checked_index(std::int32_t index, const auto& list, std::string_view op, std::string_view argument) {
   if (index < 0 || index >= count_of(list))
-    fail(ErrorCode::value, op, argument, "must lie between 0 and the number of entries", index, count_of(list));
+    fail(ErrorCode::value, op, argument, "must be at least 0 and less than the number of entries", index,
+         ErrorValue("less than ", count_of(list)));
   return static_cast<std::size_t>(index);
 }
 

@@ -28,7 +28,7 @@ Planned make_plan(const Request& request, const pf_tensor* output, std::string_v
   Planned planned{given.spec, {}, {}, {}};
   try {
     planned.data = data_of(given);
-    planned.output = view_of(*required(output, given.spec.name, "output"), given.spec.name, "output");
+    planned.output = view_of(*required(output, given.spec.name, given.spec.output), given.spec.name, given.spec.output);
   } catch (const Error&) {
     given.spec.bind(given.arguments);  // checks arguments before tensors
     throw;
@@ -40,9 +40,9 @@ Planned make_plan(const Request& request, const pf_tensor* output, std::string_v
 /// Throws the error of a failed run. If data is null, the error names the tensor that lacks it.
 void check(Status status, const OperatorSpec& spec, const void* dst) {
   if (status == Status::null_data)
-    fail(ErrorCode::null_data, spec.name, dst == nullptr ? "output" : spec.data_input,
+    fail(ErrorCode::null_data, spec.name, dst == nullptr ? spec.output : spec.data_input,
          "a tensor with elements must have data");
-  throw_if_failed(status, spec.name);
+  throw_if_failed(status, spec.name, spec.output);
 }
 
 void run(const Request& request, const pf_tensor* output, const pf_executor* executor) {

@@ -219,6 +219,7 @@ OperatorSpec complete_row(const Fields& fields, const ops::Neutral& neutral, con
   const Geometry geometry = ops::lower(neutral, data, fields.names).geometry;
   spec.sums = geometry.sums;
   if (geometry.has_data) spec.data_input = fields.names.data;
+  spec.output = fields.names.output;
   spec.neutral = std::visit([](const auto& op) { return std::string(op.name) + options_of(op); }, neutral);
   return spec;
 }

@@ -115,7 +115,7 @@ std::string_view phrase(ArgumentKind kind) noexcept {
     case ArgumentKind::axes: return "an integer, or a list with one for each spatial axis";
     case ArgumentKind::pairs: return "a list of pairs begin:end";
     case ArgumentKind::padding:
-      return "a rule (valid, same_upper, same_lower), an integer, a list, or a list of pairs begin:end";
+      return "a rule (valid, same_upper or same, same_lower), an integer, a list, or a list of pairs begin:end";
     case ArgumentKind::number: return "a number";
     case ArgumentKind::boolean: return "true or false";
     case ArgumentKind::choice: return "a word";

@@ -15,8 +15,10 @@ namespace dialects {
 namespace {
 
 [[noreturn]] void wrong_type(const ArgumentValue& value, const Target& target) {
-  fail(ErrorCode::type, target.op.name, target.argument.name, "must be " + std::string(phrase(target.argument.kind)),
-       to_string(value));
+  std::string given = to_string(value);
+  const auto* const number = std::get_if<Scalar>(&value);
+  if (number != nullptr && number->kind() == Scalar::Kind::real && parse_integer(given)) given += ".0";
+  fail(ErrorCode::type, target.op.name, target.argument.name, "must be " + std::string(phrase(target.argument.kind)), given);
 }
 
 template <class T>
@@ -77,7 +79,7 @@ void assign(Padding& member, const ArgumentValue& value, const Target& target) {
     const auto rule = padding_rule(*word);
     if (!rule)
       fail(ErrorCode::value, target.op.name, target.argument.name, "must be a rule or numbers", *word,
-           listed_words<Padding::Rule>() + ", or numbers");
+           listed_words<Padding::Rule>() + ", same, or numbers");
     member = Padding(*rule);
   } else if (const auto* list = std::get_if<Dims>(&value)) {
     PadsList pairs;

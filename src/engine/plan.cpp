@@ -126,6 +126,9 @@ Status Plan::run(const void* src, void* dst, Executor& executor,
   if (to == nullptr || (from == nullptr && problem.src_range.begin != problem.src_range.end)) return Status::null_data;
   if (engine::overlap(from, problem.src_range, to, problem.dst_range) && elements_meet(problem, from, to))
     return Status::overlap;
+  const engine::ByteRange used{0, static_cast<std::int64_t>(given ? needed : 0)};
+  if (engine::overlap(scratch, used, from, problem.src_range) || engine::overlap(scratch, used, to, problem.dst_range))
+    return Status::scratch_overlap;
 
   const Compiled& compiled = *compiled_;
   if (past_line(scratch) != 0) scratch += kernels::line_bytes - past_line(scratch);
@@ -171,6 +174,7 @@ std::string_view describe(Status status) noexcept {
     case Status::out_of_memory: return "scratch memory could not be had";
     case Status::executor_failed: return "the executor did not run the work";
     case Status::scratch_too_small: return "the scratch memory given is smaller than scratch_bytes(threads)";
+    case Status::scratch_overlap: return "must not share memory with the source or the destination";
   }
   return "unknown status";
 }
@@ -185,6 +189,7 @@ void throw_if_failed(Status status, std::string_view op, std::string_view output
     case Status::out_of_memory: fail(ErrorCode::out_of_memory, op, "scratch", rule);
     case Status::executor_failed: fail(ErrorCode::executor, op, "executor", rule);
     case Status::scratch_too_small: fail(ErrorCode::value, op, "scratch", rule);
+    case Status::scratch_overlap: fail(ErrorCode::overlap, op, "scratch", rule);
   }
 }
 

@@ -128,12 +128,14 @@ ErrorValue axes_of_image(const Change<Op>& call, ErrorCode code) {
 }
 
 /// Returns the hint for columns whose axes seem to have another order.
-ErrorValue axes_of_columns(const Change<Fold>& call) {
+template <class Op>
+ErrorValue axes_of_columns(const Change<Op>& call) {
   const int axes = call.data.size();
-  const auto grid = call.set(&Fold::positions, Positions::grid, Setting("positions", "grid"));
   if (call.op.positions != Positions::flat || axes < 2) return {};
-  ErrorValue hint = grid.hint("columns with one axis for each spatial axis: ");
-  if (call.names.op == Fold::name && !hint.empty()) return hint;  // dialects do not have a grid of positions
+  if (call.names.op == Fold::name) {  // dialects do not have a grid of positions
+    const auto grid = call.set(&Op::positions, Positions::grid, Setting("positions", "grid"));
+    if (ErrorValue hint = grid.hint("columns with one axis for each spatial axis: "); !hint.empty()) return hint;
+  }
   Dims swapped = call.data;
   std::swap(swapped[axes - 2], swapped[axes - 1]);
   return call.arranged(Rearrangement::Kind::swap_axes, swapped, {axes - 2, axes - 1}).hint("axes look swapped: ");
@@ -161,7 +163,7 @@ void propose(Error::Parts& parts, const Change<Op>& call) {
         parts.hint.append(" returns no columns");
       }
     }
-  if constexpr (std::same_as<Op, Fold>)
+  if constexpr (std::same_as<Op, Fold> || std::same_as<Op, Reorder>)
     if (parts.code == ErrorCode::divisible || parts.code == ErrorCode::position_count) parts.hint = axes_of_columns(call);
 }
 

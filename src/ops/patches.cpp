@@ -118,10 +118,12 @@ Geometry geometry_of(const Fold& op, const Dims& columns, const Names& names) {
   const Dims per_axis = positions_of(geometry);
   const Dims given = columns.slice(axes.others, axes.others + (is_flat ? 1 : rank));
   constexpr std::string_view rule = "the number of positions must be that of the sizes, strides, dilations and pads";
-  if (is_flat && given[0] != geometry.positions)
+  if (is_flat ? given[0] != geometry.positions : given != per_axis) {
+    if (checked_product(given).value() != 0) check_positions(geometry, names);
+    if (!is_flat) fail(ErrorCode::position_count, names.op, names.data, rule, given, per_axis);
     fail(ErrorCode::position_count, names.op, names.data, rule, given[0],
          ErrorValue(geometry.positions, " = product of ", per_axis));
-  if (!is_flat && given != per_axis) fail(ErrorCode::position_count, names.op, names.data, rule, given, per_axis);
+  }
   place_patches(geometry, {columns.slice(0, axes.batch), rows / geometry.taps, op.layout, op.order, op.positions}, names);
   return geometry;
 }

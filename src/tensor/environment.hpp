@@ -2,9 +2,13 @@
 // Environment variables. An unusable value counts as not set, and is reported once.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+
+#include "base/printable.hpp"
 
 namespace patchfold {
 
@@ -22,7 +26,10 @@ class EnvironmentVariable {
   void ignore(const char* expected) noexcept {
     const char* const text = value();
     if (text == nullptr || is_ignored_.exchange(true, std::memory_order_relaxed)) return;
-    std::fprintf(stderr, "patchfold: %s=%.200s is ignored: must be %s\n", name_, text, expected);
+    std::array<char, 200> shown;  // not a string, since kernels must not allocate memory
+    const std::size_t size = cut_of(text, shown.size());
+    for (std::size_t i = 0; i < size; ++i) shown[i] = printable(text[i]);
+    std::fprintf(stderr, "patchfold: %s=%.*s is ignored: must be %s\n", name_, static_cast<int>(size), shown.data(), expected);
   }
 
  private:

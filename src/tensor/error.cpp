@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/fail.hpp"
+#include "base/printable.hpp"
 
 namespace patchfold {
 namespace {
@@ -34,7 +35,8 @@ constexpr ErrorEntry catalogue[] = {
      "openvino.Col2Im-15: data: the number of positions must be that of the sizes, strides, dilations and pads; given 25, "
      "expected 49 = product of [7, 7]",
      "Give the size of the image and the kernel, stride, dilation and padding that the columns were made with. `patchfold "
-     "explain` shows how the number of positions follows from them."},
+     "explain` shows how the number of positions follows from them. Columns that are written with a wrong number of "
+     "positions are an error of the code shape."},
     {ErrorCode::shape, "shape", "InvalidValue",
      "The shape of a tensor differs from the operator's, or a shape is impossible.",
      "unfold: columns: must have the shape of the operator's result; given [1, 9, 5], expected [1, 9, 4]",
@@ -59,9 +61,9 @@ constexpr ErrorEntry catalogue[] = {
      "4], expected a stride of at least 4 bytes in place of 0",
      "Write to a tensor whose elements all have separate memory, such as a contiguous one. Broadcast and overlapping views "
      "may be read, but not written."},
-    {ErrorCode::overlap, "overlap", "InvalidValue", "Source and destination share memory.",
-     "unfold: output: source and destination must not share memory",
-     "Give the output separate memory, or copy the source first: no operator works in place."},
+    {ErrorCode::overlap, "overlap", "InvalidValue", "Two of source, destination and scratch share memory.",
+     "unfold: columns: source and destination must not share memory",
+     "Give the output and the scratch separate memory, or copy the source first: no operator works in place."},
     {ErrorCode::null_data, "null_data", "InvalidValue", "A tensor that has elements has no data pointer.",
      "unfold: data: a tensor that has elements has no data",
      "Set the pointer; only tensors without elements may have none. Check whether the allocation of the tensor failed."},
@@ -107,19 +109,11 @@ constexpr ErrorEntry catalogue[] = {
 static_assert(std::ranges::all_of(catalogue,
                                   [](const ErrorEntry& e) { return &e == &catalogue[static_cast<std::size_t>(e.code)]; }));
 
-/// Returns the largest length up to `most`, within the text, that does not split a character of UTF-8.
-std::size_t cut_of(std::string_view text, std::size_t most) {
-  std::size_t cut = most;
-  while (most - cut < 3 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;
-  return cut;
-}
-
-/// Returns a text without control characters and of limited length: texts of callers and files may have any length and any bytes.
+/// Returns a text without control characters and of limited length.
 std::string printable(std::string text) {
   constexpr std::size_t most = 1000;
   if (text.size() > most) text.replace(cut_of(text, most), std::string::npos, "..");
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = '?';
+  for (char& c : text) c = patchfold::printable(c);
   return text;
 }
 

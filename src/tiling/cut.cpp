@@ -42,7 +42,7 @@ void Tiling::cut(std::int64_t index, const ConstTensorView& array, const TensorV
                                  .mode = spec_.padding_mode});
     }
   }
-  throw_if_failed(ops::make_plan(op_tiling, problem).run(array.data, tile.data, executor), op_tiling);
+  throw_if_failed(ops::make_plan(op_tiling, problem).run(array.data, tile.data, executor), op_tiling, "tile");
 }
 
 void Tiling::coverage(const TensorView& counts) const {

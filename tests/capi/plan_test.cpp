@@ -87,6 +87,15 @@ TEST(Plan, RunsInTheScratchGivenAndNowhereElse) {
                                   executor)),
               "value: fold: scratch: must have the bytes that the plan asks for; given " + std::to_string(bytes - 1) +
                   ", expected " + std::to_string(bytes));
+    // Scratch memory that ends in the source or the destination.
+    for (std::vector<float>* tensor : {&problem.columns.values, &problem.image.values}) {
+      std::vector<float> together(bytes / sizeof(float) + tensor->size());
+      float* const place = together.data() + bytes / sizeof(float) - 1;
+      const bool is_source = tensor == &problem.columns.values;
+      EXPECT_EQ(outcome(pf_plan_run(plan.get(), is_source ? place : problem.columns.values.data(),
+                                    is_source ? problem.image.values.data() : place, together.data(), bytes, executor)),
+                "overlap: fold: scratch: must not share memory with the source or the destination");
+    }
   }
 }
 
@@ -152,10 +161,11 @@ TEST(Plan, RefusesMissingPointersAndBadNumbers) {
   EXPECT_EQ(outcome(pf_plan_run(nullptr, data, image, nullptr, 0, nullptr)), "missing: pf_plan_run: plan: must not be NULL");
   EXPECT_EQ(outcome(pf_plan_run(plan.get(), nullptr, image, nullptr, 0, nullptr)).substr(0, 16), "null_data: fold:");
   EXPECT_EQ(outcome(pf_plan_run(plan.get(), data, nullptr, nullptr, 0, nullptr)),
-            "null_data: fold: output: a tensor with elements must have data");
+            "null_data: fold: image: a tensor with elements must have data");
   EXPECT_EQ(outcome(pf_plan_run(plan.get(), data, image, nullptr, 8, nullptr)),
             "missing: fold: scratch: must not be NULL; given 8, expected 0");
-  EXPECT_EQ(outcome(pf_plan_run(plan.get(), data, data + 1, nullptr, 0, nullptr)).substr(0, 14), "overlap: fold:");
+  EXPECT_EQ(outcome(pf_plan_run(plan.get(), data, data + 1, nullptr, 0, nullptr)),
+            "overlap: fold: image: source and destination must not share memory");
   EXPECT_EQ(outcome(pf_plan_scratch_bytes(nullptr, 1, &bytes)), "missing: pf_plan_scratch_bytes: plan: must not be NULL");
   EXPECT_EQ(outcome(pf_plan_scratch_bytes(plan.get(), 1, nullptr)), "missing: fold: bytes: must not be NULL");
   for (const std::int32_t threads : {0, -1, INT32_MIN}) {

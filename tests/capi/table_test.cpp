@@ -64,6 +64,21 @@ TEST(Table, FindsOperatorsWithoutTheirVersion) {
   EXPECT_STREQ(pf_operator_name(index), "onnx.Col2Im-18");
 }
 
+TEST(Table, EveryWordThatTheHeaderNamesIsRead) {
+  const std::int64_t image[] = {1, 1, 6, 6};
+  const pf_tensor input = {nullptr, image, nullptr, 4, PF_DTYPE_FLOAT32, 0};
+  for (const auto& [argument, word] :
+       {std::pair("padding", "valid"), std::pair("padding", "same"), std::pair("padding", "same_upper"),
+        std::pair("padding", "same_lower"), std::pair("padding_mode", "replicate"), std::pair("padding_mode", "CONSTANT"),
+        std::pair("order", "c kh kw"), std::pair("order", "p1 p2 c")}) {
+    const pf_attribute attributes[] = {pf_text("kernel_size", "3"), pf_text(argument, word)};
+    std::int64_t shape[PF_MAX_RANK];
+    std::int32_t rank = PF_MAX_RANK;
+    EXPECT_OK(pf_output_shape("unfold", attributes, 2, &input, 1, shape, &rank)) << word;
+    EXPECT_EQ(shape[2], std::string(word).starts_with("same") ? 36 : 16) << word;
+  }
+}
+
 TEST(Table, RefusesIndicesOutOfRange) {
   pf_operator info = {sizeof(pf_operator), 0, nullptr, nullptr, nullptr, nullptr, 0, 0};
   pf_argument argument = {sizeof(pf_argument), 0, nullptr, nullptr, nullptr, nullptr, 0, 0, 0, 0};
@@ -71,8 +86,8 @@ TEST(Table, RefusesIndicesOutOfRange) {
   for (const std::int32_t index : {INT32_MIN, -1, pf_operator_count(), INT32_MAX}) {
     EXPECT_EQ(pf_operator_name(index), nullptr);
     EXPECT_EQ(outcome(pf_operator_info(index, &info)),
-              "value: pf_operator_info: index: must lie between 0 and the number of entries; given " +
-                  std::to_string(index) + ", expected " + count);
+              "value: pf_operator_info: index: must be at least 0 and less than the number of entries; given " +
+                  std::to_string(index) + ", expected less than " + count);
     EXPECT_EQ(pf_argument_info(index, 0, &argument), PF_ERROR_VALUE);
     EXPECT_EQ(pf_argument_info(0, index == INT32_MAX ? index : -1, &argument), PF_ERROR_VALUE);
   }

@@ -225,6 +225,9 @@ TEST(WrongInput, InVariablesIsNamedOnceAndFailsNothing) {
     EXPECT_EQ(count_of(wrong.err, " is ignored: must be "), 1U) << wrong.err;
     EXPECT_NE(wrong.err.find("patchfold: " + std::string(variable) + "=wrong is ignored"), std::string::npos) << wrong.err;
     EXPECT_NE(wrong.err.find(allowed), std::string::npos) << wrong.err;
+    const Outcome hostile = folder.run(fold, {.environment = {std::string(variable) + "=\x1b[2J\a\n" + std::string(300, 'x')}});
+    EXPECT_NE(hostile.err.find(std::string(variable) + "=?[2J??xx"), std::string::npos) << hostile.err;
+    EXPECT_EQ(count_of(hostile.err, "\x1b") + count_of(hostile.err, "\a"), 0U) << variable;
     const Outcome empty = folder.run(fold, {.environment = {std::string(variable) + "="}});
     EXPECT_TRUE(empty.out == usual) << variable;
     EXPECT_EQ(count_of(empty.err, "ignored"), 0U) << variable;

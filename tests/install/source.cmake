@@ -104,13 +104,31 @@ if(symbols MATCHES " T (pf_|_ZN)" OR NOT symbols MATCHES " T plugin_meeting")
 endif()
 
 # A wrong choice stops the configuration with an error.
-foreach(wrong "OPERATORS=foldd:there is no operator foldd" "ELEMENT_TYPES=f33:there is no type f33"
-              "INSTRUCTION_SETS=AVX4:there is no AVX4" "WITH_TILING=OFF:WITH_EXPLAIN=ON needs PATCHFOLD_WITH_TILING=ON")
-  string(REGEX MATCH "(.*):(.*)" wrong "${wrong}")
-  run_to_fail("${CMAKE_MATCH_2}" ${CMAKE_COMMAND} --fresh -S ${library} -B ${work}/wrong -G Ninja -D PATCHFOLD_${CMAKE_MATCH_1}
-              -D CMAKE_C_COMPILER=${c_compiler} -D CMAKE_CXX_COMPILER=${cxx_compiler} -D PATCHFOLD_BUILD_TESTS=OFF
-              -D PATCHFOLD_BUILD_CLI=OFF -D PATCHFOLD_BUILD_EXAMPLES=OFF -D PATCHFOLD_WITH_TBB=OFF)
+set(configure ${CMAKE_COMMAND} --fresh -S ${library} -B ${work}/wrong -G Ninja -D CMAKE_C_COMPILER=${c_compiler}
+              -D CMAKE_CXX_COMPILER=${cxx_compiler} -D PATCHFOLD_BUILD_TESTS=OFF -D PATCHFOLD_BUILD_CLI=OFF
+              -D PATCHFOLD_BUILD_EXAMPLES=OFF -D PATCHFOLD_WITH_TBB=OFF)
+foreach(wrong "PATCHFOLD_OPERATORS=foldd:there is no operator foldd" "PATCHFOLD_ELEMENT_TYPES=f33:there is no type f33"
+              "PATCHFOLD_OPERATORS=onnx.SpaceToDepth-99:there is no operator onnx.SpaceToDepth-99"
+              "PATCHFOLD_INSTRUCTION_SETS=AVX4:there is no AVX4"
+              "PATCHFOLD_WITH_TILING=OFF:WITH_EXPLAIN=ON needs PATCHFOLD_WITH_TILING=ON"
+              "PATCHFOLD_WITH_TBB=MAYBE:PATCHFOLD_WITH_TBB=MAYBE: must be ON or OFF"
+              "PATCHFOLD_INSTALL=AUTO:PATCHFOLD_INSTALL=AUTO: must be ON or OFF"
+              "BUILD_SHARED_LIBS=static:BUILD_SHARED_LIBS=static: must be ON or OFF"
+              "CMAKE_BUILD_TYPE=Fast:choose Release, RelWithDebInfo, MinSizeRel or Debug")
+  string(REGEX MATCH "([^:]*):(.*)" wrong "${wrong}")
+  run_to_fail("${CMAKE_MATCH_2}" ${configure} -D ${CMAKE_MATCH_1})
 endforeach()
+# A name with a version stands for all versions, as the name without one does.
+run(${configure} -D "PATCHFOLD_OPERATORS=onnx.SpaceToDepth-13\;torch.fold\;onnx.DepthToSpace-28")
+file(STRINGS ${work}/wrong/src/generated/tensor/chosen.hpp names REGEX " operators{")
+if(NOT names MATCHES "\"onnx.SpaceToDepth\", \"torch.fold\", \"onnx.DepthToSpace\"")
+  message(FATAL_ERROR "the chosen operators are ${names}")
+endif()
+# Without a build type the library is optimised.
+file(READ ${work}/wrong/compile_commands.json commands)
+if(NOT commands MATCHES "-O3 -DNDEBUG")
+  message(FATAL_ERROR "a build without CMAKE_BUILD_TYPE is not optimised")
+endif()
 
 # If a package that the whole tree needs is missing, the error must be the line to type.
 foreach(missing TBB:libtbb-dev:PATCHFOLD_WITH_TBB PNG:libpng-dev:PATCHFOLD_WITH_PICTURES TIFF:libtiff-dev:PATCHFOLD_WITH_TIFF

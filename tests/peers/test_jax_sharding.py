@@ -123,6 +123,24 @@ def check_cotangents_are_sharded_as_their_array() -> None:
             assert gradient.sharding.is_equivalent_to(given.sharding, x.ndim), (name, spec)
 
 
+def check_moves_keep_an_explicitly_sharded_batch() -> None:
+    x = data((8, 3, 8, 6))
+    blocks = "b c (h p) (w q) -> b (h w) (p q c)"
+    for kind in (AxisType.Auto, AxisType.Explicit):
+        devices = mesh(kind)
+        given = jax.device_put(x, NamedSharding(devices, P("data")))
+        for ours in (
+            lambda x: patchfold.patchify(x, 2),
+            lambda x: patchfold.rearrange(x, blocks, p=2, q=2),
+            lambda x: patchfold.unpatchify(patchfold.patchify(x, 2), (8, 6), 2),
+        ):
+            with jax.set_mesh(devices):
+                same(ours(given), ours(x), "data")
+                same(jax.jit(ours)(given), ours(x), "data")
+    with jax.set_mesh(devices), pytest.raises(Exception, match="out_sharding"):  # JAX's own error
+        patchfold.patchify(jax.device_put(x, NamedSharding(devices, P(None, None, "data"))), 2)
+
+
 def check_shard_map() -> None:
     for kind in (AxisType.Auto, AxisType.Explicit):
         devices = mesh(kind)

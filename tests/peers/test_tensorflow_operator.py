@@ -164,6 +164,7 @@ def test_every_element_type_and_empty_tensors():
         (lambda x: patchfold.unfold(x, (3, 3), stride=2), (None, None, None, None), [None, None, None]),
         (lambda x: patchfold.unfold(x, (3, 3), padding=1, padding_mode="edge"), (None, 3, 9, 9), [None, 27, 81]),
         (lambda x: patchfold.fold(x, (9, 9), 3), (None, 27, 49), [None, 3, 9, 9]),
+        (lambda x: patchfold.reconstruct(x, (None, 3, 9, 9), 3), (None, 27, 49), [None, 3, 9, 9]),
         (lambda x: patchfold.space_to_batch(x, 2), (None, 3, 8, 8), [None, 3, 4, 4]),
         (lambda x: patchfold.patchify(x, 4), (None, 3, 16, 16), [None, 16, 48]),
         (lambda x: patchfold.rearrange(x, "b (h p) c -> b h (p c)", p=2), (None, 6, 3), [None, 3, 6]),
@@ -179,6 +180,20 @@ def test_graphs_know_what_is_known_of_a_shape(call, shape, expected):
     x = np.random.default_rng(0).random([size or 4 * (3 if axis else 1) for axis, size in enumerate(shape)], np.float32)
     assert np.array_equal(traced(x).numpy(), call(x))
     assert tf.TensorShape(expected).is_compatible_with(traced(x).shape)
+
+
+def test_images_of_an_open_batch_are_put_back():
+    def there_and_back(x):
+        return patchfold.reconstruct(patchfold.unfold(x, 3, stride=2), x.shape, 3, stride=2)
+
+    traced = tf.function(there_and_back, input_signature=[tf.TensorSpec((None, 3, 7, 9))])
+    image = tf.random.stateless_normal((2, 3, 7, 9), (1, 2))
+    assert np.array_equal(traced(image).numpy(), image.numpy())
+    message = r"reconstruct: shape: must begin with None, since the batch of the columns is open; given \(2, 3, 7, 9\)"
+    for wrong in ((2, 3, 7, 9), (None, 3, 9, 9)):
+        call = tf.function(lambda x, wrong=wrong: patchfold.reconstruct(x, wrong, 3, stride=2))
+        with pytest.raises(Exception, match=message if wrong[0] else "position"):  # AutoGraph makes it its own error
+            call.get_concrete_function(tf.TensorSpec((None, 27, 12)))
 
 
 def test_layers_and_pipelines_with_an_open_batch():

@@ -75,5 +75,14 @@ def test_chains_of_unknown_extents_are_named(tmp_path):
     assert (
         code["h"]
         .stdout.splitlines()[-1]
-        .startswith("  node Reshape #0 .. Reshape #2 (space_to_depth): its extents are unknown; write them")
+        .startswith("  node Reshape #0 .. Reshape #2 (space_to_depth): its extents are unknown; give them by sizes")
     )
+    program = [sys.executable, "-m", "patchfold.onnxruntime", path, tmp_path / "sized.onnx", "--size"]
+    assert subprocess.run([*program, "h=6"], capture_output=True).returncode == 0
+    model = onnx.load(tmp_path / "sized.onnx")
+    assert kinds(model) == {"SpaceToDepth"}
+    assert [dim.dim_value or dim.dim_param for dim in model.graph.input[0].type.tensor_type.shape.dim] == ["n", 2, 6, 8]
+    program[4] = tmp_path / "none.onnx"
+    wrong = subprocess.run([*program, "height=6"], capture_output=True, text=True)
+    assert wrong.returncode == 1 and "the model has no open dimension 'height'; it has n, h" in wrong.stderr
+    assert subprocess.run([*program, "h=none"], capture_output=True).returncode == 2

@@ -240,3 +240,13 @@ def test_the_example_of_the_page_runs(library: str, tmp_path: Path, monkeypatch:
     names: dict[str, Any] = {}
     exec(example("openvino"), names)
     assert same_bits(names["compiled"]({"x": case.x})[0], case.expected) and "Col2Im" not in kinds(names["compiled"])
+
+
+def test_variables_cannot_command_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATCHFOLD_CACHE", "/proc/\x1b[2J\n\x07none")
+    with pytest.raises(PermissionError, match=r"^/proc/\?\[2J\?\?none: cannot be made") as made:
+        patchfold.openvino._extension._cache()
+    monkeypatch.setenv("CXX", "no\x1b[2Jcompiler")
+    with pytest.raises(RuntimeError, match=r"there is no C\+\+ compiler no\?\[2Jcompiler: ") as found:
+        patchfold.openvino._extension._compiler()
+    assert str(made.value).isprintable() and str(found.value).isprintable()

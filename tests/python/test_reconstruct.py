@@ -183,3 +183,11 @@ def test_the_adjoint_of_a_mean_is_refused():
     assert patchfold._core.linear_shapes(call) == ((1, 1, 4, 4), (1, 4, 9))
     with pytest.raises(patchfold.InvalidValue, match="fold: reduce: the adjoint is known for sums only"):
         patchfold._core.linear_shapes(call + " reduce=mean")
+
+
+def test_a_batch_of_none_is_the_batch_of_the_columns():
+    image = np.random.default_rng(4).random((2, 3, 7, 9))
+    columns = patchfold.unfold(image, 3, stride=2)
+    assert np.array_equal(patchfold.reconstruct(columns, (None, 3, 7, 9), 3, stride=2), image)
+    with pytest.raises(patchfold.InvalidType, match="shape: must be a list of integers"):
+        patchfold.reconstruct(columns, (2, None, 7, 9), 3, stride=2)

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of words and names of other systems: padding modes, orders such as "c kh kw", operators and their inverses."""
 
+import functools
 import itertools
+import re
+from pathlib import Path
 
 import numpy as np
 import patchfold
@@ -10,7 +13,11 @@ import patchfold.onnx
 import patchfold.openvino
 import patchfold.tensorflow
 import pytest
+from patchfold import tensorflow
+from patchfold._operators import other_names
+from patchfold._operators.table import called_here
 
+DOCS = Path(__file__).parents[2] / "docs"
 PADDING = {
     "zeros": "constant",
     "CONSTANT": "constant",
@@ -212,12 +219,51 @@ def test_columns_of_onnx():
         ("DepthToSpace", "patchfold.depth_to_space(deep, block)"),
         ("PixelUnshuffle", "patchfold.torch.pixel_unshuffle(input, downscale_factor)"),
         ("space_to_batch_nd", "patchfold.tensorflow.space_to_batch_nd(input, block_shape, paddings)"),
+        ("im2row", 'patchfold.unfold(image, kernel_size, order="kernel").swapaxes(-1, -2)'),
+        ("channel_shuffle", "patchfold.reorder(x.reshape(n, c, -1), (c // groups,))"),
+        ("blockproc", "patchfold.apply_tiled(fn, x, tile, overlap=0)"),
     ],
 )
 def test_names_from_elsewhere_say_what_they_are_called_here(name, call):
     with pytest.raises(AttributeError) as caught:
         getattr(patchfold, name)
     assert str(caught.value) == f"module 'patchfold' has no attribute {name!r}; it is {call} here"
+    assert not hasattr(patchfold, name)
+    with pytest.raises(ImportError) as failed:
+        exec(f"from patchfold import {name}", {})
+    assert str(failed.value) == f"cannot import name {name!r} from 'patchfold'; it is {call} here"
+    with pytest.raises(ImportError, match="cannot import name 'nonsense'"):
+        exec("from patchfold import unfold, nonsense", {})
+
+
+def names_of_the_page():
+    """Returns the names of functions and classes in the first column of the page's table of names."""
+    rows = re.findall(r"^\| ([^|]+) \| `?[^|]+ \|$", (DOCS / "python.md").read_text().partition('<a id="names">')[2], re.M)
+    words = re.findall(r"[A-Za-z_][\w.:]*", ", ".join(re.sub(r'"[^"]*"|\(unfoldNd package\)', "", row) for row in rows))
+    named = [word.replace("::", ".").rstrip(".") for word in words if re.search(r"[._:\d]|[a-z][A-Z]", word)]
+    no_names = {"NumPy", "OpenVINO", "RealNVP", "ViT", "stride_tricks", "util", "image", "at", "vit", "add"}
+    return {word.rpartition(".")[2] for word in named} - no_names
+
+
+def test_every_name_of_the_page_is_known_or_says_what_it_is_called_here():
+    names = names_of_the_page()
+    assert {"im2vol", "col2vol", "frame", "window_partition", "GridSampler", "extract_glimpse", "copy_"} <= names
+    assert [name for name in sorted(names) if not hasattr(patchfold, name) and not called_here(name)] == []
+
+
+def test_the_calls_that_names_stand_for_exist():
+    for call in other_names.CALLS.values():
+        for path in re.findall(r"patchfold((?:\.\w+)+)", call):
+            if path.split(".")[1] not in ("monai", "torchio"):  # which need other packages
+                assert functools.reduce(getattr, path.split(".")[1:], patchfold)
+
+
+def test_swins_windows_by_the_call_that_their_name_stands_for():
+    x = np.arange(2 * 6 * 4 * 3).reshape(2, 6, 4, 3)
+    named = {"x": x, "window": 2, "patchfold": patchfold, "rows": 3, "columns": 2}
+    windows = eval(other_names.CALLS["window_partition"], named)
+    assert np.array_equal(windows, x.reshape(2, 3, 2, 2, 2, 3).transpose(0, 1, 3, 2, 4, 5).reshape(-1, 2, 2, 3))
+    assert np.array_equal(eval(other_names.CALLS["window_reverse"], named | {"windows": windows}), x)
 
 
 def test_other_names_have_no_hint():
@@ -225,3 +271,36 @@ def test_other_names_have_no_hint():
         with pytest.raises(AttributeError) as caught:
             getattr(patchfold, name)
         assert str(caught.value) == f"module 'patchfold' has no attribute {name!r}"
+
+
+def test_tensorflows_calls_of_every_version_run():
+    x, pads = np.arange(2 * 4 * 6 * 3).reshape(2, 4, 6, 3), [[1, 1], [0, 0]]
+    blocks = tensorflow.space_to_batch_nd(x, [2, 2], pads, "name")
+    for made in (
+        tensorflow.space_to_batch(x, [2, 2], pads),
+        tensorflow.space_to_batch(x, np.array([2, 2]), np.array(pads), "name"),
+        tensorflow.space_to_batch(x, block_shape=(2, 2), paddings=pads),
+        tensorflow.space_to_batch(x, pads, 2, name="name"),
+        tensorflow.space_to_batch(input=x, paddings=pads, block_size=np.int64(2)),
+    ):
+        assert np.array_equal(made, blocks)
+    for back in (
+        tensorflow.batch_to_space(blocks, [2, 2], pads, name="name"),
+        tensorflow.batch_to_space(blocks, block_shape=[2, 2], crops=pads),
+        tensorflow.batch_to_space(blocks, pads, 2),
+        tensorflow.batch_to_space_nd(blocks, [2, 2], pads, "name"),
+    ):
+        assert np.array_equal(back, x)
+
+
+def test_tensorflows_functions_take_the_name_of_a_node():
+    x, lists = np.arange(2 * 4 * 6 * 4).reshape(2, 4, 6, 4), ([1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "SAME")
+    for call, arguments in (
+        (tensorflow.space_to_depth, (x, 2, "NHWC")),
+        (tensorflow.depth_to_space, (x, 2, "NHWC")),
+        (tensorflow.extract_patches, (x, *lists)),
+        (tensorflow.extract_image_patches, (x, *lists)),
+        (tensorflow.extract_volume_patches, (x[None], [1, 2, 2, 2, 1], [1] * 5, "VALID")),
+    ):
+        assert np.array_equal(call(*arguments, "node"), call(*arguments))
+        assert np.array_equal(call(*arguments, name=None), call(*arguments))

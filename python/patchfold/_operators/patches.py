@@ -167,7 +167,14 @@ def iter_unfold(
 
 
 def reshaped(array: Any, shape: tuple[int, ...]) -> Any:
-    """Returns an array in another shape. TensorFlow's tensors have no method for it."""
+    """Returns an array in another shape. TensorFlow's tensors have no method for it. An array of JAX whose batch is sharded
+    explicitly keeps its sharding, which JAX asks for where axes are cut or joined."""
+    sharding: Any = None if is_torch(array) else getattr(getattr(array, "aval", None), "sharding", None)
+    spec = tuple(getattr(sharding, "spec", ()))
+    if any(spec) and not any(spec[1:]) and shape[:1] == array.shape[:1]:
+        jax: Any = sys.modules["jax"]
+        kept = jax.sharding.NamedSharding(sharding.mesh, jax.sharding.PartitionSpec(spec[0]))
+        return jax.lax.reshape(array, shape, out_sharding=kept)
     return array.reshape(shape) if hasattr(array, "reshape") else _module(array).reshape(array, shape)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._arguments import read_once, read_pads
-from .._arrays.kinds import shape_of
+from .._arguments import first_entries, read_once, read_pads
+from .._arrays.kinds import module_of, shape_of
 from .._arrays.memory import memory
 from .._errors import Error, InvalidType, InvalidValue, given_text, text_in, value_text
 from .._signatures import takes
@@ -75,7 +75,8 @@ def reconstruct(
 
     Arguments:
         columns: the patches, as unfold makes them.
-        shape: the shape of the image that they were cut from, such as image.shape.
+        shape: the shape of the image that they were cut from, such as image.shape. None as the batch is the batch of the
+            columns, which a graph of TensorFlow may leave open.
         kernel_size, stride, dilation, padding, layout, order, positions: those of the unfold.
         fill: the value of elements that no patch covers; an integer element type needs an integer in its range. None: such
             elements are an error.
@@ -109,7 +110,7 @@ def reconstruct(
     try:
         if not hasattr(columns, "shape") or isinstance(columns, np.generic):
             memory(columns, "reconstruct", "columns", False)  # refuses an object that is no array
-        held = shape_of(columns, "reconstruct", "columns")
+        held, whole = _closed(columns, whole)
         if len(held) < 2:
             rule, given = "must have a C*K axis and the position axes", f"{held} of rank {len(held)}"
             raise InvalidValue("reconstruct", "columns", rule, given, "rank 2 or more", code="rank")
@@ -128,6 +129,20 @@ def reconstruct(
         facts = error._facts()
         facts["hint"] = facts["hint"].replace("shape.", "columns.")
         raise type(error)("reconstruct", argument, **facts) from None
+
+
+def _closed(columns: Any, whole: Any) -> tuple[tuple[int, ...], Any]:
+    """Returns the shapes of the columns and of the image. A batch of None in `whole` is the batch of the columns; a batch
+    that a graph of TensorFlow leaves open counts as 1."""
+    entries = first_entries(columns.shape) if module_of(columns) == "tensorflow" else None
+    is_open = entries is not None and entries[:1] == (None,) and None not in entries[1:]
+    held = (1, *entries[1:]) if entries and is_open else shape_of(columns, "reconstruct", "columns")
+    if type(whole) is tuple and held and whole[:1] == (None,):
+        return held, (held[0], *whole[1:])
+    if is_open:
+        rule = "must begin with None, since the batch of the columns is open"
+        raise InvalidValue("reconstruct", "shape", rule, value_text(whole), code="shape")
+    return held, whole
 
 
 def _check_cover(extents: tuple[int, ...], *windows: Any) -> None:

@@ -20,6 +20,7 @@ from .._arrays.memory import memory
 from .._errors import Error, InvalidType, given_text, text_in
 from .._explanation import Explanation
 from .._typing import Array, Element
+from . import other_names
 
 
 @dataclass(frozen=True)
@@ -279,6 +280,8 @@ def called_here(name: str) -> str:
     none."""
     if name.startswith("_"):
         return ""
+    if name in other_names.CALLS:
+        return other_names.CALLS[name]
     here, reduce = _core.operator_here(name)
     if reduce == "mean":
         return "patchfold.reconstruct(columns, shape, kernel_size)"

@@ -62,14 +62,9 @@ def main(arguments: list[str] | None = None) -> int:
     command.add_argument("model", metavar="MODEL", help="an .onnx or .pt2 file")
     command.add_argument("--json", action="store_true", help="prints one JSON object")
     for command in commands.choices.values():
-        command.add_argument("--size", action="append", default=[], metavar="NAME=N", help="the extent of an open dimension")
+        add_sizes(command)
     given = parser.parse_args(arguments)
-    sizes = {}
-    for text in given.size:
-        name, equals, number = text.rpartition("=")
-        if not equals or not name or not number.isdecimal() or int(number) < 1:
-            parser.error(f"--size {text}: write NAME=N with a positive N, as --size batch=8")
-        sizes[name] = int(number)
+    sizes = sizes_of(parser, given.size)
     try:
         if given.command == "portable":
             return write(given.model, given.target, given.out, sizes, not given.no_time)
@@ -83,6 +78,22 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     print(report.json() if given.json else report)
     return STAYS if report.stays else 0
+
+
+def add_sizes(command: argparse.ArgumentParser) -> None:
+    """Adds the option --size, which sizes_of reads."""
+    command.add_argument("--size", action="append", default=[], metavar="NAME=N", help="the extent of an open dimension")
+
+
+def sizes_of(parser: argparse.ArgumentParser, texts: Sequence[str]) -> dict[str, int]:
+    """Returns the extents of --size by the names of dimensions. Ends the program for a text of another form."""
+    sizes = {}
+    for text in texts:
+        name, equals, number = text.rpartition("=")
+        if not equals or not name or not number.isdecimal() or int(number) < 1:
+            parser.error(f"--size {text}: write NAME=N with a positive N, as --size batch=8")
+        sizes[name] = int(number)
+    return sizes
 
 
 def write(path: str, target: str, out: str, sizes: dict[str, int], timed: bool) -> int:

@@ -7,7 +7,7 @@ import argparse
 import sys
 
 from ..models import ModelError, _onnx
-from ..models.__main__ import STAYS, save
+from ..models.__main__ import STAYS, add_sizes, save, sizes_of
 from ..models._inspect import stays_of, taken
 from ..models._targets import ONNXRUNTIME
 from ._convert import convert, left
@@ -19,9 +19,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m patchfold.onnxruntime", description=__doc__)
     parser.add_argument("model", metavar="MODEL", help="an .onnx file")
     parser.add_argument("out", metavar="OUT", help="the .onnx file to write; must not be there")
+    add_sizes(parser)
     given = parser.parse_args(arguments)
     try:
-        model = convert(given.model)
+        model = convert(given.model, sizes=sizes_of(parser, given.size))
         save(given.model, model, given.out)
     except ModelError as error:
         print(f"patchfold.onnxruntime: {error}", file=sys.stderr)

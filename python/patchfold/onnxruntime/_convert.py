@@ -40,7 +40,7 @@ MOVED = {_onnx.dtype_of(code) for code in _HELD}
 SUMMED = {_onnx.dtype_of(code) for code, name in _HELD.items() if name in SUMMABLE}
 
 
-def convert(model: Any) -> onnx.ModelProto:
+def convert(model: Any, *, sizes: Mapping[str, int] | None = None) -> onnx.ModelProto:
     """Returns a model with operators of the domain "patchfold" in place of ONNX Runtime's own operators.
 
     Col2Im, DepthToSpace and SpaceToDepth are taken over, and so is TensorFlow's ExtractImagePatches, which tf2onnx leaves in
@@ -53,17 +53,21 @@ def convert(model: Any) -> onnx.ModelProto:
 
     Arguments:
         model: path of an .onnx file, or an onnx.ModelProto, which is not changed.
+        sizes: extents of open dimensions, by their names, as for patchfold.models.portable. The inputs of the result have
+            these extents. A chain of nodes is replaced only if its extents, other than the batch's, are known.
 
     Returns: an onnx.ModelProto. Sessions of this model need
         `options.register_custom_ops_library(patchfold.onnxruntime.library())`.
 
     Raises: patchfold.models.ModelError for what `patchfold.models.inspect` refuses: files that are no models, cycles, data
-        outside the model's folder.
+        outside the model's folder, and for sizes of dimensions that the model does not have.
     """
+    sizes = dict(sizes or {})
     dtypes: dict[str, str] = {}
-    for graph in _onnx.read(model, {}):
+    for graph in _onnx.read(model, sizes):
         dtypes.update(graph.dtypes)
     result = copy_of(model)
+    _onnx.fix_sizes(result.graph, sizes)
     rewrite(result, _chains, _ways, (Im2Col, SpaceToDepth, DepthToSpace))
     rewrite_nodes(result.graph, {}, free_prefix(result.graph), partial(_written, dtypes))
     if all(entry.domain != DOMAIN for entry in result.opset_import):
@@ -97,7 +101,7 @@ def left(model: onnx.ModelProto) -> list[str]:
         ]
         why = "the library has no operator of this order and shape"
         if shapes[:2] != shapes[2:]:
-            why = "its extents are unknown; write them into the model's inputs, all but the batch's"
+            why = "its extents are unknown; give them by sizes (--size NAME=N), all but the batch's"
         texts.append(f"node {found.nodes[0]} .. {found.nodes[-1]} ({found.name.operator}): {why}")
     return texts
 

@@ -59,13 +59,19 @@ def _cache() -> Path:
         status = base.stat()
     except (OSError, RuntimeError) as error:
         raise PermissionError(
-            f"{base}: cannot be made ({error}); set PATCHFOLD_CACHE to a folder that the library for OpenVINO may be kept in"
+            f"{_shown(base)}: cannot be made ({_shown(error)}); "
+            "set PATCHFOLD_CACHE to a folder that the library for OpenVINO may be kept in"
         ) from None
     if status.st_uid != os.getuid() or status.st_mode & 0o022:
         raise PermissionError(
-            f"{base}: others may write there, or own it; set PATCHFOLD_CACHE to a folder of your own (chmod go-w)"
+            f"{_shown(base)}: others may write there, or own it; set PATCHFOLD_CACHE to a folder of your own (chmod go-w)"
         )
     return base
+
+
+def _shown(value: object) -> str:
+    """Returns the text of a value, with `?` for characters that a terminal would obey."""
+    return "".join(each if each.isprintable() else "?" for each in str(value))
 
 
 def _compile(sources: list[str], folder: Path, own: Path, target: Path, version: str) -> None:
@@ -96,9 +102,8 @@ def _compile(sources: list[str], folder: Path, own: Path, target: Path, version:
         answer = subprocess.run([*command, "-o", part], capture_output=True, text=True, check=False)
         if answer.returncode != 0:
             said = "\n".join((answer.stderr or answer.stdout).strip().splitlines()[:20])
-            raise RuntimeError(
-                f"the library for OpenVINO {version} cannot be compiled by {shlex.join(command[:1])}; it says:\n{said}"
-            )
+            compiler = _shown(shlex.join(command[:1]))
+            raise RuntimeError(f"the library for OpenVINO {version} cannot be compiled by {compiler}; it says:\n{said}")
         os.chmod(part, 0o755)
         os.replace(part, target)
     finally:
@@ -112,7 +117,7 @@ def _compiler() -> list[str]:
             return words
     raise RuntimeError(
         f"the library for OpenVINO is compiled where it is first used, and there is no C++ compiler"
-        f"{' ' + given[0] if given else ''}: apt-get install g++, or set CXX"
+        f"{' ' + _shown(given[0]) if given else ''}: apt-get install g++, or set CXX"
     )
 
 

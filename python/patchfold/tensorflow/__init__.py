@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import typing
 from typing import Literal, TypeAlias
 
 from .. import _errors
+from .._arguments import is_list as _is_list
 from .._core import Operator
+from .._operators import docstrings as _docstrings
 from .._operators import inverses as _inverses
-from .._operators.docstrings import described as _described
 from .._typing import Array, Int, Ints, Operation, Pairs
 
 DataFormat: TypeAlias = Literal["NHWC", "NCHW"]
@@ -26,12 +28,44 @@ _depth_to_space: Operation = Operator("tensorflow.DepthToSpace").__call__
 _extract_image_patches: Operation = Operator("tensorflow.ExtractImagePatches").__call__
 _extract_volume_patches: Operation = Operator("tensorflow.ExtractVolumePatches").__call__
 _PATCHES = "tensorflow.ExtractImagePatches"
+_NAME = "as in TensorFlow, where it names a node of a graph; without effect here"
+_described = functools.partial(_docstrings.described, name=_NAME)
 _SIZES = "[1, rows, columns, 1] of a patch, at least 1"
+_SHAPE = "a block's extent on each axis, in place of block_size"
 
 
-@_described("tensorflow.SpaceToBatch", input="the images")
-def space_to_batch(input: Array, paddings: Pairs, block_size: Int, *, out: Array | None = None) -> Array:
+def _blocks(op: str, pads: typing.Any, block_size: object, block_shape: object) -> tuple[object, object] | None:
+    """Returns block_shape and the pads of a call with block_shape, or in the order of TensorFlow 2, (block_shape, pads), of
+    which `pads` and `block_size` are the two arguments; None for a call with block_size."""
+    if block_shape is None:
+        is_flat = getattr(pads, "ndim", 1) == 1 and _is_list(pads) and not any(map(_is_list, pads))
+        return (pads, block_size) if is_flat and _is_list(block_size) else None
+    if block_size is not None:
+        rule = "must be left out where block_shape is given"
+        raise _errors.InvalidType(op, "block_size", rule, _errors.value_text(block_size))
+    return block_shape, pads
+
+
+@typing.overload
+def space_to_batch(
+    input: Array, paddings: Pairs, block_size: Int, name: str | None = None, *, out: Array | None = None
+) -> Array: ...
+@typing.overload
+def space_to_batch(
+    input: Array, block_shape: Ints, paddings: Pairs, /, name: str | None = None, *, out: Array | None = None
+) -> Array: ...
+@typing.overload
+def space_to_batch(
+    input: Array, paddings: Pairs, *, block_shape: Ints, name: str | None = None, out: Array | None = None
+) -> Array: ...
+@_described("tensorflow.SpaceToBatch", input="the images", block_shape=_SHAPE)
+def space_to_batch(
+    input: Array, paddings: Pairs | Ints, block_size: Int | Pairs | None = None, name: str | None = None,
+    *, block_shape: Ints | None = None, out: Array | None = None,
+) -> Array:
     """TensorFlow SpaceToBatch: moves blocks of the height and the width to the batch.
+
+    Calls of TensorFlow 2, (input, block_shape, paddings), are SpaceToBatchND.
 
     Shapes: input is (N, H, W, C); the result is (N*b*b, (H + pads)/b, (W + pads)/b, C) where b = block_size.
 
@@ -46,11 +80,14 @@ def space_to_batch(input: Array, paddings: Pairs, block_size: Int, *, out: Array
         >>> patchfold.tensorflow.space_to_batch(input, [[0, 0], [0, 0]], 2).shape
         (4, 1, 1, 1)
     """
-    return _space_to_batch(input, out, paddings, block_size)
+    blocks = _blocks("tensorflow.SpaceToBatch", paddings, block_size, block_shape)
+    return _space_to_batch_nd(input, out, *blocks) if blocks else _space_to_batch(input, out, paddings, block_size)
 
 
 @_described("tensorflow.SpaceToBatchND", input="the images")
-def space_to_batch_nd(input: Array, block_shape: Ints, paddings: Pairs, *, out: Array | None = None) -> Array:
+def space_to_batch_nd(
+    input: Array, block_shape: Ints, paddings: Pairs, name: str | None = None, *, out: Array | None = None
+) -> Array:
     """TensorFlow SpaceToBatchND: moves blocks of the axes after the batch to the batch.
 
     Shapes: input is (N, D1..DM, rest); the result is (N*K, (D1 + pads)/b1 .. (DM + pads)/bM, rest) where M is the
@@ -70,9 +107,26 @@ def space_to_batch_nd(input: Array, block_shape: Ints, paddings: Pairs, *, out: 
     return _space_to_batch_nd(input, out, block_shape, paddings)
 
 
-@_described("tensorflow.BatchToSpace", input="the batches")
-def batch_to_space(input: Array, crops: Pairs, block_size: Int, *, out: Array | None = None) -> Array:
+@typing.overload
+def batch_to_space(
+    input: Array, crops: Pairs, block_size: Int, name: str | None = None, *, out: Array | None = None
+) -> Array: ...
+@typing.overload
+def batch_to_space(
+    input: Array, block_shape: Ints, crops: Pairs, /, name: str | None = None, *, out: Array | None = None
+) -> Array: ...
+@typing.overload
+def batch_to_space(
+    input: Array, crops: Pairs, *, block_shape: Ints, name: str | None = None, out: Array | None = None
+) -> Array: ...
+@_described("tensorflow.BatchToSpace", input="the batches", block_shape=_SHAPE)
+def batch_to_space(
+    input: Array, crops: Pairs | Ints, block_size: Int | Pairs | None = None, name: str | None = None,
+    *, block_shape: Ints | None = None, out: Array | None = None,
+) -> Array:
     """TensorFlow BatchToSpace: moves blocks of the batch back to the height and the width.
+
+    Calls of TensorFlow 2, (input, block_shape, crops), are BatchToSpaceND.
 
     Shapes: input is (N*b*b, y, x, C); the result is (N, y*b - crops, x*b - crops, C) where b = block_size.
 
@@ -87,11 +141,14 @@ def batch_to_space(input: Array, crops: Pairs, block_size: Int, *, out: Array | 
         array([[0, 1],
                [2, 3]])
     """
-    return _batch_to_space(input, out, crops, block_size)
+    blocks = _blocks("tensorflow.BatchToSpace", crops, block_size, block_shape)
+    return _batch_to_space_nd(input, out, *blocks) if blocks else _batch_to_space(input, out, crops, block_size)
 
 
 @_described("tensorflow.BatchToSpaceND", input="the batches")
-def batch_to_space_nd(input: Array, block_shape: Ints, crops: Pairs, *, out: Array | None = None) -> Array:
+def batch_to_space_nd(
+    input: Array, block_shape: Ints, crops: Pairs, name: str | None = None, *, out: Array | None = None
+) -> Array:
     """TensorFlow BatchToSpaceND: moves blocks of the batch back to the axes after the batch.
 
     Shapes: input is (N*K, y1..yM, rest); the result is (N, y1*b1 - crops .. yM*bM - crops, rest) where M is the length
@@ -111,7 +168,9 @@ def batch_to_space_nd(input: Array, block_shape: Ints, crops: Pairs, *, out: Arr
 
 
 @_described("tensorflow.SpaceToDepth", input="the images; H and W must be multiples of b")
-def space_to_depth(input: Array, block_size: Int, data_format: DataFormat = "NHWC", *, out: Array | None = None) -> Array:
+def space_to_depth(
+    input: Array, block_size: Int, data_format: DataFormat = "NHWC", name: str | None = None, *, out: Array | None = None
+) -> Array:
     """TensorFlow SpaceToDepth: moves blocks of the height and the width to the channels.
 
     Shapes: input is (N, H, W, C); the result is (N, H/b, W/b, b*b*C); with data_format="NCHW" (N, C, H, W) to (N,
@@ -131,7 +190,9 @@ def space_to_depth(input: Array, block_size: Int, data_format: DataFormat = "NHW
 
 
 @_described("tensorflow.DepthToSpace", input="the deep images; their channels must be a multiple of b*b")
-def depth_to_space(input: Array, block_size: Int, data_format: DataFormat = "NHWC", *, out: Array | None = None) -> Array:
+def depth_to_space(
+    input: Array, block_size: Int, data_format: DataFormat = "NHWC", name: str | None = None, *, out: Array | None = None
+) -> Array:
     """TensorFlow DepthToSpace: moves channels back to blocks of the height and the width.
 
     Shapes: input is (N, y, x, b*b*C); the result is (N, y*b, x*b, C); with data_format="NCHW" (N, b*b*C, y, x) to (N,
@@ -153,16 +214,18 @@ def depth_to_space(input: Array, block_size: Int, data_format: DataFormat = "NHW
 
 @typing.overload
 def extract_image_patches(
-    images: Array, ksizes: Ints, strides: Ints, rates: Ints, padding: PaddingType, *, out: Array | None = None
+    images: Array, ksizes: Ints, strides: Ints, rates: Ints, padding: PaddingType, name: str | None = None,
+    *, out: Array | None = None,
 ) -> Array: ...
 @typing.overload
 def extract_image_patches(
-    images: Array, *, sizes: Ints, strides: Ints, rates: Ints, padding: PaddingType, out: Array | None = None
+    images: Array, *, sizes: Ints, strides: Ints, rates: Ints, padding: PaddingType, name: str | None = None,
+    out: Array | None = None,
 ) -> Array: ...
 @_described("tensorflow.ExtractImagePatches", images="the images", sizes="another name of ksizes, for calls of TensorFlow 1")
 def extract_image_patches(
     images: Array, ksizes: Ints | None = None, strides: Ints | None = None, rates: Ints | None = None,
-    padding: PaddingType | None = None, *, sizes: Ints | None = None, out: Array | None = None,
+    padding: PaddingType | None = None, name: str | None = None, *, sizes: Ints | None = None, out: Array | None = None,
 ) -> Array:
     """TensorFlow ExtractImagePatches (tf.image.extract_patches): copies patches to the channels.
 
@@ -205,9 +268,12 @@ def _with_sizes(images: Array, out: Array | None, *values: object) -> Array:
 
 @_described("tensorflow.ExtractImagePatches", images="the images", sizes=_SIZES)
 def extract_patches(
-    images: Array, sizes: Ints, strides: Ints, rates: Ints, padding: PaddingType, *, out: Array | None = None
+    images: Array, sizes: Ints, strides: Ints, rates: Ints, padding: PaddingType, name: str | None = None,
+    *, out: Array | None = None,
 ) -> Array:
     """tf.image.extract_patches: copies patches to the channels. extract_patches is the newer name of extract_image_patches.
+
+    Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", positions="grid"); more in extract_image_patches.
 
     Example:
         >>> import numpy as np, patchfold.tensorflow
@@ -254,7 +320,7 @@ def reconstruct_patches(
 
 @_described("tensorflow.ExtractVolumePatches", input="the volumes")
 def extract_volume_patches(
-    input: Array, ksizes: Ints, strides: Ints, padding: PaddingType, *, out: Array | None = None
+    input: Array, ksizes: Ints, strides: Ints, padding: PaddingType, name: str | None = None, *, out: Array | None = None
 ) -> Array:
     """TensorFlow ExtractVolumePatches (tf.extract_volume_patches): copies patches of volumes to the channels.
 
