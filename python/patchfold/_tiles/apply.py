@@ -18,7 +18,7 @@ from .._arrays.devices import to_device
 from .._arrays.kinds import is_array, is_numpy, is_torch
 from .._errors import InvalidType, InvalidValue, given_text, value_text
 from .._signatures import takes
-from .._typing import Int, IntOrInts, MergeSettings, Overlap, Progress, TiledSettings
+from .._typing import Int, IntOrInts, MergeSettings, Progress, TiledSettings
 from .merge_arguments import mask_bytes
 from .merge_spec import MergeSpec, parts_of
 from .merger import Merger
@@ -38,7 +38,6 @@ def apply_tiled(
     x: Any,
     tile: IntOrInts,
     *,
-    overlap: Overlap,
     batch: int | None = None,
     out: Any = None,
     progress: Progress = True,
@@ -60,7 +59,8 @@ def apply_tiled(
         x: an array of NumPy or torch, or any array that supports DLPack; or a store (zarr, h5py, xarray, dask), which is an
             object with shape and dtype that returns arrays for slices; or an open data set of rasterio, of shape (bands,
             height, width). A store is read tile by tile.
-        tile, overlap, tail, axes, padding_mode, value, scale, offset, result, align: as for Tiling.
+        tile, overlap, stride, tail, axes, padding_mode, value, scale, offset, result, align, margin, output: as for
+            Tiling.
         window, reduce, dtype: as for Merger.
         mask: as for Merger; fn is not called for tiles that are masked out.
         fill: as for Merger.
@@ -102,7 +102,7 @@ def apply_tiled(
         raise InvalidType(APPLY, "fn", "must be a function", given_text(fn))
     most = batch_of(batch)
     source = Source(x)
-    tiling, parts = tiled(source.shape, tile, overlap, settings)
+    tiling, parts = tiled(source.shape, tile, settings)
     parts = parts_of(spec, **parts)
     if parts["nodata"] is None:
         parts["nodata"] = source.nodata
@@ -123,13 +123,11 @@ def apply_tiled(
         return results.finish()
 
 
-def tiled(
-    shape: tuple[int, ...], tile: IntOrInts, overlap: Overlap, settings: TiledSettings
-) -> tuple[Tiling, dict[str, Any]]:
+def tiled(shape: tuple[int, ...], tile: IntOrInts, settings: TiledSettings) -> tuple[Tiling, dict[str, Any]]:
     """Returns the tiling of an array, and the parts of the MergeSpec of its results."""
     given: dict[str, Any] = dict(settings)
     parts = {name: given.pop(name) for name in MergeSettings.__annotations__}
-    return Tiling(shape, tile, overlap=overlap, **given), parts
+    return Tiling(shape, tile, **given), parts
 
 
 def batch_of(batch: Any, operator: str = APPLY) -> int:
