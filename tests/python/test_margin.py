@@ -164,3 +164,22 @@ def test_wrong_margins(margin, error):
     with pytest.raises(patchfold.Error) as caught:
         patchfold.Tiling((20, 20), (8, 8), overlap=0, margin=margin)
     assert str(caught.value).startswith(f"tiling: {error}")
+
+
+@pytest.mark.parametrize(("extent", "tile", "stride", "margin"), [(17, 6, 4, 1), (17, 6, 2, 5), (3, 9, 9, 4), (9, 4, 4, 3)])
+def test_boxes_with_nodata_of_tiles_that_are_cut_at_both_ends(extent, tile, stride, margin):
+    t = patchfold.Tiling((extent,), tile, stride=stride, margin=margin, tail="partial", scale=2)
+    rng = np.random.default_rng(extent)
+    results = [rng.random(each.result_shape).astype(np.float32) for each in t]
+    for result in results:
+        result[rng.random(result.shape) < 0.3] = -1
+    spec = patchfold.MergeSpec(nodata=-1)
+    merger = patchfold.Merger(t, spec=spec)
+    for i, result in enumerate(results):
+        merger.add(i, result)
+    whole = merger.finish()
+    for start in range(0, len(whole), 3):
+        for stop in range(start + 1, len(whole) + 1, 4):
+            box = (slice(start, stop),)
+            pieces = {i: results[i][t.piece(i, box)] for i in t.touching(box)[0]}
+            np.testing.assert_array_equal(patchfold.merge_box(t, spec, box, pieces), whole[start:stop])
