@@ -42,7 +42,8 @@ formats::TilePlan plan_of(const MergeRequest& request) {
     if (is_unfinished_split(path.parent_path()))
       parts.rule = "is not written yet: split did not finish, so run it again";
     else if (fs::is_directory(request.folder, ignored))
-      parts.expected = "a folder that split wrote, or --plan, which names the plan.json that split wrote for the same tiles";
+      parts.expected = "a folder that split wrote, or --plan, which names the plan.json that split wrote for the same tiles, or "
+                       "--pattern, which says what the names of other tiles mean";
     throw Error(std::move(parts));
   }
 }

@@ -121,14 +121,14 @@ std::int64_t end_of(const Folder& folder, std::size_t axis, F origin) {
 
 formats::TilePlan plan_of_names(const MergeRequest& request) {
   const Pattern pattern = pattern_of(request.pattern);
+  if (pattern.has(index) && request.shape.empty())
+    fail_usage("merge", "--shape", "is required if the pattern has {index}", "",
+               "the height and width of the whole: 4000,6000");
   Folder folder = read_folder(request, pattern);
   TilingSpec spec = request.spec;
   const bool has_places = pattern.has(y);
   const std::array<std::size_t, 2> kinds =
       has_places ? std::array<std::size_t, 2>{y, x} : std::array<std::size_t, 2>{row, column};
-  if (pattern.has(index) && request.shape.empty())
-    fail_usage("merge", "--shape", "is required if the pattern has {index}", "",
-               "the height and width of the whole: 4000,6000");
 
   spec.tile = Dims::filled(2, 0);
   for (int i = 0; i < 2; ++i)

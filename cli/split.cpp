@@ -156,7 +156,12 @@ void print_forecast(const SplitRequest& request, const TileSource& source, const
       text_of(request.folder, ": ", tiles_text(source, tiling), ", ", size_text(bytes_of(tiling, source.type().size)),
               " without compression; needs ", size_text(memory_of(source, tiling)), " of memory\n");
   request.reporting.forecast(
-      "", line, split_json(request, source, plan).add("written", nullptr).add("skipped", nullptr).add("seconds", nullptr));
+      "", line,
+      split_json(request, source, plan)
+          .add("written", nullptr)
+          .add("skipped", nullptr)
+          .add("empty", nullptr)
+          .add("seconds", nullptr));
 }
 
 /// Cuts the tiles of a row at the same time: each worker cuts and writes a tile, and takes the next one.
@@ -322,9 +327,11 @@ void run_split(const SplitRequest& request) {
   const std::string line =
       text_of(request.folder, ": ", tiles_text(source, plan.tiling), ": ", split.written(), " written, ", skipped,
               " skipped, ", request.empty ? text_of(split.empty(), " empty, ") : "", progress.finish(), "\n");
-  JsonObject json = split_json(request, source, plan).add("written", split.written()).add("skipped", skipped);
-  if (request.empty) json.add("empty", split.empty());
-  json.add("seconds", seconds);
+  const JsonObject json = split_json(request, source, plan)
+                              .add("written", split.written())
+                              .add("skipped", skipped)
+                              .add("empty", split.empty())
+                              .add("seconds", seconds);
   request.reporting.report("", line, json);
 }
 
