@@ -13,6 +13,7 @@
 #include "cli/text.hpp"
 #include "cli/tile_files.hpp"
 #include "formats/file.hpp"
+#include "src/base/checked.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -108,12 +109,16 @@ Folder read_folder(const MergeRequest& request, const Pattern& pattern) {
   return folder;
 }
 
-/// Returns the extent of the whole along an axis: where the tiles end. `number` and `origin` return a tile's number along the axis
-/// and where it begins.
+/// Returns the extent of the whole along an axis: where the tiles end. `origin_of` returns where a tile begins.
 template <class F>
-std::int64_t end_of(const Folder& folder, std::size_t axis, F origin) {
+std::int64_t end_of(const Folder& folder, std::size_t axis, F origin_of) {
   std::int64_t end = 0;
-  for (const Named& tile : folder.tiles) end = std::max(end, std::max<std::int64_t>(origin(tile), 0) + tile.extents[axis]);
+  for (const Named& tile : folder.tiles) {
+    const Checked origin = origin_of(tile);
+    if (!origin.is_below())
+      throw Error({ErrorCode::overflow, "merge", tile.file, "must begin before element 2^60"});
+    end = std::max(end, std::max<std::int64_t>(*origin.value(), 0) + tile.extents[axis]);
+  }
   return end;
 }
 
@@ -135,6 +140,8 @@ formats::TilePlan plan_of_names(const MergeRequest& request) {
     for (const Named& tile : folder.tiles) spec.tile[i] = std::max(spec.tile[i], tile.extents[static_cast<std::size_t>(i)]);
   if (!request.tile.empty())
     spec.tile = request.tile.is_scalar() ? Dims::filled(2, request.tile.values()[0]) : request.tile.values();
+  if (spec.tile.size() != 2)
+    fail_usage("merge", "--tile", "must be one number, or two: height and width", to_string(spec.tile), "512, or 512,256");
   spec.axes = {0, 1};
   const bool has_distance = !spec.overlap.empty() || !spec.stride.empty() || !spec.overlap_fraction.empty();
   if (has_places && !has_distance) {
@@ -164,8 +171,8 @@ formats::TilePlan plan_of_names(const MergeRequest& request) {
     const Tiling known(any);
     for (int i = 0; i < 2; ++i)
       spec.shape.push_back(end_of(folder, static_cast<std::size_t>(i), [&](const Named& tile) {
-        const std::int64_t number = tile.numbers[kinds[static_cast<std::size_t>(i)]];
-        return has_places ? number : number * known.stride()[i] - known.margin()[i];
+        const Checked number = tile.numbers[kinds[static_cast<std::size_t>(i)]];
+        return has_places ? number : number * known.stride()[i] - Checked(known.margin()[i]);
       }));
     // Tiles that end with the whole are shorter, or begin earlier than the others.
     bool is_shifted = false;

@@ -175,6 +175,8 @@ Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
                  text(reach) + " along axis " + text(axes_[i]) + (reach == extent ? "" : ", margins included"),
                  text(tile) + " and " + text(stride) + " for each further tile");
     grid_.push_back(whole + (tail && (rule == Tail::shift || rule == Tail::pad || rule == Tail::partial)));
+    if (rule == Tail::partial)  // tiles that begin behind the array, in its margin, have no elements
+      grid_.back() = std::min(grid_.back(), ceil_div(std::max<std::int64_t>(0, extent + margin_[i]), stride));
     count = count * grid_.back();
 
     const auto extent_scaled = checked_mul(extent, scale.num);

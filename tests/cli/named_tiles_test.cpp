@@ -55,12 +55,31 @@ TEST_F(NamedTiles, AreMergedByTheirPlaces) {
             {"x13_y12.npy: must lie where a tile of the grid lies; given x 13"});
 }
 
+TEST_F(NamedTiles, NumbersBeginAtZeroOrOne) {
+  split("--overlap 2");
+  for (const int first : {0, 1}) {
+    fs::create_directory(folder_.path("named"));
+    int index = first;
+    for (int y = 0; y < 3; ++y)
+      for (int x = 0; x < 4; ++x) {
+        const fs::path tile = folder_.path("tiles/tile-" + std::to_string(y) + "-" + std::to_string(x) + ".npy");
+        fs::copy_file(tile, folder_.path("named/" + std::to_string(y + first) + "x" + std::to_string(x + first) + ".npy"));
+        fs::copy_file(tile, folder_.path("named/part" + std::to_string(index++) + ".npy"));
+      }
+    for (const char* pattern : {"{row}x{column}.npy", "part{index}.npy"}) {
+      run_well(folder_, std::string("merge named out.npy --shape 40,50 --tile 16 --overlap 2 --pattern ") + pattern);
+      EXPECT_EQ(read_array(folder_, "out.npy"), photo_);
+    }
+    fs::remove_all(folder_.path("named"));
+  }
+}
+
 TEST_F(NamedTiles, PlacesOfMissingTilesAreFilled) {
   split("--overlap 0 --tail partial");
   fs::remove(folder_.path("tiles/tile-1-2.npy"));
   const std::string merge = "merge tiles out.npy --pattern tile-{row}-{column}.npy";
   run_badly(folder_, merge, {"tile 6 at [1, 2]: tiles/tile-1-2.npy: is missing"});
-  run_well(folder_, merge + " --fill 7");
+  EXPECT_NE(folder_.run(merge + " --fill 7").err.find("1 of 12 tiles is missing: its place is filled with 7"), std::string::npos);
   Array expected = photo_;
   for (std::size_t y = 16; y < 32; ++y)
     for (std::size_t x = 32; x < 48; ++x) expected.bytes[y * 50 + x] = std::byte{7};

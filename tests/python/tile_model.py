@@ -43,6 +43,8 @@ def spans(extent, tile, stride, tail, align, margin):
     for origin in (start - before for start in starts):
         begin, end = (min(max(each, 0), extent) for each in (origin, origin + tile))
         if tail == "partial":
+            if origin >= extent:
+                continue  # the tile lies in the margin behind the array
             if begin == end:
                 raise Refused
             origin = begin

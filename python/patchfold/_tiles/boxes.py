@@ -175,7 +175,7 @@ def _tiling_around(
         strides.append(max(second[0] - cut[1] - (begin[0] - cut[0]), 1))
         offsets.append(begin[0] - start)
         lacks.append(lack + cut[0])
-        margins.append((cut[0], 0))
+        margins.append((cut[0], lack))
         # Leaves no gap; the output holds the box.
         tiles.append(max(strides[-1], result, stop - start - length + lack + cut[0]))
         outputs.append(length + tiles[-1] - lack - cut[0])
