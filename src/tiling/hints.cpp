@@ -68,11 +68,12 @@ bool propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& resul
   spec.margin = spec.offset;
   spec.margin_end = {};
   const Dims fill{0};
-  if (can_be_made(spec))
-    fitting.append(", and with ", setting("margin", spec.offset), ", or");
-  else
-    fitting.append(", and");
-  fitting.append(" merge with ", Setting("fill", fill[0]), " for the border of the whole");
+  fitting.append(", and merge with ", Setting("fill", fill[0]), " for the border of the whole");
+  if (!can_be_made(spec)) return true;
+  fitting.append(", or with ");
+  if (has_gaps) fitting.append(setting("overlap", overlap), " and ");
+  fitting.append(setting("offset", spec.offset), " and ", setting("result", spec.result), " and ",
+                 setting("margin", spec.offset));
   return true;
 }
 
@@ -140,12 +141,12 @@ void propose_rules(ErrorValue& fitting, const Tiling& tiling, const Dims& result
   if (joins) settings.emplace_back(setting("output", output));
   fitting.append(": results of this extent need a tiling with ");
   for (std::size_t k = 0; k < settings.size(); ++k) {
-    fitting.append(k == 0 ? "" : k + 1 == settings.size() ? " and " : ", ");
+    fitting.append(k == 0 ? "" : " and ");
     std::visit([&](const auto& each) { fitting.append(each); }, settings[k]);
   }
   const Dims fill{0};
   if (has_border && !is_whole)
-    fitting.append(", and a merge with ", Setting("fill", fill[0]), " for the border of the whole");
+    fitting.append(", and merge with ", Setting("fill", fill[0]), " for the border of the whole");
 }
 
 /// Adds to `fitting` the scale that suits a function whose results are k or 1/k times as large as its tiles. Returns whether

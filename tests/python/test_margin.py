@@ -142,13 +142,16 @@ def refusal(fn, x, tile, **arguments):
 def test_hints_name_the_rule_of_the_results():
     x = np.zeros((3, 1000, 1000), np.float32)
     told = refusal(lambda t: t[:, 4:-4, 4:-4], x, (512, 512), overlap=8)
-    assert told.endswith("with offset=4 and result=504, and with margin=4, or merge with fill=0 for the border of the whole")
+    assert told.endswith(
+        "make the tiling with offset=4 and result=504, and merge with fill=0 for the border of the whole, or with offset=4 and "
+        "result=504 and margin=4"
+    )
     cut = {"offset": (4, 4), "result": (504, 504)}
     assert patchfold.apply_tiled(lambda t: t[:, 4:-4, 4:-4], x, (512, 512), overlap=8, margin=4, **cut).shape == x.shape
     told = refusal(lambda t: t[2:-2], np.zeros(64), 20, overlap=4)
     assert "with offset=2 and result=16, " in told and "scale" not in told
     told = refusal(lambda t: t.repeat(4, 0)[3:], np.zeros((33, 8)), 5, overlap=1, axes=0)
-    assert told.endswith("results of this extent need a tiling with scale=4, result=17 and output=129")
+    assert told.endswith("results of this extent need a tiling with scale=4 and result=17 and output=129")
 
 
 @pytest.mark.parametrize(("margin", "error"), [

@@ -160,20 +160,20 @@ TEST(TilingLayout, HintsExplainResultsOfOtherSizes) {
   EXPECT_EQ(
       hint({.shape = {3, 2000, 2000}, .tile = {512, 512}, .overlap = 8}, {3, 504, 504}),
       "tiling: result: must have the shape of the tile's result; given [3, 504, 504], expected [3, 512, 512]: if results "
-      "lack a border of tiles, make the tiling with offset=4 and result=504, and with margin=4, or merge with fill=0 for "
-      "the border of the whole");
+      "lack a border of tiles, make the tiling with offset=4 and result=504, and merge with fill=0 for the border of the "
+      "whole, or with offset=4 and result=504 and margin=4");
   const std::string rule = "tiling: result: must have the shape of the tile's result; given ";
   EXPECT_EQ(hint({.shape = {64}, .tile = {20}, .overlap = 4, .margin = 2}, {16}),
             rule + "[16], expected [20]: if results lack a border of tiles, make the tiling with offset=2 and result=16");
   EXPECT_EQ(hint({.shape = {9, 64}, .tile = {5, 32}, .overlap = {1, 0}}, {17, 256}),
             rule +
-                "[17, 256], expected [5, 32]: results of this extent need a tiling with scale=(4, 8), result=[17, 256] and "
+                "[17, 256], expected [5, 32]: results of this extent need a tiling with scale=(4, 8) and result=[17, 256] and "
                 "output=[33, 512]");
   EXPECT_EQ(
       hint({.shape = {64}, .tile = {16}}, {28}),
       rule +
-          "[28], expected [16]: results of this extent need a tiling with overlap=2, scale=2, offset=2 and result=28, and "
-          "a merge with fill=0 for the border of the whole");
+          "[28], expected [16]: results of this extent need a tiling with overlap=2 and scale=2 and offset=2 and result=28, and "
+          "merge with fill=0 for the border of the whole");
 }
 
 TEST(TilingLayout, ResultsSayTheirChannels) {

@@ -64,14 +64,13 @@ def apply_tiled(
             object with shape and dtype that returns arrays for slices; or an open data set of rasterio, of shape (bands,
             height, width). A store is read tile by tile.
         tile, overlap, stride, tail, axes, padding_mode, value, scale, offset, result, align, margin, output: as for
-            Tiling.
+            Tiling. tile may be a Boxes, for tiles at any places, without these other arguments and mask; then fn returns one
+            array, and is called in the order in which the output is made, as merge_boxes describes.
         window, reduce, dtype: as for Merger.
         mask: as for Merger; fn is not called for tiles that are masked out.
         fill: as for Merger.
         nodata: as for Merger. If x is a data set of rasterio, the default is its nodata, provided that results have its
             element type and number of bands. A new GeoTIFF then has this nodata too.
-        tile: or a Boxes, for tiles at any places, without the other arguments of Tiling and mask; then fn returns one array,
-            and is called in the order in which the output is made, as merge_boxes describes.
         batch: the largest number of tiles that fn receives at a time. Tiles of different shapes (tail="partial") are never
             stacked.
         out: as for Merger; it must not share memory with x. For several results, out is a tuple or a dict, in which None
