@@ -244,7 +244,8 @@ TEST(Split, WrongWordsAreUsage) {
   for (const auto& [command, fragment] :
        {std::pair{"split", "PICTURE: is required"},
         {"split a.npy b --tile four", "--tile"},
-        {"split a.npy b --tile 4 --padding-mode edge", "--padding-mode: applies to --margin, --align, --tail pad and shift_or_pad only"},
+        {"split a.npy b --tile 4 --padding-mode edge",
+         "--padding-mode: applies to --margin, --align, --tail pad and shift_or_pad only"},
         {"split a.npy b --tile 4 --tail pad --padding-mode none", "expected constant, edge, reflect, symmetric or wrap"},
         {"split a.npy b --tile 4 --quality 9", "--quality: applies to --format jpg only"},
         {"split a.npy b --tile 4 --format jpg --quality 0", "--quality"},

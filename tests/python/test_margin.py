@@ -143,8 +143,8 @@ def test_hints_name_the_rule_of_the_results():
     x = np.zeros((3, 1000, 1000), np.float32)
     told = refusal(lambda t: t[:, 4:-4, 4:-4], x, (512, 512), overlap=8)
     assert told.endswith(
-        "make the tiling with offset=4 and result=504, and merge with fill=0 for the border of the whole, or with offset=4 and "
-        "result=504 and margin=4"
+        "make the tiling with offset=4 and result=504, and merge with fill=0 for the border of the whole, or with offset=4 "
+        "and result=504 and margin=4"
     )
     cut = {"offset": (4, 4), "result": (504, 504)}
     assert patchfold.apply_tiled(lambda t: t[:, 4:-4, 4:-4], x, (512, 512), overlap=8, margin=4, **cut).shape == x.shape
