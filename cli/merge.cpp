@@ -9,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/merge_options.hpp"
+#include "cli/named_tiles.hpp"
 #include "cli/planned_tiles.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
@@ -30,6 +31,7 @@ namespace fs = std::filesystem;
 
 /// Returns the plan of the folder. If there is none, the error says why, or which option names a plan.
 formats::TilePlan plan_of(const MergeRequest& request) {
+  if (!request.pattern.empty()) return plan_of_names(request);
   const fs::path path = request.plan.empty() ? fs::path(request.folder) / "plan.json" : fs::path(request.plan);
   try {
     return formats::read_tile_plan(path);
@@ -40,21 +42,26 @@ formats::TilePlan plan_of(const MergeRequest& request) {
     if (is_unfinished_split(path.parent_path()))
       parts.rule = "is not written yet: split did not finish, so run it again";
     else if (fs::is_directory(request.folder, ignored))
-      parts.expected = "a folder that split wrote, or --plan, which names the plan.json that split wrote for the same tiles";
+      parts.expected = "a folder that split wrote, or --plan, which names the plan.json that split wrote for the same tiles, or "
+                       "--pattern, which says what the names of other tiles mean";
     throw Error(std::move(parts));
   }
 }
 
 /// Returns the spec of the merge. By default integers are not blended, in pictures as in arrays, since they may be labels.
 /// Tiles that wait are copied in part, or added up, if that needs less memory than whole tiles; the output keeps its bits.
-MergeSpec spec_of(const MergeRequest& request, const Tiling& tiling, const PlannedTiles& tiles) {
+MergeSpec spec_of(const MergeRequest& request, const Tiling& tiling, const formats::TilePlan& plan,
+                  const PlannedTiles& tiles) {
   const MergeSpec keeping = {.reduce = request.reduce,
                              .window = request.window,
                              .dtype = tiles.type().dtype,
                              .element_size = tiles.type().size,
                              .output_dtype = request.dtype,
                              .channels = tiles.channels(),
-                             .fill = request.fill};
+                             .mask = tiles.mask(),
+                             .fill = request.fill           ? request.fill
+                                     : tiles.mask().empty() ? std::nullopt
+                                                            : plan.empty};
   const bool by_rows = merge_output(tiling, keeping).axes[0] == 0;
   MergeSpec copying = keeping;
   copying.copy = copying.running_sums = true;
@@ -93,7 +100,7 @@ class Merge {
         plan_(plan_of(request)),
         tiling_(tiling_of(request, plan_)),
         tiles_(open_tiles(request, plan_, tiling_)),
-        spec_(spec_of(request, tiling_, *tiles_)),
+        spec_(spec_of(request, tiling_, plan_, *tiles_)),
         form_(merge_output(tiling_, spec_)),
         shape_(form_.shape),
         type_(form_.dtype == spec_.dtype ? tiles_->type() : formats::element_type(form_.dtype)),
@@ -114,7 +121,7 @@ class Merge {
 
   void run() {
     if (request_.dry_run) return print_forecast();
-    if (is_tile_in(request_.output, request_.folder))
+    if (is_tile_in(request_.output, request_.folder) || is_planned_tile())
       throw Error({ErrorCode::value, "merge", request_.output, "must not be one of the tiles"});
     if (!request_.force && would_replace_source())
       throw Error({ErrorCode::value, "merge", request_.output, "must not replace a file with the name of what was split", "",
@@ -127,15 +134,25 @@ class Merge {
   std::string output_text() const {
     return fmt::format("{}: {}, {}", output_name(request_.output), extents_text(shape_), formats::type_text(type_));
   }
+  /// Returns whether the output would replace a tile of the plan.
+  bool is_planned_tile() const {
+    std::error_code ignored;
+    const fs::path output = request_.output;
+    const fs::path parent = output.has_parent_path() ? output.parent_path() : ".";
+    return fs::equivalent(parent, request_.folder, ignored) &&
+           std::ranges::find(plan_.files, output.filename().string()) != plan_.files.end();
+  }
+  bool is_there(std::int64_t index) const { return spec_.mask.empty() || spec_.mask[static_cast<std::size_t>(index)] != 0; }
   bool would_replace_source() const {
     std::error_code ignored;
     const fs::path output = request_.output;
     return output.filename() == plan_.source && fs::exists(output, ignored);
   }
   bool is_picture() const { return request_.format != formats::FileFormat::npy; }
-  /// Returns the bytes of the first tile's result, which is the largest.
+  /// Returns the bytes of the largest result.
   std::int64_t tile_bytes() const {
-    return formats::byte_count(tiling_.result_shape(0, tiles_->channels()), tiles_->type().size).value_or(INT64_MAX);
+    return formats::byte_count(tiling_.result_shape(tiling_.largest(), tiles_->channels()), tiles_->type().size)
+        .value_or(INT64_MAX);
   }
   /// Returns the most bytes in memory: waiting tiles, rows, and the tiles that are being read.
   std::int64_t memory_bytes() const {
@@ -229,10 +246,11 @@ class Merge {
     for (std::int64_t begin = 0; begin < tiling_.size(); begin += tiles_ahead_) {
       const std::int64_t end = std::min(begin + tiles_ahead_, tiling_.size());
       for_each_index("merge", guard, guard.executor().threads(), begin, end, [&](std::int64_t index, std::int64_t) {
-        read[static_cast<std::size_t>(index - begin)] = tiles_->read(index);
+        if (is_there(index)) read[static_cast<std::size_t>(index - begin)] = tiles_->read(index);
       });
       for (std::int64_t index = begin; index < end; ++index) {
         guard.check();
+        if (!is_there(index)) continue;
         LoadedTile tile = std::move(read[static_cast<std::size_t>(index - begin)]);
         progress.count(tile.bytes);
         merger.add(index, tile.view, std::move(tile.memory));
@@ -240,7 +258,11 @@ class Merge {
     }
     merger.finish();
     guard.check();
-    const std::vector<std::string> losses = commit();
+    std::vector<std::string> losses = commit();
+    if (const std::int64_t missing = tiles_->missing(); missing > 0)
+      losses.insert(losses.begin(), fmt::format("{} of {} tiles {} missing: {} {} filled with {}", missing, tiling_.size(),
+                                                missing == 1 ? "is" : "are", missing == 1 ? "its" : "their",
+                                                missing == 1 ? "place is" : "places are", to_string(*spec_.fill)));
     const double seconds = progress.seconds();
     const std::string line =
         fmt::format("{}, from {} tiles, {}, {}\n", output_text(), tiling_.size(), blending_text(), progress.finish());

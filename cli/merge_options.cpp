@@ -30,7 +30,7 @@ constexpr const char* merge_footer =
 
 /// Values of options as texts, which are converted after parsing.
 struct Texts {
-  std::string window{}, reduce{}, dtype{}, fill{}, compress{}, format{};
+  std::string window{}, reduce{}, dtype{}, fill{}, compress{}, format{}, shape{};
 };
 
 void convert(const Texts& texts, MergeRequest& request) {
@@ -53,6 +53,7 @@ struct MergeCommand {
   MergeRequest request{};
   Texts texts{};
   Command command{merge_doc, "patchfold merge"};
+  std::optional<TilingOptions> tiling{};  ///< added behind the words
   Command::Option chw{};
   std::vector<std::pair<const char*, Command::Option>> of_tiff{};  ///< options that only TIFF output takes
 };
@@ -64,12 +65,16 @@ MergeCommand::MergeCommand() {
   command.completes(
       command.word("OUT", request.output, "where the picture goes: .tif, .png, .jpg or .npy; - for standard output"),
       Completion::file);
+  command.option("--pattern", request.pattern, "NAME",
+                 "tiles that split did not make: their names, with {row} and {column}, {y} and {x} in pixels, or {index}");
+  tiling.emplace(command, "merge", TilingOptions::Use::places);
+  command.option("--shape", texts.shape, "H,W", "with --pattern: size of the whole; default: where the last tiles end");
   add_format(command, texts.format);
   add_reduce(command, texts.reduce, "mean, for integers center");
   add_window(command, texts.window);
   command.choices(command.option("--dtype", texts.dtype, "TYPE", "float32 or float64: of the output; default: the tiles'"),
                   {"float32", "float64"});
-  command.option("--fill", texts.fill, "NUMBER", "for elements that no tile gives (--tail drop, gaps)");
+  command.option("--fill", texts.fill, "NUMBER", "for elements that no tile gives (--tail drop, gaps, missing tiles)");
   command.flag("--processed", request.processed, "tiles are results of a program: no checksums, any type, any channels");
   chw = command.flag("--chw", request.chw, "results are .npy arrays of C x H x W; OUT is a picture, H x W x C");
   command.completes(command.option("--plan", request.plan, "FILE", "plan.json elsewhere; FOLDER holds results"),
@@ -111,6 +116,19 @@ MergeRequest parse_merge(const std::vector<std::string>& words) {
     fail_usage("merge", "--chw", "applies to .png, .jpg and .tif only", request.output);
   request.picture.check("merge", request.format, request.output);
   convert(all.texts, request);
+  if (request.pattern.empty()) {
+    if (!all.texts.shape.empty() || all.tiling->is_given())
+      fail_usage("merge", all.texts.shape.empty() ? "--tile" : "--shape",
+                 "needs --pattern: plan.json says where other tiles lie", "", "--pattern 'tile_{row}_{column}.png'");
+    return std::move(request);
+  }
+  if (!request.plan.empty()) fail_usage("merge", "--pattern", "must not be given together with --plan");
+  request.processed = true;
+  request.spec = all.tiling->spec();
+  request.has_tail = all.tiling->has_tail();
+  if (all.tiling->has_tile()) request.tile = all.tiling->tile();
+  if (!all.texts.shape.empty())
+    request.shape = std::get<Dims>(parse_argument("merge", "--shape", ArgumentKind::integers, all.texts.shape));
   return std::move(request);
 }
 

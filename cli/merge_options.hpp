@@ -20,6 +20,11 @@ struct MergeRequest {
   std::string output{};
   formats::FileFormat format = formats::FileFormat::npy;  ///< the output's format
   std::string plan{};                                     ///< path of plan.json; empty: plan.json in the folder
+  std::string pattern{};  ///< what the names of tiles mean, if no plan lists the tiles; may be empty
+  Axes tile{};            ///< with a pattern: extents of tiles; empty: those of the largest file
+  TilingSpec spec{};      ///< with a pattern: all members but shape and tile
+  bool has_tail = false;  ///< whether the spec's tail was given
+  Dims shape{};           ///< with a pattern: height and width of the whole; empty: where tiles end
   bool chw = false;                                       ///< results are arrays of C x H x W, the output is a picture
   bool processed = false;          ///< tiles are results of a function: checksum, type and channels may differ from the plan's
   std::optional<Reduce> reduce{};  ///< none: the default of MergeSpec::reduce

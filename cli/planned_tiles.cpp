@@ -59,20 +59,25 @@ class Files final : public PlannedTiles {
         processed_(request.processed || !request.plan.empty()),
         turns_(turns_tiles(request, plan.tiling)) {
     if (processed_) find_extension();
-    find_missing();
-    const auto first = open(0);
+    find_missing(request.fill.has_value());
+    while (first_ < tiling_.size() && !is_there(first_)) ++first_;
+    if (first_ == tiling_.size())
+      throw Error({ErrorCode::file_open, "merge", request.folder, "holds no tile of the plan", "", tile_text(tiling_, 0)});
+    const auto first = open(first_);
     type_ = first->type();
-    channels_ = processed_ ? channels_of(0, shape_of(0, *first)) : plan.tiling.channels();
-    if (const auto type = patchfold::dtype_of(plan.type); type && !processed_ && !is_npy(0) && channels_.size() == 1)
+    channels_ = processed_ ? channels_of(first_, shape_of(first_, *first)) : plan.tiling.channels();
+    if (const auto type = patchfold::dtype_of(plan.type); type && !processed_ && !is_npy(first_) && channels_.size() == 1)
       form_ = PixelForm{*type, channels_[0]};
-    check_size(0, *first);
-    if (element_count(first->shape()) == 0) fail(0, ErrorCode::shape, "must have elements", to_string(first->shape()));
+    check_size(first_, *first);
+    if (element_count(first->shape()) == 0) fail(first_, ErrorCode::shape, "must have elements", to_string(first->shape()));
     if (processed_) find_form();
     if (form_) type_ = formats::element_type(form_->type);
   }
 
   const formats::ElementType& type() const noexcept override { return type_; }
   const Dims& channels() const noexcept override { return channels_; }
+  const std::vector<std::uint8_t>& mask() const noexcept override { return mask_; }
+  std::int64_t missing() const noexcept override { return missing_; }
 
   LoadedTile read(std::int64_t index) const override {
     if (!processed_ && is_jpeg_name(plan_.files[static_cast<std::size_t>(index)])) check_file(index);
@@ -135,26 +140,31 @@ class Files final : public PlannedTiles {
   }
   /// Finds the extension of the results' files from the first tile; results may have another format than the tiles had.
   void find_extension() {
-    for (const char* extension : {"", ".npy", ".tif", ".tiff", ".png", ".jpg", ".jpeg"}) {
-      extension_ = extension;
-      std::error_code ignored;
-      if (fs::exists(path(0), ignored)) return;
-    }
+    for (std::int64_t index = 0; index < tiling_.size(); ++index)
+      for (const char* extension : {"", ".npy", ".tif", ".tiff", ".png", ".jpg", ".jpeg"}) {
+        extension_ = extension;
+        std::error_code ignored;
+        if (has_file(index) && fs::exists(path(index), ignored)) return;
+      }
     extension_.clear();
   }
-  void find_missing() const {
-    std::int64_t count = 0;
+  /// Finds tiles without a file. `may_miss`: the folder may lack files that the plan lists.
+  void find_missing(bool may_miss) {
     std::int64_t first = 0;
     for (std::int64_t index = 0; index < tiling_.size(); ++index) {
       std::error_code error;
-      if (fs::exists(path(index), error)) continue;
+      if (has_file(index) && fs::exists(path(index), error)) continue;
       if (error) open(index);  // throws the error that names the cause
-      if (count++ == 0) first = index;
+      if (has_file(index) && missing_++ == 0) first = index;
+      if (mask_.empty()) mask_.assign(static_cast<std::size_t>(tiling_.size()), 1);
+      mask_[static_cast<std::size_t>(index)] = 0;
     }
-    if (count > 0)
-      fail(first, ErrorCode::file_open, "is missing", count == 1 ? "" : fmt::format("{} missing tiles", count),
+    if (missing_ > 0 && !may_miss)
+      fail(first, ErrorCode::file_open, "is missing", missing_ == 1 ? "" : fmt::format("{} missing tiles", missing_),
            fmt::format("{} tiles", tiling_.size()));
   }
+  bool has_file(std::int64_t index) const { return !plan_.files[static_cast<std::size_t>(index)].empty(); }
+  bool is_there(std::int64_t index) const { return mask_.empty() || mask_[static_cast<std::size_t>(index)] != 0; }
   /// Returns the shape of a tile's file, with its axes in the order of the output.
   Dims shape_of(std::int64_t index, const formats::RowReader& reader) const {
     const Dims& shape = reader.shape();
@@ -181,6 +191,7 @@ class Files final : public PlannedTiles {
     bool are_pictures = true;
     std::vector<PixelForm> forms;
     for (std::int64_t index = 0; index < tiling_.size(); ++index) {
+      if (!is_there(index)) continue;
       const auto reader = open(index);
       const Dims channels = channels_of(index, shape_of(index, *reader));
       const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) {
@@ -257,6 +268,9 @@ class Files final : public PlannedTiles {
   bool processed_;
   bool turns_;  ///< results are arrays of C x H x W that become H x W x C
   std::string extension_{};
+  std::vector<std::uint8_t> mask_{};  ///< for each tile, 0 if it has no file; empty: all have one
+  std::int64_t missing_ = 0;          ///< the number of files that the plan lists and the folder lacks
+  std::int64_t first_ = 0;            ///< the first tile with a file
   formats::ElementType type_{};
   Dims channels_{};
   std::optional<PixelForm> form_{};  ///< the form to which tiles of a picture are promoted

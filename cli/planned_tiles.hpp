@@ -14,7 +14,8 @@ namespace patchfold::cli {
 /// Error(value).
 Tiling tiling_of(const MergeRequest& request, const formats::TilePlan& plan);
 
-/// The tiles of a plan in their files. open_tiles() has found all files, and has checked the first one. Errors name the tile and
+/// The tiles of a plan in their files. open_tiles() has found all files (some may be missing if there is a fill), and has checked
+/// the first one. Errors name the tile and
 /// its file.
 class PlannedTiles {
  public:
@@ -25,6 +26,10 @@ class PlannedTiles {
   virtual const Dims& channels() const noexcept = 0;
   /// Returns a tile with the axes of the output, after checking it, also by its checksum. Several threads may call read() at once.
   virtual LoadedTile read(std::int64_t index) const = 0;
+  /// Returns, for each tile, 0 if it has no file; an empty list if all have one.
+  virtual const std::vector<std::uint8_t>& mask() const noexcept = 0;
+  /// Returns the number of tiles whose files the plan lists and the folder lacks.
+  virtual std::int64_t missing() const noexcept = 0;
 };
 
 /// Returns the opened tiles. `plan` and `tiling`, the result of tiling_of(), must outlive them. Throws Error(file_open, shape,

@@ -85,7 +85,8 @@ formats::TilePlan plan_of(const SplitRequest& request, const TileSource& source,
                          .page = request.page,
                          .type = formats::type_text(source.type()),
                          .metadata = source.metadata(),
-                         .tiling = std::move(tiling)};
+                         .tiling = std::move(tiling),
+                         .empty = request.empty};
   const std::string extension = format_for(request, source);
   for (std::int64_t index = 0; index < count; ++index)
     plan.files.push_back(tile_name(plan.tiling, index, request.names, extension));
@@ -115,8 +116,8 @@ std::int64_t bytes_of(const Tiling& tiling, std::size_t element_size) {
 }
 
 std::string tiles_text(const TileSource& source, const Tiling& tiling) {
-  return text_of(tiling.size(), " tiles (", extents_text(tiling.grid()), ") of ", extents_text(tiling.tile_shape(0)), ", ",
-                 formats::type_text(source.type()));
+  return text_of(tiling.size(), " tiles (", extents_text(tiling.grid()), ") of ",
+                 extents_text(tiling.tile_shape(tiling.largest())), ", ", formats::type_text(source.type()));
 }
 
 /// Returns how many tiles are cut at the same time.
@@ -125,7 +126,7 @@ std::int64_t workers_for(const Tiling& tiling, std::int64_t tile_bytes, int thre
 }
 
 std::int64_t memory_of(const TileSource& source, const Tiling& tiling) {
-  const Checked tile = checked_product(tiling.tile_shape(0), source.type().size);
+  const Checked tile = checked_product(tiling.tile_shape(tiling.largest()), source.type().size);
   const std::int64_t workers = workers_for(tiling, tile.value().value_or(INT64_MAX), default_executor().threads());
   return (Checked(source.memory_bytes()) + tile * Checked(2 * workers)).value().value_or(INT64_MAX);
 }
@@ -142,8 +143,8 @@ JsonObject split_json(const SplitRequest& request, const TileSource& source, con
       .add("plan", (fs::path(request.folder) / "plan.json").string())
       .add("tiles", plan.tiling.size())
       .add("grid", plan.tiling.grid())
-      .add("tile_shape", plan.tiling.tile_shape(0))
-      .add("format", fs::path(plan.files[0]).extension().string().substr(1))
+      .add("tile_shape", plan.tiling.tile_shape(plan.tiling.largest()))
+      .add("format", format_for(request, source))
       .add("bytes", bytes_of(plan.tiling, source.type().size))
       .add("memory_bytes", memory_of(source, plan.tiling))
       .add("dry_run", request.dry_run);
@@ -155,7 +156,12 @@ void print_forecast(const SplitRequest& request, const TileSource& source, const
       text_of(request.folder, ": ", tiles_text(source, tiling), ", ", size_text(bytes_of(tiling, source.type().size)),
               " without compression; needs ", size_text(memory_of(source, tiling)), " of memory\n");
   request.reporting.forecast(
-      "", line, split_json(request, source, plan).add("written", nullptr).add("skipped", nullptr).add("seconds", nullptr));
+      "", line,
+      split_json(request, source, plan)
+          .add("written", nullptr)
+          .add("skipped", nullptr)
+          .add("empty", nullptr)
+          .add("seconds", nullptr));
 }
 
 /// Cuts the tiles of a row at the same time: each worker cuts and writes a tile, and takes the next one.
@@ -163,7 +169,7 @@ class Split {
  public:
   Split(const SplitRequest& request, TileSource& source, formats::TilePlan& plan, TileFolder& folder, InterruptGuard& guard)
       : source_(source), plan_(plan), folder_(folder), guard_(guard) {
-    const Dims shape = plan.tiling.tile_shape(0);  // tile 0 is the largest
+    const Dims shape = plan.tiling.tile_shape(plan.tiling.largest());
     const auto bytes = formats::byte_count(shape, source.type().size);
     if (!bytes) throw Error({ErrorCode::overflow, "split", "--tile", "is too large", extents_text(shape)});
     const std::int64_t workers = workers_for(plan.tiling, *bytes, guard.executor().threads());
@@ -171,9 +177,12 @@ class Split {
     inner_ = workers > 1 ? &serial_executor() : &guard.executor();
     options_.executor = inner_;
     options_.jpeg_quality = request.quality.value_or(options_.jpeg_quality);
+    if (request.empty) empty_ = bytes_of(*request.empty);
   }
 
   std::int64_t written() const noexcept { return written_; }
+  /// Returns the number of tiles that get no file.
+  std::int64_t empty() const noexcept { return std::ranges::count(plan_.files, ""); }
 
   void run(Progress& progress) {
     const std::int64_t rows = plan_.tiling.grid()[0];
@@ -200,6 +209,10 @@ class Split {
     source_.cut(index, tile, *inner_);
     const std::int64_t bytes = element_count(shape) * static_cast<std::int64_t>(type.size);
     const auto at = static_cast<std::size_t>(index);
+    if (is_empty(memory, bytes)) {
+      plan_.files[at].clear();
+      return bytes;
+    }
     const fs::path path = folder_.file(plan_.files[at]);
     formats::WriteOptions options = options_;
     options.metadata = metadata_of(index);
@@ -210,11 +223,26 @@ class Split {
     return bytes;
   }
 
+  /// Returns the bytes of an element with this value: those of padding, which a tile before an array consists of.
+  std::vector<std::byte> bytes_of(const Scalar& value) const {
+    const formats::ElementType& type = source_.type();
+    std::vector<std::byte> array(type.size), element(type.size);
+    const Dims one{1}, stride{static_cast<std::int64_t>(type.size)};
+    const Tiling padding({.shape = one, .tile = one, .value = value, .margin = 1});
+    padding.cut(0, {array.data(), one, stride, type.dtype, type.size}, {element.data(), one, stride, type.dtype, type.size});
+    return element;
+  }
+  bool is_empty(const std::byte* tile, std::int64_t bytes) const {
+    const auto size = static_cast<std::int64_t>(empty_.size());
+    if (size == 0 || bytes < size || std::memcmp(tile, empty_.data(), empty_.size()) != 0) return false;
+    return std::memcmp(tile, tile + size, static_cast<std::size_t>(bytes - size)) == 0;  // all elements are equal
+  }
+
   /// Returns the metadata for a tile's file; the rest of the picture's metadata stays in plan.json.
   formats::Metadata metadata_of(std::int64_t index) const {
     if (source_.is_npy()) return {};
     const Tile tile = plan_.tiling[index];
-    return formats::metadata_of_part(source_.metadata(), tile.spans[0].read.begin, tile.spans[1].read.begin);
+    return formats::metadata_of_part(source_.metadata(), tile.spans[0].origin, tile.spans[1].origin);
   }
   std::uint32_t write_exactly(const fs::path& path, const ConstTensorView& tile, std::int64_t bytes,
                               const formats::WriteOptions& options) {
@@ -267,6 +295,7 @@ class Split {
   std::vector<std::shared_ptr<std::byte>> memory_{};  ///< for each worker, memory for one tile
   Executor* inner_ = nullptr;                         ///< the executor with which a worker cuts one tile
   formats::WriteOptions options_{};
+  std::vector<std::byte> empty_{};  ///< the element of tiles that get no file; empty: every tile gets one
   std::mutex mutex_{};  ///< guards folder and progress
   std::int64_t written_ = 0;
 };
@@ -293,12 +322,16 @@ void run_split(const SplitRequest& request) {
         request.folder,
         {text_of("tiles are as the file stores them, not turned; its orientation, ", orientation, ", is kept for merge")},
         request.reporting.quiet || request.reporting.json);
-  const std::int64_t skipped = plan.tiling.size() - split.written();
+  const std::int64_t skipped = plan.tiling.size() - split.written() - split.empty();
   const double seconds = progress.seconds();
-  const std::string line = text_of(request.folder, ": ", tiles_text(source, plan.tiling), ": ", split.written(),
-                                   " written, ", skipped, " skipped, ", progress.finish(), "\n");
-  const JsonObject json =
-      split_json(request, source, plan).add("written", split.written()).add("skipped", skipped).add("seconds", seconds);
+  const std::string line =
+      text_of(request.folder, ": ", tiles_text(source, plan.tiling), ": ", split.written(), " written, ", skipped,
+              " skipped, ", request.empty ? text_of(split.empty(), " empty, ") : "", progress.finish(), "\n");
+  const JsonObject json = split_json(request, source, plan)
+                              .add("written", split.written())
+                              .add("skipped", skipped)
+                              .add("empty", split.empty())
+                              .add("seconds", seconds);
   request.reporting.report("", line, json);
 }
 

@@ -22,9 +22,10 @@ constexpr const char* split_footer =
     "Example: patchfold split photo.tif tiles --tile 512 --overlap 64\n"
     "         patchfold merge tiles result.tif             after tiles were processed: with --processed";
 
-void convert(const TilingOptions& tiling, const std::string& names, SplitRequest& request) {
+void convert(const TilingOptions& tiling, const std::string& names, const std::string& empty, SplitRequest& request) {
   request.tile = tiling.tile();
   request.spec = tiling.spec();
+  if (!empty.empty()) request.empty = std::get<Scalar>(parse_argument("split", "--skip-empty", ArgumentKind::number, empty));
   if (!names.empty()) request.names = choice_of<TileNames>("split", "--names", names);
   if (request.format == "jpeg") request.format = "jpg";
   if (!request.format.empty() && request.format != "png" && request.format != "tif" && request.format != "npy" &&
@@ -38,7 +39,7 @@ struct SplitCommand {
   SplitCommand();
 
   SplitRequest request{};
-  std::string names{};
+  std::string names{}, empty{};
   Command command{split_doc, "patchfold split"};
   Command::Option picture =
       command.word("PICTURE", request.picture, "what is cut: .png, .jpg, .tif or .npy; - for standard input");
@@ -62,6 +63,8 @@ SplitCommand::SplitCommand() {
                   choices_of<TileNames>());
   tiling.add_results();
   command.option("--page", request.page, 0, 1 << 16, "N", "the page of a TIFF file that has several, from 0");
+  command.option("--skip-empty", empty, "NUMBER",
+                 "write no file for tiles that hold only this number; merge fills their places with it");
   command.flag("--force", request.force, "replace tiles of another picture or of other sizes that FOLDER holds");
   command.flag("--dry-run", request.dry_run, "only print how many tiles, how many bytes, how much memory");
   add_threads(command, request.threads);
@@ -82,7 +85,7 @@ SplitRequest parse_split(const std::vector<std::string>& words) {
   if (request.picture.empty() || request.folder.empty())
     fail_usage("split", request.picture.empty() ? "PICTURE" : "FOLDER", "is required", "",
                "patchfold split PICTURE FOLDER --tile N");
-  convert(all.tiling, all.names, request);
+  convert(all.tiling, all.names, all.empty, request);
   return std::move(request);
 }
 

@@ -23,6 +23,7 @@ struct SplitRequest {
   std::string format{};          ///< format of tiles: png, tif, npy, jpg; empty: one that suits the picture
   TileNames names = TileNames::index;
   std::optional<int> page{};
+  std::optional<Scalar> empty{};  ///< tiles that hold only this number get no file
   bool force = false;
   bool dry_run = false;
   Reporting reporting{};

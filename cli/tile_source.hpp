@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "formats/rows.hpp"
 #include "patchfold/tiling.hpp"
@@ -37,13 +38,8 @@ class TileSource {
   void cut(std::int64_t index, const TensorView& tile, Executor& executor) const;
 
  private:
-  /// The rows of the array that are in memory for one row of tiles, as an array of its own with its own tiling.
-  struct Band {
-    Span rows{};
-    std::int64_t tiles_before = 0;  ///< how many rows of tiles in the band come before the wanted one
-    Tiling tiling;
-  };
-  Band band_of(std::int64_t row) const;
+  /// Returns the tiling of the rows `rows` of the array, as an array of its own, with only the tiles of row `row`.
+  Tiling tiling_of(std::int64_t row, Span rows) const;
   void load(Span rows);
   std::int64_t row_bytes() const noexcept { return reader_ ? reader_->row_bytes() : 0; }
 
@@ -56,7 +52,8 @@ class TileSource {
   std::int64_t rows_held_ = 0;  ///< the most rows in memory
   std::shared_ptr<std::byte> memory_{};
   Span held_{};
-  std::optional<Band> band_{};
+  std::vector<Span> bands_{};  ///< for each row of tiles, the rows of the array that are in memory
+  std::optional<Tiling> band_{};
 };
 
 }  // namespace patchfold::cli

@@ -15,15 +15,21 @@ class TilingOptions {
  public:
   /// Adds the options to `command`, named `name` ("split"), which must outlive this object. Call add_results() after all other
   /// options.
-  TilingOptions(Command& command, std::string_view name);
+  /// `use`: whether tiles are cut, or only their places are needed; then there are no options of padding and axes.
+  enum class Use : std::uint8_t { cuts, places };
+  TilingOptions(Command& command, std::string_view name, Use use = Use::cuts);
   TilingOptions(const TilingOptions&) = delete;
   TilingOptions& operator=(const TilingOptions&) = delete;
 
-  /// Adds --scale, --offset and --result.
+  /// Adds --scale, --offset, --result and --output.
   void add_results();
 
   /// Returns the extents of a tile. Throws Error(usage) if no option gives them, and the errors of parse_argument.
   Axes tile() const;
+  bool has_tile() const { return !tile_.empty(); }
+  bool has_tail() const { return !tail_.empty(); }
+  /// Returns whether any option of the places of tiles was given.
+  bool is_given() const { return !(tile_ + overlap_ + stride_ + tail_ + margin_).empty(); }
   /// Returns the spec, without shape and tile. Throws Error(usage), and the errors of parse_argument.
   TilingSpec spec() const;
 
@@ -34,6 +40,7 @@ class TilingOptions {
   Command& command_;
   std::string_view name_;
   std::string tile_{}, overlap_{}, stride_{}, tail_{}, padding_mode_{}, value_{}, axes_{}, scale_{}, offset_{}, result_{};
+  std::string align_{}, margin_{}, output_{};
 };
 
 /// Adds the option --reduce; choice_of<Reduce> reads its value.

@@ -70,6 +70,20 @@ class Reader {
     for (const Json& value : *list) values.push_back(integer(value, path));
     return values;
   }
+  std::vector<std::pair<std::int64_t, std::int64_t>> pairs(const Json& parent, const std::string& name,
+                                                           const char* key) const {
+    const std::string path = name + "." + key;
+    const Json& given = member(parent, name, key);
+    const auto* list = given.as<Json::Array>();
+    if (list == nullptr || list->size() > max_rank) fail_value(path, "must be a list of pairs", given);
+    std::vector<std::pair<std::int64_t, std::int64_t>> values;
+    for (const Json& value : *list) {
+      const auto* pair = value.as<Json::Array>();
+      if (pair == nullptr || pair->size() != 2) fail_value(path, "must be a list of pairs", given);
+      values.emplace_back(integer((*pair)[0], path), integer((*pair)[1], path));
+    }
+    return values;
+  }
 
  private:
   const std::filesystem::path& path_;
@@ -101,14 +115,14 @@ Json parse(const FileBytes& file, const Reader& reader, F&& at_tile) {
   }
 }
 
-Scalar value_of(const Json& value, const Reader& reader) {
+Scalar value_of(const Json& value, const Reader& reader, const char* member = "tiling.value") {
   if (const auto* number = value.as<std::uint64_t>()) return *number;
   if (const auto* number = value.as<std::int64_t>()) return *number;
   if (const auto* text = value.as<std::string>()) try {
       return std::get<Scalar>(parse_value({}, {.name = "value", .kind = ArgumentKind::number}, *text));
     } catch (const Error&) {
     }
-  reader.fail_value("tiling.value", "must be a number", value);
+  reader.fail_value(member, "must be a number", value);
 }
 
 TilingSpec spec_of(const Json& tiling, const Reader& reader) {
@@ -121,22 +135,25 @@ TilingSpec spec_of(const Json& tiling, const Reader& reader) {
   spec.offset = reader.dims(tiling, name, "offset");
   spec.result = reader.dims(tiling, name, "result");
   spec.tail = reader.choice<Tail>(tiling, name, "tail");
-  spec.padding_mode = reader.choice<PaddingMode>(tiling, name, "padding_mode", pads_tiles);
+  spec.padding_mode = reader.choice<PaddingMode>(tiling, name, "padding_mode");
   spec.value = value_of(reader.member(tiling, name, "value"), reader);
   if (tiling.as<Json::Object>()->contains("align")) spec.align = reader.dims(tiling, name, "align");
-  const Json& scale = reader.member(tiling, name, "scale");
-  const auto* ratios = scale.as<Json::Array>();
-  if (ratios == nullptr || ratios->size() > max_rank) reader.fail_value("tiling.scale", "must be a list of pairs", scale);
-  for (const Json& ratio : *ratios) {
-    const auto* pair = ratio.as<Json::Array>();
-    if (pair == nullptr || pair->size() != 2) reader.fail_value("tiling.scale", "must be a list of pairs", scale);
-    spec.scale.push_back({reader.integer((*pair)[0], "tiling.scale"), reader.integer((*pair)[1], "tiling.scale")});
+  for (const auto& [num, den] : reader.pairs(tiling, name, "scale")) spec.scale.push_back({num, den});
+  spec.output = reader.dims(tiling, name, "output");
+  if (tiling.as<Json::Object>()->contains("margin")) {
+    Dims before, behind;
+    for (const auto& [first, second] : reader.pairs(tiling, name, "margin")) {
+      before.push_back(first);
+      behind.push_back(second);
+    }
+    if (before.size() != spec.tile.size()) reader.fail("tiling.margin", "must have an entry for each extent of the tile");
+    spec.margin = before;
+    spec.margin_end = behind;
   }
-  const std::pair<const char*, int> lengths[] = {{"axes", spec.axes.size()},
-                                                 {"stride", spec.stride.values().size()},
-                                                 {"offset", spec.offset.size()},
-                                                 {"result", spec.result.size()},
-                                                 {"scale", static_cast<int>(spec.scale.size())}};
+  const std::pair<const char*, int> lengths[] = {
+      {"axes", spec.axes.size()},     {"stride", spec.stride.values().size()},
+      {"offset", spec.offset.size()}, {"result", spec.result.size()},
+      {"output", spec.output.size()}, {"scale", static_cast<int>(spec.scale.size())}};
   for (const auto& [key, length] : lengths)
     if (length != spec.tile.size())
       reader.fail(std::string("tiling.") + key, "must have an entry for each extent of the tile");
@@ -171,10 +188,7 @@ struct SpanList {
 };
 constexpr SpanList span_lists[] = {
     {"read", [](const TileSpan& s) { return s.read; }},
-    {"pad",
-     [](const TileSpan& s) {
-       return Span{0, s.extent - s.read.size()};
-     }},
+    {"pad", [](const TileSpan& s) { return s.padding(); }},
     {"write", [](const TileSpan& s) { return s.write; }},
     {"keep", [](const TileSpan& s) { return s.keep; }},
 };
@@ -186,8 +200,9 @@ void read_tile(const Json& json, TilePlan& plan, const Reader& reader) {
     reader.fail("tiles", "must not list more tiles than the tiling has", "", std::to_string(index));
   if (reader.integer(reader.member(json, name, "index"), name + ".index") != index)
     reader.fail_value(name + ".index", "must be " + std::to_string(index), reader.member(json, name, "index"));
-  const std::string file = reader.string(json, name, "file");
-  if (!is_plain_name(file))
+  const bool has_file = !plan.empty || reader.member(json, name, "file").as<std::monostate>() == nullptr;
+  const std::string file = has_file ? reader.string(json, name, "file") : "";
+  if (has_file && !is_plain_name(file))
     reader.fail_value(name + ".file", "must be the plain name of a file in the folder", reader.member(json, name, "file"));
   const std::int64_t crc = reader.integer(reader.member(json, name, "crc32"), name + ".crc32");
   if (crc < 0 || crc > std::int64_t{UINT32_MAX})
@@ -211,7 +226,8 @@ void read_tile(const Json& json, TilePlan& plan, const Reader& reader) {
 std::string tile_line(const TilePlan& plan, std::int64_t index) {
   const auto at = static_cast<std::size_t>(index);
   const Tile tile = plan.tiling[index];
-  std::string line = "  {\"index\": " + std::to_string(index) + ", \"file\": " + quoted(plan.files[at]);
+  std::string line =
+      "  {\"index\": " + std::to_string(index) + ", \"file\": " + (plan.files[at].empty() ? "null" : quoted(plan.files[at]));
   for (const auto& [key, span_of] : span_lists) {
     line += std::string(", \"") + key + "\": [";
     for (std::size_t i = 0; i < tile.spans.size(); ++i) {
@@ -253,12 +269,15 @@ TilePlan read_tile_plan(const std::filesystem::path& path) {
     } catch (const std::string& member) {
       reader.fail("source.metadata" + (member == "metadata" ? std::string() : "." + member), "must be as split wrote it");
     }
+  if (const auto found = json.as<Json::Object>()->find("empty"); found != json.as<Json::Object>()->end())
+    plan.empty = value_of(found->second, reader, "empty");
   if (reader.member(json, "", "tiles").as<Json::Array>() == nullptr) reader.fail("tiles", "must be a list of objects");
   if (count != plan.tiling.size())
     reader.fail("tiles", "must list every tile", std::to_string(count), std::to_string(plan.tiling.size()));
   parse(file, reader, [&](const Json& tile) { read_tile(tile, plan, reader); });
   if (static_cast<std::int64_t>(plan.files.size()) != count) reader.fail("tiles", "must list every tile");
   auto names = plan.files;
+  std::erase(names, "");
   std::sort(names.begin(), names.end());
   if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
     reader.fail("tiles", "must not name a file twice", excerpt(*twice));
@@ -272,7 +291,8 @@ void write_tile_plan(const std::filesystem::path& path, const TilePlan& plan) {
                      ", \"page\": " + (plan.page ? std::to_string(*plan.page) : "null") +
                      ", \"type\": " + quoted(plan.type) +
                      (plan.metadata == Metadata{} ? "" : ", \"metadata\": " + to_string(json_of(plan.metadata))) +
-                     "},\n \"tiling\": " + plan.tiling.to_json(false) + ",\n \"tiles\": [\n";
+                     "},\n \"tiling\": " + plan.tiling.to_json(false) +
+                     (plan.empty ? ",\n \"empty\": " + quoted(to_string(*plan.empty)) : "") + ",\n \"tiles\": [\n";
   for (std::int64_t index = 0; index < plan.tiling.size(); ++index) {
     text += tile_line(plan, index) + (index + 1 < plan.tiling.size() ? ",\n" : "\n");
     if (text.size() < 1 << 16) continue;
@@ -295,10 +315,15 @@ std::optional<std::string> difference(const TilePlan& a, const TilePlan& b) {
     const auto found = tiling.as<Json::Object>()->find(key);
     return found == tiling.as<Json::Object>()->end() ? Json() : found->second;
   };
-  for (const char* key : {"shape", "axes", "tile", "stride", "tail", "padding_mode", "scale", "offset", "result", "align"})
+  for (const char* key :
+       {"shape", "axes", "tile", "stride", "tail", "padding_mode", "scale", "offset", "result", "align", "margin", "output"})
     if (!(member(other, key) == member(one, key))) return std::string("tiling.") + key;
   if (to_string(a.tiling.spec().value) != to_string(b.tiling.spec().value)) return "tiling.value";
-  if (a.files != b.files) return "tiles";
+  if (a.empty.has_value() != b.empty.has_value() || (a.empty && to_string(*a.empty) != to_string(*b.empty))) return "empty";
+  const auto same = [](const std::string& one, const std::string& other) {
+    return one == other || one.empty() || other.empty();  // a plan is compared before it is known which tiles are empty
+  };
+  if (!std::ranges::equal(a.files, b.files, same)) return "tiles";
   return std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 //     {"index": 0, "file": "tile-000.png", "read": [[0, 512], [0, 512]], "pad": [[0, 0], [0, 0]],
 //      "write": [[0, 512], [0, 512]], "keep": [[0, 512], [0, 512]], "crc32": 2968832542}, ..]}
 //
+// A plan may have a member "empty", a number: then "file" is null for each tile whose elements are all this number.
 // "read", "write" and "keep" are the spans [begin, end) of TileSpan, for each tiled axis; "pad" is the padding before and after. A
 // picture that has metadata (a profile, a resolution, ..) has a member "metadata" in "source". "crc32" is the checksum of the
 // tile's elements in row-major order, little-endian: zlib.crc32(np.asarray(tile).tobytes()) in Python. For a JPEG tile,
@@ -32,7 +33,8 @@ struct TilePlan {
   std::string type{};         ///< the element type, as type_text writes it
   Metadata metadata{};        ///< the metadata of the picture, which difference() ignores
   Tiling tiling;
-  std::vector<std::string> files{};   ///< for each tile, the name of its file in the folder
+  std::optional<Scalar> empty{};      ///< the number that is every element of tiles without a file
+  std::vector<std::string> files{};   ///< for each tile, the name of its file in the folder; empty: the tile has no file
   std::vector<std::uint32_t> crcs{};  ///< for each tile, its checksum
 };
 

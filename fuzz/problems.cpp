@@ -166,13 +166,16 @@ TilingSpec draw_tiling(Random& random) {
     default: break;
   }
   spec.tail = static_cast<Tail>(random.between(0, 5));
-  spec.padding_mode = static_cast<PaddingMode>(random.between(0, 4));
+  spec.padding_mode = static_cast<PaddingMode>(random.between(0, 5));
   if (random.chance(30)) {
     for (int i = 0; i < tiled; ++i) spec.axes.push_back(random.chance(95) ? rank - tiled + i : draw_number(random));
   }
   if (random.chance(10)) spec.scale = {{draw_number(random), draw_number(random)}};
   if (random.chance(10)) spec.offset = draw_dims(random, tiled, -2, 2);
   if (random.chance(10)) spec.result = draw_dims(random, tiled, 1, 6);
+  if (random.chance(20)) spec.margin = draw_dims(random, tiled, -2, 7);
+  if (random.chance(20)) spec.margin_end = random.between(-2, 7);
+  if (random.chance(10)) spec.output = draw_dims(random, tiled, 0, 12);
   return spec;
 }
 

@@ -147,7 +147,7 @@ void run(std::span<const std::uint8_t> bytes) {
   testing::Features features;
   array.bytes = testing::random_elements(random, type, element_count(spec.shape), features);
   const MergeSpec merge = draw_merge(random, *tiling, type.dtype, type.size);
-  const bool is_plain = spec.scale.empty() && spec.offset.empty() && spec.result.empty();
+  const bool is_plain = spec.scale.empty() && spec.offset.empty() && spec.result.empty() && spec.output.empty();
   Tensor output({}, type.dtype, type.size);
   std::optional<Sink> sink;
   std::optional<Merger> merger;

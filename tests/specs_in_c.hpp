@@ -30,6 +30,9 @@ class TilingSpecInC {
     set(from.offset, c.offset, c.n_offset);
     set(from.result, c.result, c.n_result);
     set(from.align.values(), c.align, c.n_align);
+    set(from.margin.values(), c.margin, c.n_margin);
+    set(from.margin_end.values(), c.margin_end, c.n_margin_end);
+    set(from.output, c.output, c.n_output);
     for (const Ratio ratio : from.scale) scale_.push_back({ratio.num, ratio.den});
     c.scale = scale_.data();
     c.n_scale = static_cast<std::int32_t>(scale_.size());

@@ -9,11 +9,12 @@
  *     for (k = 0; k < layout.count; ++k) .. pf_tiling_cut(tiling, k, ..), compute, pf_merger_add(merger, k, ..)
  *     pf_merger_finish(merger);
  *
- * Tile k of a tiled axis reads elements [start, start + tile) of the array, where start = k * stride and
- * stride = tile - overlap. The tail is the rule for the end of the axis, where the last tile may not fit. Tiles are
- * numbered row-major over the tiled axes: the number along the last axis runs fastest. The function that makes a tile's
- * result may scale it; the result lies at [start * scale + offset, start * scale + offset + result) of the output, whose
- * extent is ceil(extent * scale).
+ * Tile k of a tiled axis reads elements [start, start + tile) of the array, where start = k * stride - margin and
+ * stride = tile - overlap. Elements outside the array are padding. The tail is the rule for the end of the axis and its
+ * margin, where the last tile may not fit. Tiles are numbered row-major over the tiled axes: the number along the last
+ * axis runs fastest. The function that makes a tile's result may scale it; the result lies at
+ * [start * scale + offset, start * scale + offset + result) of the output, whose extent is ceil(extent * scale) unless
+ * another one is given.
  *
  * An optional field of a spec is a pointer, NULL if it is not given, or a number of which 0 is the default. So a spec has
  * its defaults if it is all zeros except its size and the fields that must be given; pf_tiling_spec_of() and
@@ -37,20 +38,20 @@ typedef int32_t pf_tail;
 enum PF_INT32 {
   PF_TAIL_SHIFT = 0,       /* one more tile, moved back to end with the array, which must be at least as long as a tile */
   PF_TAIL_PAD = 1,         /* one more tile, whose part beyond the array is padding */
-  PF_TAIL_PARTIAL = 2,     /* one more tile, shorter than the others */
+  PF_TAIL_PARTIAL = 2,     /* one more tile, shorter than the others; no tile has padding, in the margins either */
   PF_TAIL_DROP = 3,        /* no more tile: the end belongs to no tile */
   PF_TAIL_ERROR = 4,       /* PF_ERROR_VALUE */
   PF_TAIL_SHIFT_OR_PAD = 5 /* shift; along an axis that is shorter than the tile, pad: one tile, whose end is padding */
 };
 
-/* The content of a tile's padding, as numpy.pad defines these modes. There is no wrap, since a tile does not hold the
- * array's other end. */
+/* The content of a tile's padding, as numpy.pad defines these modes. */
 typedef int32_t pf_padding_mode;
 enum PF_INT32 {
   PF_PADDING_CONSTANT = 0, /* the value of the spec */
   PF_PADDING_EDGE = 1,
   PF_PADDING_REFLECT = 2,
-  PF_PADDING_SYMMETRIC = 3
+  PF_PADDING_SYMMETRIC = 3,
+  PF_PADDING_WRAP = 4
 };
 
 /* The value of an output element to which several tiles contribute. */
@@ -115,13 +116,14 @@ typedef struct pf_scalar {
 typedef struct pf_tile_span {
   int64_t read_begin; /* the elements of the array that the tile holds */
   int64_t read_end;
-  int64_t extent;      /* of the tile: the elements that it reads, and the padding behind them */
+  int64_t extent;      /* of the tile: the elements that it reads, and the padding before and behind them */
   int64_t write_begin; /* the elements of the output to which the result contributes */
   int64_t write_end;
   int64_t keep_begin; /* the elements of the result that become [write_begin, write_end); others lie outside the output */
   int64_t keep_end;
   int64_t result; /* extent of the tile's result */
-  int64_t start;  /* the output coordinate of the result's first element; may be negative */
+  int64_t start;  /* the output coordinate of the result's first element; may be negative. The tile's own first element
+                     lies at (start - offset) / scale of the array: before read_begin if the tile begins with padding */
 } pf_tile_span;
 
 /* The elements [begin, end). */
@@ -157,10 +159,16 @@ typedef struct pf_tiling_spec {
   int32_t n_offset;
   int32_t n_result;
   pf_tail tail;
-  pf_padding_mode padding_mode; /* for the tails that pad */
+  pf_padding_mode padding_mode; /* the elements of tiles that lie outside the array */
   const int64_t* align;         /* n_align: tiles begin at multiples of align, strides must be multiples; n_align = 0: 1 */
   int32_t n_align;
-  int32_t reserved; /* 0 */
+  int32_t n_margin;
+  const int64_t* margin;     /* n_margin: elements that tiles read before the array, and behind it unless margin_end is
+                                given; negative: elements that tiles leave out; n_margin = 0: 0 */
+  const int64_t* margin_end; /* n_margin_end: elements that tiles read behind the array; n_margin_end = 0: as margin */
+  const int64_t* output;     /* n_output = n_tiled: extents of the output; n_output = 0: ceil(extent * scale) */
+  int32_t n_margin_end;
+  int32_t n_output;
 } pf_tiling_spec;
 
 /* Returns a spec with defaults. It keeps the given pointers. */

@@ -8,11 +8,12 @@
 //   for (const Tile tile : tiling) .. tiling.cut(tile.index, ..), compute, merger.add(tile.index, ..)
 //   merger.finish();
 //
-// Tile k of a tiled axis reads elements [start, start + tile) of the array, where start = k * stride and stride = tile - overlap.
-// The tail is the rule for the end of the axis, where the last tile may not fit. Tiles are numbered row-major over the tiled axes:
-// the number along the last axis runs fastest. The function that makes a tile's result may scale it; the result lies at
+// Tile k of a tiled axis reads elements [start, start + tile) of the array, where start = k * stride - margin and stride = tile -
+// overlap. Elements outside the array are padding. The tail is the rule for the end of the axis and its margin, where the last tile
+// may not fit. Tiles are numbered row-major over the tiled axes: the number along the last axis runs fastest. The function that
+// makes a tile's result may scale it; the result lies at
 //   [start * scale + offset, start * scale + offset + result)
-// of the output, whose extent is ceil(extent * scale).
+// of the output, whose extent is ceil(extent * scale) unless another one is given.
 //
 // Every function that is not noexcept throws std::bad_alloc if memory runs out. A call that throws std::bad_alloc has changed
 // nothing, except that it may have closed a Merger (see class Merger).
@@ -36,7 +37,7 @@ namespace patchfold {
 ///   shift         one more tile, moved back so that it ends with the array, which must be at least as long as a tile. If
 ///                 TilingSpec::align forbids that beginning, the tile ends in as few elements of padding as possible
 ///   pad           one more tile, whose part beyond the array is padding
-///   partial       one more tile, shorter than the others
+///   partial       one more tile, shorter than the others. No tile has padding: tiles that begin before the array are cut too
 ///   drop          no more tile: elements at the end belong to no tile
 ///   error         Error(value)
 ///   shift_or_pad  shift; along an axis that is shorter than the tile, pad: one tile, whose end is padding
@@ -52,11 +53,6 @@ inline constexpr auto words<Tail> = std::to_array<Word<Tail>>({{Tail::shift, "sh
 /// beginning.)
 constexpr bool pads(Tail tail) noexcept {
   return tail == Tail::pad || tail == Tail::shift_or_pad;
-}
-/// Returns whether tiles can be padded in this mode. A mode that reads the array's other end cannot pad tiles, since no tile holds
-/// both ends.
-constexpr bool pads_tiles(PaddingMode mode) noexcept {
-  return source_of(mode) != PaddingSource::opposite;
 }
 
 /// The value of an output element to which several tiles contribute.
@@ -118,11 +114,17 @@ using Box = std::vector<Span>;
 /// One tile along one tiled axis: elements `read` of the array become elements `write` of the output.
 struct TileSpan {
   Span read{};              ///< the elements of the array that the tile holds
-  std::int64_t extent = 0;  ///< extent of the tile: the elements that it reads, and the padding behind them
+  std::int64_t extent = 0;  ///< extent of the tile: the elements that it reads, and the padding before and behind them
   Span write{};             ///< the elements of the output to which the result contributes
   Span keep{};              ///< the elements of the tile's result that become `write`; the others lie outside the output
   std::int64_t result = 0;  ///< extent of the tile's result
   std::int64_t start = 0;   ///< the output coordinate of the result's first element; may be negative
+  std::int64_t origin = 0;  ///< the array coordinate of the tile's first element; negative if the tile begins with padding
+  /// Returns the number of elements of padding before and behind `read`.
+  constexpr Span padding() const noexcept {
+    const std::int64_t before = origin < 0 ? (-origin < extent ? -origin : extent) : 0;
+    return {before, extent - read.size() - before};
+  }
   friend bool operator==(const TileSpan&, const TileSpan&) = default;
 };
 
@@ -135,13 +137,16 @@ struct TilingSpec {
   std::vector<double> overlap_fraction{};  ///< the overlap as a fraction of the tile in [0, 1), rounded to whole elements
   Axes stride{};                           ///< elements from one tile's start to the next one's, at least 1
   Tail tail = Tail::shift;
-  PaddingMode padding_mode = PaddingMode::constant;  ///< for tails that pad
+  PaddingMode padding_mode = PaddingMode::constant;  ///< the elements of tiles that lie outside the array
   Scalar value{};                                    ///< fill of PaddingMode::constant
   Dims axes{};  ///< the tiled axes in ascending order; negative numbers count from the end; empty: the last ones
   std::vector<Ratio> scale{};  ///< output elements for each element of the array: one ratio, or one for each tiled axis
   Dims offset{};               ///< for each tiled axis, the output coordinate of the result of a tile that starts at 0; empty: 0
   Dims result{};               ///< extents of the result of a whole tile; empty: tile * scale
   Axes align{};                ///< tiles begin at multiples of align, and strides must be multiples of align; empty: 1
+  Axes margin{};      ///< elements that tiles read before the array, and behind it; negative: that tiles leave out; empty: 0
+  Axes margin_end{};  ///< elements that tiles read behind the array; empty: as `margin`
+  Dims output{};      ///< extents of the output along the tiled axes; empty: ceil(extent * scale)
 };
 
 /// One tile: its index, its place in the grid of tiles, and its span along each tiled axis.
@@ -167,6 +172,14 @@ class PATCHFOLD_API Tiling {
   const Dims& stride() const noexcept { return stride_; }
   const Dims& result() const noexcept { return result_; }  ///< extents of the result of a whole tile
   const Dims& output() const noexcept { return output_; }  ///< extents of the output along the tiled axes
+  const Dims& margin() const noexcept { return margin_; }  ///< elements that tiles may read before the array
+  const Dims& margin_end() const noexcept { return margin_end_; }
+  /// Returns the number along tiled axis i of a tile with the most elements; 0 if there are no tiles.
+  std::int64_t longest(int i) const noexcept;
+  /// Returns the index of a tile with the most elements, whose result has the most elements, too; 0 if there are no tiles.
+  std::int64_t largest() const noexcept;
+  /// Returns the elements that tiles may read along tiled axis i: those of the array and of its margins.
+  Span reach(int i) const noexcept { return {-margin_[i], reach_[i] - margin_[i]}; }
   /// Returns the span of tile k along tiled axis i, for k from 0 to grid()[i] - 1.
   TileSpan span(int i, std::int64_t k) const noexcept;
   /// Returns the first tiled axis. A merge finishes its output in the order of this axis.
@@ -236,8 +249,11 @@ class PATCHFOLD_API Tiling {
   TilingSpec spec_;
   /// Returns the tail of tiled axis i, with shift or pad in place of shift_or_pad.
   Tail tail(int i) const noexcept;
+  /// Throws Error(value) if the tiles of tiled axis i, which Tail::partial cuts, have no elements, or results of no elements.
+  void check_partial(int i) const;
 
   Dims axes_{}, tile_{}, grid_{}, stride_{}, align_{}, result_{}, output_{}, offset_{}, scale_num_{}, scale_den_{};
+  Dims margin_{}, margin_end_{}, reach_{};  ///< elements before and behind the array; extents of the array with both
   std::int64_t size_ = 0;
 };
 

@@ -49,13 +49,6 @@ nb::list dtypes_of_numbers() {
   return rows;
 }
 
-nb::list padding_modes_of_tiles() {
-  nb::list modes;
-  for (const PaddingModeInfo& each : words<PaddingMode>)
-    if (pads_tiles(each.value)) modes.append(text(each.word));
-  return modes;
-}
-
 nb::list table() {
   nb::list rows;
   for (const OperatorSpec& op : operators()) rows.append(table_row(op));
@@ -205,7 +198,6 @@ NB_MODULE(_core_of_main, module) {
 
   module.def("table", &table);
   module.def("dtypes", &dtypes_of_numbers);
-  module.def("tile_padding_modes", &padding_modes_of_tiles);
   module.def("set_num_threads", &set_threads, nb::arg("threads").none(),
              "How many threads one call may use, from now on and in the whole process; 0: as many as the machine has.");
   module.def("get_num_threads", &get_num_threads, "How many threads one call may use.");

@@ -38,7 +38,8 @@ using Ratios = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 Tiling make_tiling(nb::handle shape, nb::handle tile, nb::handle overlap, const std::vector<double>& overlap_fraction,
                    nb::handle stride, nb::handle tail, nb::handle tiled_axes, nb::handle padding_mode, nb::handle fill,
-                   const Ratios& scale, nb::handle offset, nb::handle result, nb::handle align) {
+                   const Ratios& scale, nb::handle offset, nb::handle result, nb::handle align, nb::handle margin,
+                   nb::handle margin_end, nb::handle output) {
   TilingSpec spec;
   spec.shape = shape_of(op_tiling, "shape", shape);
   spec.tile = shape_of(op_tiling, "tile", tile);
@@ -47,7 +48,7 @@ Tiling make_tiling(nb::handle shape, nb::handle tile, nb::handle overlap, const 
   spec.overlap_fraction = overlap_fraction;
   spec.stride = axes("stride", stride);
   spec.tail = choice<Tail>(op_tiling, "tail", tail);
-  spec.padding_mode = choice<PaddingMode>(op_tiling, "padding_mode", padding_mode, pads_tiles);
+  spec.padding_mode = choice<PaddingMode>(op_tiling, "padding_mode", padding_mode);
   spec.value = std::get<Scalar>(value(op_tiling, "value", ArgumentKind::number, fill));
   check_fill(op_tiling, "padding_mode", utf8_of(padding_mode), "value", spec.value);
   const Axes which = axes("axes", tiled_axes);
@@ -56,6 +57,9 @@ Tiling make_tiling(nb::handle shape, nb::handle tile, nb::handle overlap, const 
   spec.offset = spread("offset", offset, spec.tile.size());
   spec.result = spread("result", result, spec.tile.size());
   spec.align = axes("align", align);
+  spec.margin = axes("margin", margin);
+  spec.margin_end = axes("margin", margin_end);
+  spec.output = spread("output", output, spec.tile.size());
   return renamed([&] { return Tiling(spec); });
 }
 
@@ -64,7 +68,7 @@ nb::tuple tile_of(const Tiling& tiling, std::int64_t index) {
   nb::list spans;
   for (const TileSpan& span : tile.spans)
     spans.append(nb::make_tuple(span.read.begin, span.read.end, span.extent, span.write.begin, span.write.end,
-                                span.keep.begin, span.keep.end, span.result));
+                                span.keep.begin, span.keep.end, span.result, span.origin));
   return nb::make_tuple(to_tuple(tile.position), nb::tuple(spans));
 }
 
@@ -142,7 +146,7 @@ void bind_tiling(nb::module_& module) {
     words[name] = nb::tuple(list);
   };
   add.operator()<Tail>("Tail", nullptr);
-  add("TilePadding", &pads_tiles);
+  add.operator()<PaddingMode>("PaddingMode", nullptr);
   add.operator()<Reduce>("Reduce", nullptr);
   add("WindowName", &has_formula);
   module.attr("WORDS") = words;
@@ -150,7 +154,8 @@ void bind_tiling(nb::module_& module) {
       .def_static("make", &make_tiling, nb::arg("shape").none(), nb::arg("tile").none(), nb::arg("overlap").none(),
                   nb::arg("overlap_fraction"), nb::arg("stride").none(), nb::arg("tail").none(), nb::arg("axes").none(),
                   nb::arg("padding_mode").none(), nb::arg("value").none(), nb::arg("scale"), nb::arg("offset").none(),
-                  nb::arg("result").none(), nb::arg("align").none())
+                  nb::arg("result").none(), nb::arg("align").none(), nb::arg("margin") = nb::none(),
+                  nb::arg("margin_end") = nb::none(), nb::arg("output") = nb::none())
       .def_prop_ro("size", &Tiling::size)
       .def_prop_ro("shape", [](const Tiling& t) { return to_tuple(t.spec().shape); })
       .def_prop_ro("tile", [](const Tiling& t) { return to_tuple(t.spec().tile); })

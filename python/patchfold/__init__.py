@@ -31,9 +31,10 @@ from ._operators.views import space_to_depth_view, unfold_view
 from ._orders.explain import OrderAnswer, explain_order
 from ._threads import thread_limit
 from ._tiles.apply import apply_tiled
+from ._tiles.box_list import Boxes, merge_boxes
 from ._tiles.boxes import merge_box
-from ._tiles.labels import merge_labels
 from ._tiles.halo import Halo
+from ._tiles.labels import merge_labels
 from ._tiles.merge_spec import MergeSpec, ResultType
 from ._tiles.merger import Merger
 from ._tiles.receptive_field import ReceptiveField, receptive_field
@@ -49,6 +50,7 @@ if _t.TYPE_CHECKING:
 
 __all__ = [
     "ArgumentSpec",
+    "Boxes",
     "Chunk",
     "Error",
     "Explanation",
@@ -80,6 +82,7 @@ __all__ = [
     "iter_unfold",
     "keras",
     "merge_box",
+    "merge_boxes",
     "merge_labels",
     "onnx",
     "openvino",

@@ -64,6 +64,9 @@ class Tiling:
         offset: Any,
         result: Any,
         align: Any,
+        margin: Any = None,
+        margin_end: Any = None,
+        output: Any = None,
     ) -> Tiling: ...
     size: Final[int]
     shape: Final[tuple[int, ...]]
@@ -144,7 +147,6 @@ def table() -> list[
     tuple[str, str, str, str, bool, str, tuple[tuple[str, str, bool, str, str, bool, tuple[str, ...], str], ...]]
 ]: ...
 def dtypes() -> list[tuple[str, int, str, bool, int, int]]: ...
-def tile_padding_modes() -> list[str]: ...
 def set_num_threads(threads: int) -> None:
     """How many threads one call may use, from now on and in the whole process; 0: as many as the machine has."""
 

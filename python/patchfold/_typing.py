@@ -69,11 +69,6 @@ DepthMode: TypeAlias = Literal["blocks_first", "depth_first"]
 TokenOrder: TypeAlias = Literal["vit", "torch", "qwen"] | str
 """The order of a model, or the axes of a token in order: "p1 p2 pf c"."""
 
-TilePadding: TypeAlias = (
-    Literal["constant", "edge", "reflect", "symmetric"]
-    | Literal["zeros", "replicate"]
-    | Literal["CONSTANT", "REFLECT", "SYMMETRIC"]
-)
 Tail: TypeAlias = Literal["shift", "shift_or_pad", "pad", "partial", "drop", "error"]
 Reduce: TypeAlias = Literal[
     "mean", "sum", "max", "min", "first", "last", "center", "nanmean", "nanmax", "nanmin", "median", "vote", "argmax"
@@ -83,6 +78,9 @@ WindowName: TypeAlias = Literal["ones", "linear", "hann", "cosine", "gaussian", 
 
 Overlap: TypeAlias = Int | float | Ints | Sequence[float]
 """Elements or fractions of the tile: one number for every tiled axis, or one for each."""
+
+Margin: TypeAlias = Int | Sequence[Int | Sequence[Int]] | npt.NDArray[np.integer[Any]]
+"""Elements at both ends of every tiled axis, or for each tiled axis a number or a pair (before, after)."""
 
 Scale: TypeAlias = Int | float | Fraction | Sequence[Int | float | Fraction]
 """Output elements for each element of the array: one number for every tiled axis, or one for each."""
@@ -171,17 +169,21 @@ class MergeSettings(TypedDict, total=False):
 
 
 class TilingSettings(TypedDict, total=False):
-    """The settings of Tiling except overlap and stride."""
+    """The settings of Tiling."""
 
+    overlap: Overlap | None
+    stride: IntOrInts | None
     tail: Tail
     axes: IntOrInts | None
-    padding_mode: TilePadding
+    padding_mode: PaddingMode
     value: Number
     scale: Scale
     offset: IntOrInts | None
     result: IntOrInts | None
     align: IntOrInts
+    margin: Margin
+    output: IntOrInts | None
 
 
 class TiledSettings(MergeSettings, TilingSettings, total=False):
-    """The settings of MergeSpec, and of Tiling except overlap and stride."""
+    """The settings of MergeSpec and of Tiling."""

@@ -2,6 +2,7 @@
 // Tilings for C.
 #include <algorithm>
 #include <complex>
+#include <cstddef>
 
 #include "capi/callback_executor.hpp"
 #include "capi/convert.hpp"
@@ -38,7 +39,8 @@ Axes axes_of(const std::int64_t* entries, std::int32_t count, std::string_view a
 }
 
 TilingSpec tiling_spec_of(const pf_tiling_spec* from) {
-  const auto given = load<pf_tiling_spec>(required(from, op_tiling, "spec"), sizeof(pf_tiling_spec), op_tiling, "spec");
+  const auto given =
+      load<pf_tiling_spec>(required(from, op_tiling, "spec"), offsetof(pf_tiling_spec, margin), op_tiling, "spec");
   TilingSpec spec;
   spec.shape = dims_of(given.shape, given.rank, "shape");
   spec.tile = dims_of(given.tile, given.n_tiled, "tile");
@@ -55,7 +57,9 @@ TilingSpec tiling_spec_of(const pf_tiling_spec* from) {
   spec.offset = dims_of(given.offset, given.n_offset, "offset");
   spec.result = dims_of(given.result, given.n_result, "result");
   spec.align = axes_of(given.align, given.n_align, "align");
-  check_reserved(given.reserved, op_tiling, "spec");
+  spec.margin = axes_of(given.margin, given.n_margin, "margin");
+  spec.margin_end = axes_of(given.margin_end, given.n_margin_end, "margin");
+  spec.output = dims_of(given.output, given.n_output, "output");
   return spec;
 }
 

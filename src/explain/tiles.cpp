@@ -32,12 +32,13 @@ void write_strips(Text& text, const Tiling& tiling, int i) {
   const std::int64_t grid = tiling.grid()[i], extent = tiling.spec().shape[tiling.axes()[i]];
   if (grid == 0 || extent == 0) return;
   const TileSpan last = tiling.span(i, grid - 1);
-  const std::int64_t length = std::max(extent, last.read.begin + last.extent);
+  const std::int64_t first = std::min<std::int64_t>(0, tiling.span(i, 0).origin);
+  const std::int64_t end = std::max(extent, last.origin + last.extent);
   const auto at = [&](std::int64_t element) {
-    return static_cast<std::size_t>(static_cast<double>(element) / static_cast<double>(length) * strip_columns);
+    return static_cast<std::size_t>(static_cast<double>(element - first) / static_cast<double>(end - first) * strip_columns);
   };
-  std::string axis(at(length), '_');
-  axis.replace(0, at(extent), at(extent), '-');
+  std::string axis(at(end), '_');
+  axis.replace(at(0), at(extent) - at(0), at(extent) - at(0), '-');
   text.line("    array      " + axis);
   for (const std::int64_t k : shown_between(0, grid, 8)) {
     if (k == left_out) {
@@ -45,13 +46,13 @@ void write_strips(Text& text, const Tiling& tiling, int i) {
       continue;
     }
     const TileSpan span = tiling.span(i, k);
-    std::string strip(at(length), ' ');
+    std::string strip(at(end), ' ');
     const auto paint = [&](std::int64_t begin, std::int64_t end, char c) {
       const std::size_t from = std::min(at(begin), strip.size() - 1);
       const std::size_t to = std::max(at(end), from + 1);
       strip.replace(from, to - from, to - from, c);
     };
-    paint(span.read.begin, span.read.begin + span.extent, '_');
+    paint(span.origin, span.origin + span.extent, '_');
     if (span.read.size() > 0) paint(span.read.begin, span.read.end, '#');
     strip.erase(strip.find_last_not_of(' ') + 1);
     std::string name = "tile " + std::to_string(k);
@@ -177,11 +178,16 @@ std::vector<std::string> axis_lines(const Tiling& tiling, int i) {
   lines.push_back("axis " + n(tiling.axes()[i]) + ": extent " + n(extent) + ", tile " + n(tile) + ", stride " + n(stride) +
                   (overlap >= 0 ? ", overlap " + n(overlap) : ", gap " + n(-overlap)));
   const std::string tail(word_of(tiling.spec().tail));
-  if (extent < tile) {
+  const Span reach = tiling.reach(i);
+  const std::int64_t length = reach.size();
+  if (length != extent)
+    lines.push_back("  tiles read from " + n(reach.begin) + " to " + n(reach.end) + ": margins of " + n(-reach.begin) +
+                    " and " + n(reach.end - extent));
+  if (length < tile) {
     lines.push_back("  the axis is shorter than a tile: " + counted(grid, "tile") + ", tail " + tail);
   } else {
-    const std::int64_t fit = (extent - tile) / stride + 1, end = (fit - 1) * stride + tile, rest = extent - end;
-    lines.push_back("  floor((" + n(extent) + " - " + n(tile) + ") / " + n(stride) + ") + 1 = " + counted(fit, "tile") +
+    const std::int64_t fit = (length - tile) / stride + 1, end = (fit - 1) * stride + tile, rest = length - end;
+    lines.push_back("  floor((" + n(length) + " - " + n(tile) + ") / " + n(stride) + ") + 1 = " + counted(fit, "tile") +
                     (fit == 1 ? " fits" : " fit"));
     if (rest > 0 && grid > fit)
       lines.push_back("  " + counted(rest, "element") + (rest == 1 ? " remains" : " remain") + ": one more tile, tail " +
@@ -192,18 +198,24 @@ std::vector<std::string> axis_lines(const Tiling& tiling, int i) {
   }
   if (grid == 0) return lines;
   const TileSpan last = tiling.span(i, grid - 1);
-  const bool even = grid < 2 || last.read.begin == (grid - 1) * stride;
-  lines.push_back("  tiles begin at " +
-                  (even ? listed(grid, 0, stride) : listed(grid - 1, 0, stride) + ", " + n(last.read.begin)) +
-                  (grid > 1 ? "; the last one ends at " : "; it ends at ") + n(last.read.end));
+  const TileSpan first = tiling.span(i, 0);
+  const std::int64_t back = first.origin + (grid - 1) * stride - last.origin;  // by how much the last tile is moved back
+  const bool even = grid < 2 || back == 0 || tiling.spec().tail == Tail::partial;
+  lines.push_back(
+      "  tiles begin at " +
+      (even ? listed(grid, reach.begin, stride) : listed(grid - 1, reach.begin, stride) + ", " + n(last.origin)) +
+      (grid > 1 ? "; the last one ends at " : "; it ends at ") +
+      n(std::min(last.origin + last.extent, std::max(reach.end, extent))));
   if (!even)
-    lines.push_back("  the last tile is moved back by " + n((grid - 1) * stride - last.read.begin) + " and shares " +
-                    counted(tiling.span(i, grid - 2).read.end - last.read.begin, "element") + " with the one before");
-  if (const std::int64_t padding = last.extent - last.read.size(); padding > 0)
-    lines.push_back("  the last tile has " + counted(padding, "element") + " of padding: " +
-                    (tiling.spec().padding_mode == PaddingMode::constant
-                         ? to_string(tiling.spec().value)
-                         : std::string(word_of(tiling.spec().padding_mode))));
+    lines.push_back("  the last tile is moved back by " + n(back) + " and shares " +
+                    counted(tiling.span(i, grid - 2).origin + tile - last.origin, "element") + " with the one before");
+  const std::string padding = tiling.spec().padding_mode == PaddingMode::constant
+                                  ? to_string(tiling.spec().value)
+                                  : std::string(word_of(tiling.spec().padding_mode));
+  if (const std::int64_t before = first.padding().begin; before > 0)
+    lines.push_back("  the first tile begins with " + counted(before, "element") + " of padding: " + padding);
+  if (const std::int64_t behind = last.padding().end; behind > 0)
+    lines.push_back("  the last tile has " + counted(behind, "element") + " of padding: " + padding);
   if (const Ratio ratio = tiling.spec().scale.empty()
                               ? Ratio{}
                               : tiling.spec().scale[tiling.spec().scale.size() == 1 ? 0 : static_cast<std::size_t>(i)];

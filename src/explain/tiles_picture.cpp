@@ -40,7 +40,7 @@ Stretch stretch_of(const Tiling& tiling, int tiled) {
   stretch.end = stretch.extent;
   if (!stretch.tiles.empty()) {
     const TileSpan& last = stretch.tiles.back();
-    const std::int64_t reach = last.read.begin + last.extent;
+    const std::int64_t reach = last.origin + last.extent;
     // The first tile that is not drawn may overlap the last drawn tile; elements in both are not drawn.
     stretch.end = stretch.is_cut ? tiling.span(tiled, most_drawn).read.begin : std::max(stretch.extent, reach);
   }
@@ -107,8 +107,8 @@ double draw_plane(Svg& svg, double y, const Tiling& tiling, const Stretch& down,
           &right};
   draw_counts(svg, map);
   const auto frame = [&](const TileSpan& row, const TileSpan& column, std::string_view classes) {
-    const double x0 = map.x(column.read.begin), x1 = map.x(column.read.begin + column.extent);
-    const double y0 = map.y(row.read.begin), y1 = map.y(row.read.begin + row.extent);
+    const double x0 = map.x(column.origin), x1 = map.x(column.origin + column.extent);
+    const double y0 = map.y(row.origin), y1 = map.y(row.origin + row.extent);
     const double inset = classes == "rule" ? 0 : classes == "a" ? 1.5 : 3.5;
     svg.rect(x0 + inset, y0 + inset, x1 - x0 - 2 * inset, y1 - y0 - 2 * inset, classes, 2);
   };
@@ -153,7 +153,7 @@ double draw_line(Svg& svg, double y, const Stretch& right) {
   double row = map.top + map.high + 8;
   for (std::size_t k = 0; k < right.tiles.size(); ++k) {
     const TileSpan& tile = right.tiles[k];
-    const double x0 = map.x(tile.read.begin), x1 = map.x(tile.read.end), x2 = map.x(tile.read.begin + tile.extent);
+    const double x0 = map.x(tile.read.begin), x1 = map.x(tile.read.end), x2 = map.x(tile.origin + tile.extent);
     if (x2 > x1) svg.rect(x1, row, x2 - x1, 20, "pad");
     svg.rect(x0 + 1, row + 1, x1 - x0 - 2, 18, k % 2 == 0 ? "a" : "b", 2);
     svg.text(map.left - 6, row + 14, "soft small end", "tile " + std::to_string(k));

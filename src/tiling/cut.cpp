@@ -35,7 +35,7 @@ void Tiling::cut(std::int64_t index, const ConstTensorView& array, const TensorV
       problem.dims.push_back({span.extent, from, to});
     } else {
       problem.windows.push_back({.positions = span.extent,
-                                 .pad_begin = -span.read.begin,
+                                 .pad_begin = -span.origin,
                                  .extent = array.shape[axis],
                                  .image_stride = from,
                                  .position_stride = to,

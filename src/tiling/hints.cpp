@@ -2,9 +2,12 @@
 // Hints for a tiling that is refused, or for results of another shape than the tiling expects. A hint is a change of the tiling;
 // each change is tried before it is proposed.
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "base/checked.hpp"
 #include "base/fail.hpp"
 #include "patchfold/tiling.hpp"
 #include "tiling/names.hpp"
@@ -33,18 +36,18 @@ Setting setting(std::string_view name, const Dims& values) {
 }
 
 /// Adds to `fitting` the border that suits a function which drops equally many elements at both ends of each tile. `first`
-/// begins the proposal.
-void propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& results, std::string_view first) {
+/// begins the proposal. Returns whether such a border exists.
+bool propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& results, std::string_view first) {
   TilingSpec spec = tiling.spec();
   const bool is_scaled = std::any_of(spec.scale.begin(), spec.scale.end(), [](Ratio one) { return one.num != one.den; });
   const bool has_offset = std::any_of(spec.offset.begin(), spec.offset.end(), [](std::int64_t one) { return one != 0; });
-  if (is_scaled || has_offset || !(tiling.result() == spec.tile)) return;
+  if (is_scaled || has_offset || !(tiling.result() == spec.tile)) return false;
   spec.offset = {};
   spec.result = results;
   Dims overlap;
   for (int i = 0; i < results.size(); ++i) {
     const std::int64_t lost = spec.tile[i] - results[i];
-    if (lost < 0 || lost % 2 != 0) return;
+    if (lost < 0 || lost % 2 != 0) return false;
     spec.offset.push_back(lost / 2);
     overlap.push_back(std::max(lost, spec.tile[i] - tiling.stride()[i]));
   }
@@ -54,12 +57,96 @@ void propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& resul
     spec.overlap_fraction.clear();
     spec.stride = {};
   }
-  if (!can_be_made(spec)) return;
-  const Dims fill{0};
+  if (!can_be_made(spec)) return false;
   fitting.append(first, " results lack a border of tiles, make the tiling with ");
   if (has_gaps) fitting.append(setting("overlap", overlap), " and ");
-  fitting.append(setting("offset", spec.offset), " and ", setting("result", spec.result), ", and merge with ",
-                 Setting("fill", fill[0]), " for the border of the whole");
+  fitting.append(setting("offset", spec.offset), " and ", setting("result", spec.result));
+  bool is_whole = true;  // tiles read so far beyond the array that results cover the output
+  for (int i = 0; i < results.size(); ++i)
+    is_whole = is_whole && std::min(tiling.margin()[i], tiling.margin_end()[i]) >= spec.offset[i];
+  if (is_whole) return true;
+  spec.margin = spec.offset;
+  spec.margin_end = {};
+  const Dims fill{0};
+  fitting.append(", and merge with ", Setting("fill", fill[0]), " for the border of the whole");
+  if (!can_be_made(spec)) return true;
+  fitting.append(", or with ");
+  if (has_gaps) fitting.append(setting("overlap", overlap), " and ");
+  fitting.append(setting("offset", spec.offset), " and ", setting("result", spec.result), " and ",
+                 setting("margin", spec.offset));
+  return true;
+}
+
+/// A rule for results along one axis: a tile of n elements gives n * scale - lost elements, the first of them at `offset`.
+struct AxisRule {
+  Ratio scale{};
+  std::int64_t offset = 0;
+  bool joins = false;  ///< k (n - 1) + 1 elements for n: every element but the first one becomes k elements
+};
+
+/// Returns the rule by which a tile of n elements most likely gives r elements; none if no simple rule does.
+std::optional<AxisRule> rule_of(std::int64_t n, std::int64_t r) {
+  if (r < 1 || std::max(n, r) > std::int64_t{1} << 31) return std::nullopt;
+  const std::int64_t up = ceil_div(r, n), down = std::max<std::int64_t>(n / r, 1);
+  if (r % n == 0) return AxisRule{{up, 1}};
+  if (n % r == 0) return AxisRule{{1, down}};
+  if (r > n && n > 1 && (r - 1) % (n - 1) == 0) return AxisRule{{(r - 1) / (n - 1), 1}, 0, true};
+  if (r < n && r > 1 && (n - 1) % (r - 1) == 0 && (n - 1) / (r - 1) > 1) return AxisRule{{1, (n - 1) / (r - 1)}, 0, true};
+  const std::int64_t lost = r > n ? n * up - r : n - r * down;
+  if (lost % (2 * (r > n ? 1 : down)) != 0) return std::nullopt;
+  return AxisRule{r > n ? Ratio{up, 1} : Ratio{1, down}, r > n ? lost / 2 : lost / 2 / down};
+}
+
+/// Adds to `fitting` the settings that suit a function whose results have other extents than its tiles, by a rule for each axis.
+void propose_rules(ErrorValue& fitting, const Tiling& tiling, const Dims& results) {
+  TilingSpec spec = tiling.spec();
+  Dims overlap, output;
+  bool joins = false, has_border = false, needs_result = false, is_whole = true;
+  spec.scale.clear();
+  spec.offset = {};
+  for (int i = 0; i < results.size(); ++i) {
+    const auto rule = rule_of(spec.tile[i], results[i]);
+    if (!rule || spec.shape[static_cast<int>(tiling.axes()[i])] > std::int64_t{1} << 31) return;  // so that products fit
+    const auto [num, den] = rule->scale;
+    spec.scale.push_back(rule->scale);
+    spec.offset.push_back(rule->offset);
+    const std::int64_t extent = spec.shape[static_cast<int>(tiling.axes()[i])];
+    const bool grows = rule->joins && num > 1 && extent > 0;
+    output.push_back(grows ? num * (extent - 1) + 1 : ceil_div(extent * num, den));
+    joins |= grows;
+    has_border |= rule->offset > 0;
+    needs_result |= rule->offset > 0 || rule->joins;
+    is_whole = is_whole && std::min(tiling.margin()[i], tiling.margin_end()[i]) * num >= rule->offset * den;
+    overlap.push_back(spec.tile[i] - std::min(tiling.stride()[i], results[i] * den / num) / den * den);
+  }
+  spec.result = results;
+  spec.output = joins ? output : Dims{};
+  const bool has_gaps = !can_be_made(spec);
+  if (has_gaps) {
+    spec.overlap = overlap;
+    spec.overlap_fraction.clear();
+    spec.stride = {};
+  }
+  if (!can_be_made(spec)) return;
+  std::string scale;
+  for (const Ratio each : spec.scale)
+    scale += (scale.empty() ? "" : ", ") + text(each.num) + (each.den == 1 ? "" : "/" + text(each.den));
+  const bool is_same = std::equal(spec.scale.begin() + 1, spec.scale.end(), spec.scale.begin());
+  if (is_same) scale = scale.substr(0, scale.find(','));
+  std::vector<std::variant<std::string, Setting>> settings;
+  if (has_gaps) settings.emplace_back(setting("overlap", overlap));
+  settings.emplace_back("scale=" + (is_same ? scale : "(" + scale + ")"));
+  if (has_border) settings.emplace_back(setting("offset", spec.offset));
+  if (needs_result) settings.emplace_back(setting("result", results));
+  if (joins) settings.emplace_back(setting("output", output));
+  fitting.append(": results of this extent need a tiling with ");
+  for (std::size_t k = 0; k < settings.size(); ++k) {
+    fitting.append(k == 0 ? "" : " and ");
+    std::visit([&](const auto& each) { fitting.append(each); }, settings[k]);
+  }
+  const Dims fill{0};
+  if (has_border && !is_whole)
+    fitting.append(", and merge with ", Setting("fill", fill[0]), " for the border of the whole");
 }
 
 /// Adds to `fitting` the scale that suits a function whose results are k or 1/k times as large as its tiles. Returns whether
@@ -88,13 +175,15 @@ void refuse_shape(const Tiling& tiling, std::string_view op, std::string_view ar
   const bool is_whole = extents == tiling.spec().tile;
   const bool has_scale = propose_scale(fitting, tiling, index, given);
   if (given.size() == expected.size() && is_whole) {
+    bool is_explained = has_scale;
     Dims results, others = given;
     for (const std::int64_t axis : tiling.axes_in(given.size())) {
       results.push_back(given[axis]);
       others[axis] = expected[axis];
     }
     if (others == expected && !(results == tiling.spec().tile))
-      propose_border(fitting, tiling, results, has_scale ? ", or if" : ": if");
+      is_explained |= propose_border(fitting, tiling, results, has_scale ? ", or if" : ": if");
+    if (others == expected && !is_explained) propose_rules(fitting, tiling, results);
   }
   fail(ErrorCode::shape, op, argument, "must have the shape of the tile's result", given, std::move(fitting));
 }
@@ -113,7 +202,7 @@ void refuse_stride(const TilingSpec& spec, std::int64_t axis, std::int64_t tile,
        fitting + "a tile of " + tiles);
 }
 
-void refuse_long_tile(const TilingSpec& spec, const Dims& axes, int i) {
+void refuse_long_tile(const TilingSpec& spec, const Dims& axes, int i, std::int64_t reach) {
   const std::int64_t axis = axes[i], extent = spec.shape[axis];
   const int rank = spec.shape.size();
   // By default the last axes of an array are tiled; a short last axis most likely holds channels or bands.
@@ -123,7 +212,7 @@ void refuse_long_tile(const TilingSpec& spec, const Dims& axes, int i) {
   if (maybe_last && extent <= 4)
     fail(ErrorCode::value, op_tiling, "tile", "axis " + text(axis) + " has " + text(extent) + " elements: channels last?",
          spec.tile, ErrorValue(Setting("axes", before.axes)));
-  ErrorValue fitting("at most ", extent, " along axis ", axis);
+  ErrorValue fitting("at most ", reach, " along axis ", axis);
   if (maybe_last) fitting.append(", ", Setting("axes", before.axes), " if the bands come last");
   std::vector<Setting> tails;
   for (const Tail tail : {Tail::shift_or_pad, Tail::pad, Tail::partial}) {

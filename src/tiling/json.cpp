@@ -39,19 +39,21 @@ std::string Tiling::to_json(bool with_tiles) const {
   else
     out << '"' << to_string(spec_.value) << '"';
   out << ", \"scale\": " << scale << "], \"offset\": " << text(offset_) << ", \"result\": " << text(result_);
-  // Without an alignment, the text is the same as that of versions that know no alignment.
+  // Without an alignment and margins, the text is the same as that of versions that do not know them.
   if (!(align_ == Dims::filled(tile_.size(), 1))) out << ", \"align\": " << text(align_);
+  if (const Dims none = Dims::filled(tile_.size(), 0); !(margin_ == none && margin_end_ == none)) {
+    out << ", \"margin\": [";
+    for (int i = 0; i < tile_.size(); ++i) out << (i ? ", [" : "[") << margin_[i] << ", " << margin_end_[i] << ']';
+    out << ']';
+  }
   out << ", \"output\": " << text(output_) << ", \"grid\": " << text(grid_) << ", \"stream_axis\": " << stream_axis();
   if (with_tiles) {
     out << ", \"tiles\": [";
     for (std::int64_t index = 0; index < size_; ++index) {
       const Tile tile = (*this)[index];
       out << (index ? ", " : "") << "{\"index\": " << index
-          << ", \"read\": " << pairs(tile, [](const TileSpan& s) { return s.read; }) << ", \"pad\": "
-          << pairs(tile,
-                   [](const TileSpan& s) {
-                     return Span{0, s.extent - s.read.size()};
-                   })
+          << ", \"read\": " << pairs(tile, [](const TileSpan& s) { return s.read; })
+          << ", \"pad\": " << pairs(tile, [](const TileSpan& s) { return s.padding(); })
           << ", \"write\": " << pairs(tile, [](const TileSpan& s) { return s.write; })
           << ", \"keep\": " << pairs(tile, [](const TileSpan& s) { return s.keep; }) << '}';
     }

@@ -125,21 +125,32 @@ Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
   axes_ = normal_axes(spec.axes, tiled, spec.shape.size(), "shape");
   ops::check_shape(op_tiling, "shape", spec.shape);
   stride_ = strides_of(spec);
+  margin_ = spec.margin.empty() ? Dims::filled(tiled, 0) : spread(spec.margin, tiled, "margin");
+  margin_end_ = spec.margin_end.empty() ? margin_ : spread(spec.margin_end, tiled, "margin");
+  check_magnitudes("margin", margin_);
+  check_magnitudes("margin", margin_end_);
   align_ = spec.align.empty() ? Dims::filled(tiled, 1) : spread(spec.align, tiled, "align");
   check_magnitudes("align", align_);
   if (*std::min_element(align_.begin(), align_.end()) < 1)
     fail_value("align", "must be at least 1 on every axis", spec.align, "");
   for (int i = 0; i < tiled; ++i)
-    if (stride_[i] % align_[i] != 0) tiling::refuse_stride(spec, axes_[i], tile_[i], stride_[i], align_[i]);
+    if (stride_[i] % align_[i] != 0)
+      tiling::refuse_stride(spec, axes_[i], tile_[i], stride_[i], align_[i]);
+    else if (margin_[i] % align_[i] != 0)
+      fail_value("margin", "must be a multiple of align before the array",
+                 text(margin_[i]) + " along axis " + text(axes_[i]), "a multiple of " + text(align_[i]));
 
   if (spec.scale.size() > 1) check_count("scale", spec.scale.size(), tiled, spec.scale.size());
   if (!spec.offset.empty()) check_count("offset", static_cast<std::size_t>(spec.offset.size()), tiled, spec.offset);
   if (!spec.result.empty()) check_count("result", static_cast<std::size_t>(spec.result.size()), tiled, spec.result);
   check_magnitudes("offset", spec.offset);
   check_magnitudes("result", spec.result);
+  if (!spec.output.empty()) check_count("output", static_cast<std::size_t>(spec.output.size()), tiled, spec.output);
+  check_magnitudes("output", spec.output);
   offset_ = spec.offset.empty() ? Dims::filled(tiled, 0) : spec.offset;
 
   Checked count = 1;
+  Dims default_output;
   for (int i = 0; i < tiled; ++i) {
     const Ratio scale = spec.scale.empty()       ? Ratio{}
                         : spec.scale.size() == 1 ? spec.scale[0]
@@ -151,60 +162,96 @@ Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
     const std::int64_t extent = spec.shape[axes_[i]];
     const std::int64_t tile = tile_[i];
     const std::int64_t stride = stride_[i];
-    const std::int64_t whole = whole_tiles(extent, tile, stride);
-    const bool tail = leaves_tail(extent, tile, stride);
+    // An array without elements has nothing to repeat in its margins, so it has no tiles.
+    const std::int64_t reach = extent == 0 ? 0 : std::max<std::int64_t>(0, extent + margin_[i] + margin_end_[i]);
+    if (!Checked(reach).is_below()) fail(ErrorCode::overflow, op_tiling, "margin", "must stay below 2^60", margin_);
+    reach_.push_back(reach);
+    const std::int64_t whole = whole_tiles(reach, tile, stride);
+    const bool tail = leaves_tail(reach, tile, stride);
     const Tail rule = this->tail(i);
-    if (tail && rule == Tail::shift && tile > extent) tiling::refuse_long_tile(spec, axes_, i);
+    if (tail && rule == Tail::shift && tile > reach) tiling::refuse_long_tile(spec, axes_, i, reach);
     if (tail && rule == Tail::error)
       fail_value("shape", "must be covered by whole tiles if the tail is an error",
-                 text(extent) + " along axis " + text(axes_[i]),
+                 text(reach) + " along axis " + text(axes_[i]) + (reach == extent ? "" : ", margins included"),
                  text(tile) + " and " + text(stride) + " for each further tile");
     grid_.push_back(whole + (tail && (rule == Tail::shift || rule == Tail::pad || rule == Tail::partial)));
+    if (rule == Tail::partial)  // tiles that begin behind the array, in its margin, have no elements
+      grid_.back() = std::min(grid_.back(), ceil_div(std::max<std::int64_t>(0, extent + margin_[i]), stride));
     count = count * grid_.back();
 
     const auto extent_scaled = checked_mul(extent, scale.num);
-    if (!Checked(extent_scaled).is_below())
+    if (!Checked(extent_scaled).is_below() || !Checked(checked_mul(reach, scale.num)).is_below())
       fail(ErrorCode::overflow, op_tiling, "scale", "extents of the output must stay below 2^60", spec.shape);
-    output_.push_back(ceil_div(*extent_scaled, scale.den));
+    default_output.push_back(ceil_div(*extent_scaled, scale.den));
+    output_.push_back(spec.output.empty() ? default_output.back() : spec.output[i]);
+    if (output_.back() < 0) fail_value("output", "must be at least 0 on every axis", spec.output, "");
+    if (grid_.back() > 0) scaled(margin_[i], scale.num, scale.den, "margins");
     if (whole > 1) scaled(stride, scale.num, scale.den, "strides");
     result_.push_back(spec.result.empty() ? scaled(tile, scale.num, scale.den, "tiles") : spec.result[i]);
     if (result_.back() < 1) fail_value("result", "must be at least 1 on every axis", spec.result, "");
     if (grid_.back() > whole) {
-      const std::int64_t start = rule == Tail::shift ? moved_back(extent, tile, align_[i]) : whole * stride;
+      const std::int64_t start = rule == Tail::shift ? moved_back(reach, tile, align_[i]) : whole * stride;
       scaled(start, scale.num, scale.den, "starts of the last tiles");
-      if (rule == Tail::partial) {
-        const std::int64_t cut = scaled(tile - (extent - start), scale.num, scale.den, "partial tiles");
-        if (cut >= result_.back())
-          fail_value("result", "must be longer than what partial tiles lack", spec.result, "more than " + text(cut));
-      }
     }
+    if (rule == Tail::partial && grid_.back() > 0) check_partial(i);
   }
+  if (default_output == output_) spec_.output = {};  // so that a tiling with another scale can be made from the spec
   if (!count.is_below()) fail(ErrorCode::overflow, op_tiling, "tile", "the number of tiles must stay below 2^60", grid_);
   size_ = *count.value();
   if (!is_enumerator(spec.tail)) fail_value("tail", "must be " + listed_words<Tail>(), static_cast<int>(spec.tail), "");
-  if (!is_enumerator(spec.padding_mode) || !pads_tiles(spec.padding_mode))
-    fail_value("padding_mode", "must be " + listed_words<PaddingMode>(pads_tiles), word_of(spec.padding_mode), "");
+  if (!is_enumerator(spec.padding_mode))
+    fail_value("padding_mode", "must be " + listed_words<PaddingMode>(), static_cast<int>(spec.padding_mode), "");
+}
+
+void Tiling::check_partial(int i) const {
+  for (const std::int64_t k : {std::int64_t{0}, grid_[i] - 1}) {  // no other tile is shorter than the first or the last one
+    const std::int64_t extent = span(i, k).extent;
+    if (extent < 1)
+      fail_value("margin", "must leave every partial tile an element of the array", margin_,
+                 "less than " + text(tile_[i]) + " along axis " + text(axes_[i]));
+    const std::int64_t cut = scaled(tile_[i] - extent, scale_num_[i], scale_den_[i], "partial tiles");
+    if (cut >= result_[i])
+      fail_value("result", "must be longer than what partial tiles lack", spec_.result, "more than " + text(cut));
+  }
 }
 
 Tail Tiling::tail(int i) const noexcept {
   if (spec_.tail != Tail::shift_or_pad) return spec_.tail;
-  return tile_[i] > spec_.shape[axes_[i]] ? Tail::pad : Tail::shift;
+  return tile_[i] > reach_[i] ? Tail::pad : Tail::shift;
 }
 
 TileSpan Tiling::span(int i, std::int64_t k) const noexcept {
   const std::int64_t extent = spec_.shape[axes_[i]];
   const std::int64_t tile = tile_[i];
-  const bool is_tail = k >= whole_tiles(extent, tile, stride_[i]);
-  const std::int64_t start = is_tail && tail(i) == Tail::shift ? moved_back(extent, tile, align_[i]) : k * stride_[i];
+  const bool is_moved = k >= whole_tiles(reach_[i], tile, stride_[i]) && tail(i) == Tail::shift;
   TileSpan span;
-  span.read = {start, std::min(start + tile, extent)};
-  span.extent = is_tail && tail(i) == Tail::partial ? span.read.size() : tile;
+  span.origin = (is_moved ? moved_back(reach_[i], tile, align_[i]) : k * stride_[i]) - margin_[i];
+  span.read.begin = std::clamp<std::int64_t>(span.origin, 0, extent);
+  span.read.end = std::clamp(span.origin + tile, span.read.begin, extent);
+  span.extent = tile;
+  if (spec_.tail == Tail::partial) {
+    span.origin = span.read.begin;
+    span.extent = span.read.size();
+  }
   span.result = result_[i] - (tile - span.extent) * scale_num_[i] / scale_den_[i];
-  span.start = start * scale_num_[i] / scale_den_[i] + offset_[i];
+  span.start = span.origin * scale_num_[i] / scale_den_[i] + offset_[i];
   span.write.begin = std::clamp<std::int64_t>(span.start, 0, output_[i]);
   span.write.end = std::clamp<std::int64_t>(span.start + span.result, span.write.begin, output_[i]);
   span.keep = {span.write.begin - span.start, span.write.end - span.start};
   return span;
+}
+
+std::int64_t Tiling::longest(int i) const noexcept {
+  if (spec_.tail != Tail::partial || margin_[i] <= 0 || grid_[i] == 0) return 0;
+  // Tiles that begin before the array grow with their number, and the others shrink.
+  const std::int64_t inside = std::min(ceil_div(margin_[i], stride_[i]), grid_[i] - 1);
+  return inside > 0 && span(i, inside - 1).extent > span(i, inside).extent ? inside - 1 : inside;
+}
+
+std::int64_t Tiling::largest() const noexcept {
+  Dims position;
+  for (int i = 0; i < grid_.size(); ++i) position.push_back(longest(i));
+  return size_ == 0 ? 0 : number_at(position, grid_);
 }
 
 Tile Tiling::operator[](std::int64_t index) const {

@@ -22,8 +22,9 @@ std::string tile_text(const Tiling& tiling, std::int64_t tile);
 /// tiles; `first` holds the first three of them, or fewer.
 ErrorValue missing_text(const Tiling& tiling, std::span<const std::int64_t> first, std::int64_t count);
 
-/// Throws Error(value) for a tile that is longer than the array along tiled axis i, with a hint.
-[[noreturn]] void refuse_long_tile(const TilingSpec& spec, const Dims& axes, int i);
+/// Throws Error(value) for a tile that is longer than the array along tiled axis i, with a hint. `reach` is the extent of the array
+/// with its margins.
+[[noreturn]] void refuse_long_tile(const TilingSpec& spec, const Dims& axes, int i, std::int64_t reach);
 /// Throws Error(value) for a stride along an axis that is no multiple of `align`; the error proposes the nearest strides, or
 /// overlaps and tiles, that are multiples.
 [[noreturn]] void refuse_stride(const TilingSpec& spec, std::int64_t axis, std::int64_t tile, std::int64_t stride,

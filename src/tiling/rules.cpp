@@ -185,9 +185,7 @@ void Rules::check_bytes() const {
   check("channels", std::max(element, output_element), channels);
   if (tiling.size() == 0) return;
   check("output", output_element, tiling.output_shape(channels));
-  Dims longest;  // the result of the first tile is the longest
-  for (int i = 0; i < tiling.grid().size(); ++i) longest.push_back(tiling.span(i, 0).result);
-  check("tiles", Checked(element) * tiling.size(), box(longest));
+  check("tiles", Checked(element) * tiling.size(), tiling.result_shape(tiling.largest(), channels));
 }
 
 int Rules::tiled(int axis) const noexcept {

@@ -125,10 +125,10 @@ Weights::Weights(const Tiling& tiling, const WeightWindow& window) {
   } else {
     if (!is_enumerator(window.kind))
       fail(ErrorCode::value, op_merge, "window", "must be " + listed_words<Kind>(), static_cast<int>(window.kind));
-    // The window has as many samples as the first tile's result, which is the longest: a single partial tile may be much shorter
-    // than a whole tile.
+    // The window has as many samples as the longest result: a single partial tile may be much shorter than a whole tile.
     Dims lengths;
-    for (int i = 0; i < result.size(); ++i) lengths.push_back(tiling.grid()[i] > 0 ? tiling.span(i, 0).result : 0);
+    for (int i = 0; i < result.size(); ++i)
+      lengths.push_back(tiling.grid()[i] > 0 ? tiling.span(i, tiling.longest(i)).result : 0);
     Checked samples = 0;
     for (const std::int64_t length : lengths) samples = samples + length;
     if (!samples.value() || *samples.value() > most_samples)

@@ -17,44 +17,49 @@ bool has_formats() {
 
 /// Returns the index of the element that padding copies to place `at` of an axis, or -1 if it copies none.
 std::int64_t padded(std::string_view mode, std::int64_t at, std::int64_t extent) {
-  if (at < extent) return at;
-  if (mode == "edge") return extent - 1;
+  if (at >= 0 && at < extent) return at;
+  if (mode == "edge") return at < 0 ? 0 : extent - 1;
   if (mode == "constant") return -1;
-  const std::int64_t period = mode == "reflect" ? 2 * extent - 2 : 2 * extent;
-  at %= period;
+  const std::int64_t period = mode == "wrap" ? extent : mode == "reflect" ? 2 * extent - 2 : 2 * extent;
+  at = (at % period + period) % period;
   return at < extent ? at : period - (mode == "reflect" ? 0 : 1) - at;
 }
 
 TEST(Split, TilesHoldWhatTheFormulaSays) {
   // The heights are smaller than a tile, as long as a tile, a little longer, and much longer.
   for (const std::int64_t height : {3, 8, 9, 13, 30})
-    for (const char* mode : {"constant", "edge", "reflect", "symmetric"})
-      for (const std::int64_t stride : {8, 5, 3, 11}) {
-        SCOPED_TRACE(::testing::Message() << height << " rows, " << mode << ", stride " << stride);
-        const Folder folder;
-        std::vector<std::int32_t> values(static_cast<std::size_t>(height * 7));
-        for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::int32_t>(i) + 1;
-        folder.write("in.npy", npy_bytes(npy("<i4", {height, 7}, values)));
-        std::string command =
-            "split in.npy tiles --tile 8,4 --tail pad --stride " + std::to_string(stride) + ",4 --padding-mode " + mode;
-        if (std::string_view(mode) == "constant") command += " --value -9";
-        run_well(folder, command);
-        const auto names = words(entries_of(folder, "tiles"));  // plan.json, and then two tiles for each row of tiles
-        ASSERT_EQ(names.size() % 2, 1U);
-        for (std::size_t k = 0; k + 1 < names.size(); ++k) {
-          const Npy tile = npy_of(folder.read("tiles/" + names[k + 1]));
-          ASSERT_EQ(tile.shape, (std::vector<std::int64_t>{8, 4})) << names[k + 1];
-          const auto given = tile.elements<std::int32_t>();
-          const auto row = static_cast<std::int64_t>(k / 2);
-          for (std::int64_t y = 0; y < 8; ++y)
-            for (std::int64_t x = 0; x < 4; ++x) {
-              const std::int64_t from_y = padded(mode, row * stride + y, height);
-              const std::int64_t from_x = padded(mode, static_cast<std::int64_t>(k % 2) * 4 + x, 7);
-              const std::int64_t expected = from_y < 0 || from_x < 0 ? -9 : from_y * 7 + from_x + 1;
-              ASSERT_EQ(given[static_cast<std::size_t>(y * 4 + x)], expected) << names[k + 1] << " " << y << " " << x;
-            }
+    for (const char* mode : {"constant", "edge", "reflect", "symmetric", "wrap"})
+      for (const std::int64_t stride : {8, 5, 3, 11})
+        for (const std::int64_t margin : {0, 2, 9}) {
+          SCOPED_TRACE(::testing::Message()
+                       << height << " rows, " << mode << ", stride " << stride << ", margin " << margin);
+          const Folder folder;
+          std::vector<std::int32_t> values(static_cast<std::size_t>(height * 7));
+          for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::int32_t>(i) + 1;
+          folder.write("in.npy", npy_bytes(npy("<i4", {height, 7}, values)));
+          std::string command =
+              "split in.npy tiles --tile 8,4 --tail pad --stride " + std::to_string(stride) + ",4 --padding-mode " + mode;
+          if (std::string_view(mode) == "constant") command += " --value -9";
+          if (margin > 0) command += " --margin " + std::to_string(margin) + ":3,1:2";  // height before and behind, width
+          run_well(folder, command);
+          const std::int64_t columns = margin > 0 ? 3 : 2, left = margin > 0 ? 1 : 0;
+          const auto names =
+              words(entries_of(folder, "tiles"));  // plan.json, and then `columns` tiles for each row of tiles
+          ASSERT_EQ((static_cast<std::int64_t>(names.size()) - 1) % columns, 0);
+          for (std::size_t k = 0; k + 1 < names.size(); ++k) {
+            const Npy tile = npy_of(folder.read("tiles/" + names[k + 1]));
+            ASSERT_EQ(tile.shape, (std::vector<std::int64_t>{8, 4})) << names[k + 1];
+            const auto given = tile.elements<std::int32_t>();
+            const auto row = static_cast<std::int64_t>(k) / columns, column = static_cast<std::int64_t>(k) % columns;
+            for (std::int64_t y = 0; y < 8; ++y)
+              for (std::int64_t x = 0; x < 4; ++x) {
+                const std::int64_t from_y = padded(mode, row * stride + y - margin, height);
+                const std::int64_t from_x = padded(mode, column * 4 + x - left, 7);
+                const std::int64_t expected = from_y < 0 || from_x < 0 ? -9 : from_y * 7 + from_x + 1;
+                ASSERT_EQ(given[static_cast<std::size_t>(y * 4 + x)], expected) << names[k + 1] << " " << y << " " << x;
+              }
+          }
         }
-      }
 }
 
 TEST(Split, ArraysInAnyOrderAndAlongAnyAxesGiveTheSameTiles) {
@@ -239,8 +244,9 @@ TEST(Split, WrongWordsAreUsage) {
   for (const auto& [command, fragment] :
        {std::pair{"split", "PICTURE: is required"},
         {"split a.npy b --tile four", "--tile"},
-        {"split a.npy b --tile 4 --padding-mode edge", "--padding-mode: applies to --tail pad and shift_or_pad only"},
-        {"split a.npy b --tile 4 --tail pad --padding-mode wrap", "expected constant, edge, reflect or symmetric"},
+        {"split a.npy b --tile 4 --padding-mode edge",
+         "--padding-mode: applies to --margin, --align, --tail pad and shift_or_pad only"},
+        {"split a.npy b --tile 4 --tail pad --padding-mode none", "expected constant, edge, reflect, symmetric or wrap"},
         {"split a.npy b --tile 4 --quality 9", "--quality: applies to --format jpg only"},
         {"split a.npy b --tile 4 --format jpg --quality 0", "--quality"},
         {"split a.npy b --tile 4 --scale 1/", "--scale"},

@@ -114,7 +114,7 @@ TEST_F(TilePlan, EveryMemberIsChecked) {
   expect_error("[4, 6]", "[4, 9223372036854775808]", "tiling.shape must hold integers");
   expect_error("[4, 6]", "[4, 1e999]", "must be JSON");
   expect_error("\"shift\"", "\"wag\"", "member tiling.tail must be shift, shift_or_pad, pad, partial, drop or error");
-  expect_error("\"constant\"", "\"wrap\"", "member tiling.padding_mode");
+  expect_error("\"constant\"", "\"none\"", "member tiling.padding_mode");
   expect_error("\"value\": 0", "\"value\": \"red\"", "member tiling.value must be a number");
   expect_error("\"value\": 0", "\"value\": []", "member tiling.value must be a number");
   expect_error("\"value\": 0", "\"value\": 0, \"align\": 2", "member tiling.align must be a list of integers");

@@ -387,7 +387,8 @@ def test_results_that_are_smaller_than_tiles():
     assert says(InvalidValue, lambda: apply(lambda tile: tile[:, ::2, ::2])).endswith(
         "expected (3, 16, 12): results are half as large as tiles, so make the tiling with scale=1/2 if that holds for "
         "tiles of every size, or if results lack a border of tiles, make the tiling with overlap=(8, 6) and offset=(4, 3) "
-        "and result=(8, 6), and merge with fill=0 for the border of the whole"
+        "and result=(8, 6), and merge with fill=0 for the border of the whole, or with overlap=(8, 6) and offset=(4, 3) and "
+        "result=(8, 6) and margin=(4, 3)"
     )
     assert says(InvalidValue, lambda: apply(lambda tile: tile, scale=2)).endswith(
         "expected (3, 32, 24): results are as large as tiles, so make the tiling with scale=1 if that holds for tiles of "
@@ -395,7 +396,9 @@ def test_results_that_are_smaller_than_tiles():
     )
     merger = patchfold.Merger(T)
     merger.add(0, T.cut(X, 0))
-    assert says(InvalidValue, lambda: merger.add(1, T.cut(X, 1)[:, ::2, ::4])).endswith("expected (3, 16, 12)")
+    assert says(InvalidValue, lambda: merger.add(1, T.cut(X, 1)[:, ::2, ::4])).endswith(
+        "expected (3, 16, 12): results of this extent need a tiling with scale=(1/2, 1/4)"
+    )
 
 
 def test_a_plan_for_another_element_type():

@@ -30,6 +30,7 @@ TilingSpec legal(int form) {
   spec.scale = {{2, 1}, {1, 2}};
   spec.offset = {0, 0};
   if (form % 4 == 1) spec.result = {32, 10};
+  if (form % 4 == 3) spec.margin = spec.margin_end = {2, 4};
   return spec;
 }
 
@@ -54,6 +55,9 @@ std::vector<Slot> slots_of(const TilingSpec& spec) {
     if (!spec.stride.empty()) slots.push_back([i](TilingSpec& s, std::int64_t v) { s.stride = with(s.stride, i, v); });
     if (!spec.overlap.empty()) slots.push_back([i](TilingSpec& s, std::int64_t v) { s.overlap = with(s.overlap, i, v); });
     if (!spec.result.empty()) slots.push_back([i](TilingSpec& s, std::int64_t v) { s.result[i] = v; });
+    if (spec.margin.empty()) continue;
+    slots.push_back([i](TilingSpec& s, std::int64_t v) { s.margin = with(s.margin, i, v); });
+    slots.push_back([i](TilingSpec& s, std::int64_t v) { s.margin_end = with(s.margin_end, i, v); });
   }
   return slots;
 }
@@ -75,11 +79,14 @@ void expect_span(const Tiling& tiling, int i, std::int64_t k) {
   const Wide tile = spec.tile[i];
   const Wide stride = tiling.stride()[i];
   const Ratio scale = spec.scale[static_cast<std::size_t>(i)];
-  const Wide whole = extent < tile ? 0 : (extent - tile) / stride + 1;
-  const bool is_tail = k >= whole;
-  const Wide start = is_tail && spec.tail == Tail::shift ? extent - tile : k * stride;
-  const Wide end = std::min(start + tile, extent);
-  const Wide given = is_tail && spec.tail == Tail::partial ? end - start : tile;
+  const Wide margin = tiling.margin()[i];
+  const Wide reach = std::max<Wide>(0, extent + margin + tiling.margin_end()[i]);
+  const Wide whole = reach < tile ? 0 : (reach - tile) / stride + 1;
+  const Wide origin = (k >= whole && spec.tail == Tail::shift ? reach - tile : k * stride) - margin;
+  const Wide read = clamp(origin, 0, extent);
+  const Wide end = clamp(origin + tile, read, extent);
+  const Wide start = spec.tail == Tail::partial ? read : origin;
+  const Wide given = spec.tail == Tail::partial ? end - read : tile;
   const Wide result = tiling.result()[i] - (tile - given) * scale.num / scale.den;
   const Wide at = start * scale.num / scale.den + spec.offset[i];
   const Wide output = (extent * scale.num + scale.den - 1) / scale.den;
@@ -87,7 +94,8 @@ void expect_span(const Tiling& tiling, int i, std::int64_t k) {
   const Wide write_end = clamp(at + result, begin, output);
   const TileSpan span = tiling.span(i, k);
   EXPECT_EQ(tiling.output()[i], output);
-  EXPECT_EQ(span.read.begin, start);
+  EXPECT_EQ(span.origin, start);
+  EXPECT_EQ(span.read.begin, read);
   EXPECT_EQ(span.read.end, end);
   EXPECT_EQ(span.extent, given);
   EXPECT_EQ(span.result, result);

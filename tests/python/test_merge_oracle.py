@@ -38,10 +38,13 @@ def layouts(draw):
     if random.random() < 0.3:
         offset = [random.randint(-1, 2) for _ in tile]
         result = [max(1, size - random.randint(-1, 2)) for size in result]
+    margin = [random.choice([(0, 0)] * 3 + [(2, 2), (4, 1)]) for _ in tile]
+    output = [random.choice([None, None, 5, 11])] * tiled
     try:
-        each = zip(extents, tile, stride, offset, result, strict=True)
-        axes = [Axis(e, t, s, tail, scale, o, r) for e, t, s, o, r in each]
-        tiling = patchfold.Tiling(extents, tile, stride=stride, tail=tail, scale=scale, offset=offset, result=result)
+        each = zip(extents, tile, stride, offset, result, margin, output, strict=True)
+        axes = [Axis(e, t, s, tail, scale, o, r, margin=m, output=y) for e, t, s, o, r, m, y in each]
+        arguments = {"stride": stride, "tail": tail, "scale": scale, "offset": offset, "result": result, "margin": margin}
+        tiling = patchfold.Tiling(extents, tile, **arguments, output=None if None in output else output)
     except (Refused, patchfold.InvalidValue):
         assume(False)
     assume(len(tiling))

@@ -36,7 +36,6 @@ def test_tiled_calls_take_the_arguments_of_a_tiling_and_of_a_merge():
     taken = {}
     for owner in (patchfold.Tiling.__init__, patchfold.MergeSpec.__init__):
         taken |= {name: each for name, each in inspect.signature(owner).parameters.items() if each.kind is each.KEYWORD_ONLY}
-    assert taken.pop("overlap").default is None and taken.pop("stride").default is None
     assert {name: shown[name] for name in taken} == taken
     assert taken.keys() == _typing.TiledSettings.__annotations__.keys()
     hints = typing.get_type_hints(patchfold.Tiling.__init__) | typing.get_type_hints(patchfold.MergeSpec.__init__)

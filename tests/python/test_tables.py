@@ -10,7 +10,7 @@ import patchfold
 import pytest
 from patchfold import _core
 from patchfold._arrays import dtypes
-from patchfold._typing import PaddingMode, TilePadding
+from patchfold._typing import PaddingMode
 
 
 def choices(operator: str, argument: str) -> tuple[str, ...]:
@@ -22,7 +22,7 @@ def choices(operator: str, argument: str) -> tuple[str, ...]:
     ("words", "annotation", "function"),
     [
         (choices("unfold", "padding_mode"), PaddingMode, patchfold.unfold),
-        (tuple(_core.tile_padding_modes()), TilePadding, patchfold.Tiling),
+        (_core.WORDS["PaddingMode"], PaddingMode, patchfold.Tiling),
     ],
 )
 def test_padding_modes_are_typed_and_documented(words, annotation, function):

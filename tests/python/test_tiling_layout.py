@@ -46,13 +46,20 @@ def problems(draw, most=12, scaled=True):
         scale = (Fraction(1),) * tiled
     offset = tuple(draw(st.integers(-2, 2)) if scaled else 0 for _ in tile)
     align = tuple(draw(st.sampled_from([1, 1, 1, 2, 3])) for _ in tile)
+    margin = tuple(draw(st.sampled_from([(0, 0), (0, 0), (2, 2), (1, 3), (6, 0), (0, 9), (-1, 2)])) for _ in tile)
+    output = tuple(draw(st.sampled_from([None, 0, 7])) for _ in tile) if scaled else (None,)
     arguments = {"stride": stride, "tail": tail, "axes": tuple(axes), "scale": scale, "offset": offset, "align": align}
+    arguments |= {"margin": margin, "output": None if None in output else output}
     if draw(st.booleans()):
         arguments["axes"] = tuple(axis - rank for axis in axes)
     try:
         model = [
-            Axis(shape[axis], tile[i], stride[i], tail, scale[i], offset[i], align=align[i]) for i, axis in enumerate(axes)
-        ]
+            Axis(
+                shape[axis], tile[i], stride[i], tail, scale[i], offset[i], align=align[i], margin=margin[i],
+                output=None if None in output else output[i],
+            )
+            for i, axis in enumerate(axes)
+        ]  # fmt: skip
     except Refused:
         model = None
     return shape, tile, arguments, model
@@ -85,10 +92,11 @@ def test_every_number_of_a_layout(problem):
                 assert found.shape[axis] == found.result_shape[axis] == shape[axis] and found.pad[axis] == (0, 0)
                 continue
             one, k = model[axes.index(axis)], position[axes.index(axis)]
-            start, end, extent = one.tiles[k]
+            origin, start, end, extent = one.tiles[k]
+            before = min(max(-origin, 0), extent)
             begin, stop = one.writes()[k]
             assert found.read[axis] == slice(start, end) and found.shape[axis] == extent
-            assert found.pad[axis] == (0, extent - (end - start))
+            assert found.origin[axis] == origin and found.pad[axis] == (before, extent - (end - start) - before)
             assert found.write[axis] == slice(begin, stop) and found.result_shape[axis] == one.results[k]
             assert found.keep[axis] == slice(begin - one.starts[k], stop - one.starts[k])
 
@@ -130,31 +138,47 @@ def test_json_and_pickles_give_the_same_tiling(problem, value):
 
 
 @settings(max_examples=200, deadline=None)
-@given(problems(scaled=False), st.sampled_from(TYPES), st.sampled_from(["constant", "edge", "reflect", "symmetric"]))
+@given(problems(scaled=False), st.sampled_from(TYPES), st.sampled_from(["constant", "edge", "reflect", "symmetric", "wrap"]))
 def test_split_is_numpy_pad_and_slices(problem, kind, mode):
     shape, tile, arguments, model = problem
-    if model is None or (arguments["tail"] == "pad" and 0 in shape):
+    if model is None or 0 in shape:
         return
     t = patchfold.Tiling(shape, tile, **arguments, padding_mode=mode)
-    if mode == "reflect" and arguments["tail"] == "pad" and 1 in [shape[axis] for axis in t.axes]:
+    if mode == "reflect" and 1 in [shape[axis] for axis in t.axes]:
         return  # on an axis of one element, NumPy repeats it, as for edge: see the rulings of unfold
     x = random_bits(shape, kind)
     whole = [(0, 0)] * len(shape)
     for axis, one in zip(t.axes, model, strict=True):
-        whole[axis] = (0, max([start + extent - shape[axis] for start, _, extent in one.tiles] + [0]))
+        ends = [origin + extent - shape[axis] for origin, _, _, extent in one.tiles]
+        whole[axis] = (max([-origin for origin, *_ in one.tiles] + [0]), max(ends + [0]))
     if mode == "constant":  # for strings, numpy.pad pads with "0", but patchfold with the empty string of zeros()
-        padded = np.zeros([extent + more for extent, (_, more) in zip(shape, whole, strict=True)], x.dtype)
-        padded[tuple(map(slice, shape))] = x
+        padded = np.zeros([extent + sum(more) for extent, more in zip(shape, whole, strict=True)], x.dtype)
+        padded[tuple(slice(more, more + extent) for extent, (more, _) in zip(shape, whole, strict=True))] = x
     else:
         padded = np.pad(x, whole, mode=mode)
     parts = list(t.split(x))
     assert len(parts) == len(t)
+    store = Slices(x)
     for each, part in zip(t, parts, strict=True):
-        region = tuple(
-            slice(read.start or 0, (read.start or 0) + extent) for read, extent in zip(each.read, each.shape, strict=True)
-        )
+        places = zip(each.origin, each.shape, whole, strict=True)
+        region = tuple(slice(origin + more, origin + more + extent) for origin, extent, (more, _) in places)
+        read = t.read(store, each)
+        assert read.tobytes() == part.tobytes() and read.shape == part.shape and store.most <= 2 * part.size + 8**3
         assert part.dtype == x.dtype and part.tobytes() == padded[region].tobytes() and part.shape == each.shape
         assert not np.shares_memory(part, x)
+
+
+class Slices:
+    """An array as a store, which only returns slices that lie in it. most: the most elements that one slicing returned."""
+
+    def __init__(self, x):
+        self.shape, self.dtype, self._x, self.most = x.shape, x.dtype, x, 0
+
+    def __getitem__(self, slices):
+        assert all(0 <= each.start <= each.stop <= extent for each, extent in zip(slices, self.shape, strict=True))
+        part = self._x[slices]
+        self.most = max(self.most, part.size)
+        return part
 
 
 def random_bits(shape, kind, seed=0):

@@ -19,38 +19,50 @@ class Refused(Exception):
     """Raised if the layout is not valid."""
 
 
-def spans(extent, tile, stride, tail, align):
-    """Returns (start, end, extent) of each tile along an axis. The tile reads the elements from start to end."""
-    if stride % align:
+def spans(extent, tile, stride, tail, align, margin):
+    """Returns (origin, start, end, extent) of each tile along an axis. The tile begins at origin, and reads the elements
+    from start to end."""
+    before, behind = margin
+    if stride % align or before % align:
         raise Refused
-    found = []
+    reach = max(extent + before + behind, 0) if extent else 0
+    starts = []
     start = 0
-    while start + tile <= extent:
-        found.append((start, start + tile, tile))
+    while start + tile <= reach:
+        starts.append(start)
         start += stride
-    reached = found[-1][1] if found else 0
-    if reached < extent and start < extent:  # otherwise no element is left, or the rest lies in a gap between tiles
-        if tail == "error" or (tail == "shift" and tile > extent):
+    reached = starts[-1] + tile if starts else 0
+    if reached < reach and start < reach:  # otherwise no element is left, or the rest lies in a gap between tiles
+        if tail == "error" or (tail == "shift" and tile > reach):
             raise Refused
         if tail == "shift":
-            start = next(each for each in range(extent - tile, extent) if each % align == 0)
-            found.append((start, extent, tile))
-        elif tail == "pad":
-            found.append((start, extent, tile))
-        elif tail == "partial":
-            found.append((start, extent, extent - start))
+            starts.append(next(each for each in range(reach - tile, reach) if each % align == 0))
+        elif tail in ("pad", "partial"):
+            starts.append(start)
+    found = []
+    for origin in (start - before for start in starts):
+        begin, end = (min(max(each, 0), extent) for each in (origin, origin + tile))
+        if tail == "partial":
+            if origin >= extent:
+                continue  # the tile lies in the margin behind the array
+            if begin == end:
+                raise Refused
+            origin = begin
+        found.append((origin, begin, end, end - begin if tail == "partial" else tile))
     return found
 
 
 class Axis:
     """A tiled axis: the tiles, and the places of their results in the output."""
 
-    def __init__(self, extent, tile, stride, tail, scale=Fraction(1), offset=0, result=None, align=1):
-        self.tiles = spans(extent, tile, stride, tail, align)
-        self.output = math.ceil(extent * scale)
+    def __init__(
+        self, extent, tile, stride, tail, scale=Fraction(1), offset=0, result=None, align=1, margin=(0, 0), output=None
+    ):
+        self.tiles = spans(extent, tile, stride, tail, align, margin)
+        self.output = math.ceil(extent * scale) if output is None else output
         self.result = int(tile * scale) if result is None else result
         self.starts, self.results = [], []
-        for start, _, length in self.tiles:
+        for start, _, _, length in self.tiles:
             at, cut = start * scale, (tile - length) * scale
             if at.denominator != 1 or cut.denominator != 1:
                 raise Refused

@@ -39,6 +39,17 @@ TilingSpec draw_tiling(Random& random) {
     for (int i = 0; i < tiled; ++i) spec.offset.push_back(random.between(-2, 3));
   if (random.chance(20))
     for (const std::int64_t tile : spec.tile) spec.result.push_back(tile * num / den + random.between(-2, 2));
+  if (random.chance(30)) {
+    Dims before, behind;
+    for (int i = 0; i < tiled; ++i) {
+      before.push_back(random.between(-1, 4) * den);
+      behind.push_back(random.between(-1, 4) * den);
+    }
+    spec.margin = before;
+    spec.margin_end = behind;
+  }
+  if (random.chance(10))
+    for (int i = 0; i < tiled; ++i) spec.output.push_back(random.between(0, most));
   return spec;
 }
 

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "merge_support.hpp"
 
@@ -97,11 +99,81 @@ TEST(TilingLayout, ChoicesThatAreNoneAreRefused) {
   EXPECT_EQ(error_of([&] { Tiling{spec}; }),
             "tiling: tail: must be shift, shift_or_pad, pad, partial, drop or error; given 6");
   spec.tail = Tail::pad;
-  for (const auto mode : {PaddingMode::wrap, static_cast<PaddingMode>(200)}) {
-    spec.padding_mode = mode;
-    EXPECT_EQ(error_of([&] { Tiling{spec}; }),
-              "tiling: padding_mode: must be constant, edge, reflect or symmetric; given " + std::string(word_of(mode)));
+  spec.padding_mode = static_cast<PaddingMode>(200);
+  EXPECT_EQ(error_of([&] { Tiling{spec}; }),
+            "tiling: padding_mode: must be constant, edge, reflect, symmetric or wrap; given 200");
+}
+
+TEST(TilingLayout, TilesReadTheMarginsOfTheArray) {
+  const Tiling tiling(TilingSpec{.shape = {10}, .tile = {6}, .stride = 4, .margin = 2, .margin_end = 4});
+  ASSERT_EQ(tiling.grid(), Dims{4});
+  EXPECT_EQ(tiling.reach(0), (Span{-2, 14}));
+  EXPECT_EQ(tiling.span(0, 0).origin, -2);
+  EXPECT_EQ(tiling.span(0, 0).read, (Span{0, 4}));
+  EXPECT_EQ(tiling.span(0, 0).padding(), (Span{2, 0}));
+  EXPECT_EQ(tiling.span(0, 0).write, (Span{0, 4}));
+  EXPECT_EQ(tiling.span(0, 0).keep, (Span{2, 6}));
+  EXPECT_EQ(tiling.span(0, 3).origin, 8);  // moved back from 10
+  EXPECT_EQ(tiling.span(0, 3).padding(), (Span{0, 4}));
+  EXPECT_NE(tiling.to_json().find("\"margin\": [[2, 4]], \"output\": [10]"), std::string::npos);
+  const auto refusal = [](TilingSpec spec) { return error_of([&] { Tiling{spec}; }); };
+  EXPECT_EQ(refusal({.shape = {10}, .tile = {6}, .stride = 4, .align = 4, .margin = 2}),
+            "tiling: margin: must be a multiple of align before the array; given 2 along axis 0, expected a multiple of 4");
+  EXPECT_EQ(
+      refusal({.shape = {10}, .tile = {6}, .tail = Tail::partial, .margin = 6}),
+      "tiling: margin: must leave every partial tile an element of the array; given [6], expected less than 6 along axis 0");
+  EXPECT_EQ(refusal({.shape = {10}, .tile = {6}, .margin = {1, 1}}),
+            "tiling: margin: must have one entry for each extent of the tile; given [1, 1], expected 1 entry");
+  EXPECT_EQ(refusal({.shape = {10}, .tile = {6}, .output = {-1}}),
+            "tiling: output: must be at least 0 on every axis; given [-1]");
+}
+
+TEST(TilingLayout, PartialTilesEndWithTheArrayAtBothEnds) {
+  const Tiling tiling(TilingSpec{.shape = {509}, .tile = {256}, .stride = 254, .tail = Tail::partial, .margin = 1});
+  ASSERT_EQ(tiling.grid(), Dims{3});
+  EXPECT_EQ(tiling.span(0, 0).read, (Span{0, 255}));
+  EXPECT_EQ(tiling.span(0, 1).read, (Span{253, 509}));
+  EXPECT_EQ(tiling.span(0, 2).read, (Span{507, 509}));
+  for (std::int64_t k = 0; k < 3; ++k) EXPECT_EQ(tiling.span(0, k).write, tiling.span(0, k).read);
+  EXPECT_EQ(tiling.largest(), 1);
+}
+
+TEST(TilingLayout, CutsEveryPaddingModeAtBothEnds) {
+  const std::vector<std::int32_t> array{10, 11, 12};
+  const std::map<PaddingMode, std::vector<std::int32_t>> expected{{PaddingMode::constant, {0, 0, 10, 11, 12, 0, 0}},
+                                                                  {PaddingMode::edge, {10, 10, 10, 11, 12, 12, 12}},
+                                                                  {PaddingMode::reflect, {12, 11, 10, 11, 12, 11, 10}},
+                                                                  {PaddingMode::symmetric, {11, 10, 10, 11, 12, 12, 11}},
+                                                                  {PaddingMode::wrap, {11, 12, 10, 11, 12, 10, 11}}};
+  for (const auto& [mode, elements] : expected) {
+    const Tiling tiling(TilingSpec{.shape = {3}, .tile = {7}, .padding_mode = mode, .margin = 2});
+    std::vector<std::int32_t> tile(7);
+    tiling.cut(0, view(array.data(), {3}), view(tile.data(), {7}));
+    EXPECT_EQ(tile, elements) << word_of(mode);
   }
+}
+
+TEST(TilingLayout, HintsExplainResultsOfOtherSizes) {
+  const auto hint = [](TilingSpec spec, const Dims& shape) {
+    return error_of([&] { Tiling{spec}.result_channels(0, shape); });
+  };
+  EXPECT_EQ(
+      hint({.shape = {3, 2000, 2000}, .tile = {512, 512}, .overlap = 8}, {3, 504, 504}),
+      "tiling: result: must have the shape of the tile's result; given [3, 504, 504], expected [3, 512, 512]: if results "
+      "lack a border of tiles, make the tiling with offset=4 and result=504, and merge with fill=0 for the border of the "
+      "whole, or with offset=4 and result=504 and margin=4");
+  const std::string rule = "tiling: result: must have the shape of the tile's result; given ";
+  EXPECT_EQ(hint({.shape = {64}, .tile = {20}, .overlap = 4, .margin = 2}, {16}),
+            rule + "[16], expected [20]: if results lack a border of tiles, make the tiling with offset=2 and result=16");
+  EXPECT_EQ(hint({.shape = {9, 64}, .tile = {5, 32}, .overlap = {1, 0}}, {17, 256}),
+            rule +
+                "[17, 256], expected [5, 32]: results of this extent need a tiling with scale=(4, 8) and result=[17, 256] and "
+                "output=[33, 512]");
+  EXPECT_EQ(
+      hint({.shape = {64}, .tile = {16}}, {28}),
+      rule +
+          "[28], expected [16]: results of this extent need a tiling with overlap=2 and scale=2 and offset=2 and result=28, and "
+          "merge with fill=0 for the border of the whole");
 }
 
 TEST(TilingLayout, ResultsSayTheirChannels) {

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from operator import index
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,13 +20,15 @@ from .._arrays.devices import to_device
 from .._arrays.kinds import is_array, is_numpy, is_torch
 from .._errors import InvalidType, InvalidValue, given_text, value_text
 from .._signatures import takes
-from .._typing import Int, IntOrInts, MergeSettings, Overlap, Progress, TiledSettings
+from .._typing import Int, IntOrInts, MergeSettings, Progress, TiledSettings
+from .box_list import Boxes, merged_boxes
 from .merge_arguments import mask_bytes
 from .merge_spec import MergeSpec, parts_of
 from .merger import Merger
 from .pipeline import Pipeline, checked_workers
+from .probe import kind_of
 from .rasters import GeoTiff, is_geotiff
-from .results import Results
+from .results import Results, results_of
 from .sources import APPLY, Source
 from .tile import Tile, names_of
 from .tiling import Tiling
@@ -37,9 +41,8 @@ if TYPE_CHECKING:
 def apply_tiled(
     fn: Callable[[Any], Any],
     x: Any,
-    tile: IntOrInts,
+    tile: IntOrInts | Boxes,
     *,
-    overlap: Overlap,
     batch: int | None = None,
     workers: int | None = None,
     out: Any = None,
@@ -62,7 +65,9 @@ def apply_tiled(
         x: an array of NumPy or torch, or any array that supports DLPack; or a store (zarr, h5py, xarray, dask), which is an
             object with shape and dtype that returns arrays for slices; or an open data set of rasterio, of shape (bands,
             height, width). A store is read tile by tile.
-        tile, overlap, tail, axes, padding_mode, value, scale, offset, result, align: as for Tiling.
+        tile, overlap, stride, tail, axes, padding_mode, value, scale, offset, result, align, margin, output: as for
+            Tiling. tile may be a Boxes, for tiles at any places, without these other arguments and mask; then fn returns one
+            array, and is called in the order in which the output is made, as merge_boxes describes.
         window, reduce, dtype: as for Merger.
         mask: as for Merger; fn is not called for tiles that are masked out.
         fill: as for Merger.
@@ -109,7 +114,13 @@ def apply_tiled(
         raise InvalidType(APPLY, "fn", "must be a function", given_text(fn))
     most, threads_of_fn = batch_of(batch), checked_workers(workers, APPLY)
     source = Source(x)
-    tiling, parts = tiled(source.shape, tile, overlap, settings)
+    if isinstance(tile, Boxes):
+        check_apart(x, out)
+        with progress_of(progress, len(tile)) as done:
+            call = partial(_result_of_box, fn, source, tile, device, batch is not None)
+            given = _spec_for_boxes(spec, settings, source, out)
+            return merged_boxes(tile, call, out, given, threads, source.kind, done)
+    tiling, parts = tiled(source.shape, tile, settings)
     parts = parts_of(spec, **parts)
     if parts["nodata"] is None:
         parts["nodata"] = source.nodata
@@ -131,13 +142,32 @@ def apply_tiled(
         return results.finish()
 
 
-def tiled(
-    shape: tuple[int, ...], tile: IntOrInts, overlap: Overlap, settings: TiledSettings
-) -> tuple[Tiling, dict[str, Any]]:
+def tiled(shape: tuple[int, ...], tile: IntOrInts, settings: TiledSettings) -> tuple[Tiling, dict[str, Any]]:
     """Returns the tiling of an array, and the parts of the MergeSpec of its results."""
     given: dict[str, Any] = dict(settings)
     parts = {name: given.pop(name) for name in MergeSettings.__annotations__}
-    return Tiling(shape, tile, overlap=overlap, **given), parts
+    return Tiling(shape, tile, **given), parts
+
+
+def _spec_for_boxes(spec: MergeSpec | None, settings: TiledSettings, source: Source, out: Any) -> MergeSpec:
+    """Returns the spec of a merge of boxes, after a check of the settings that boxes do not take."""
+    given: dict[str, Any] = dict(settings)
+    parts = parts_of(spec, **{name: given.pop(name) for name in MergeSettings.__annotations__})
+    defaults = inspect.signature(Tiling.__init__).parameters
+    for name, value in given.items():
+        if value is not defaults[name].default and value != defaults[name].default:
+            raise InvalidType(APPLY, name, "must not be given together with a Boxes", given_text(value))
+    if source.raster is not None and is_geotiff(out):
+        raise InvalidType(APPLY, "out", "must be an array, a store or a data set for boxes", value_text(str(out)))
+    return MergeSpec(**parts)
+
+
+def _result_of_box(fn: Callable[[Any], Any], source: Source, boxes: Boxes, device: Any, stacked: bool, number: int) -> Any:
+    alone, group = boxes._alone(number), [boxes[number]]
+    given = _called(fn, source.of(alone), alone, [alone[0]], device, stacked)
+    if kind_of(given) is not None:
+        raise InvalidType(APPLY, f"result for {names_of(group)}", "must be one array", f"a {type(given).__name__}")
+    return next(results_of(given, group, stacked))[1]
 
 
 def batch_of(batch: Any, operator: str = APPLY) -> int:

@@ -168,22 +168,36 @@ def _tiling_around(
     first of these tiles."""
     results = tiling._native.result
     ranges = tiling.touching(pairs)
-    strides, offsets, tiles, outputs, lacks = [], [], [], [], []
+    strides, offsets, tiles, outputs, lacks, margins = [], [], [], [], [], []
     for axis, (numbers, result, (start, stop)) in enumerate(zip(ranges, results, pairs, strict=True)):
         begin, second, last = (_span(tiling, axis, numbers[k]) for k in (0, min(1, len(numbers) - 1), -1))
-        length, lack = last[0] - begin[0], result - last[1]  # a last tile of tail="partial" lacks elements
-        strides.append(max(second[0] - begin[0], 1))
+        # With tail="partial" the first and the last tiles lack elements.
+        cut = [_cut_before(tiling, axis, numbers[k]) for k in (0, min(1, len(numbers) - 1), -1)]
+        length = last[0] - cut[2] - (begin[0] - cut[0])
+        lack = result - last[1] - cut[2]
+        strides.append(max(second[0] - cut[1] - (begin[0] - cut[0]), 1))
         offsets.append(begin[0] - start)
-        lacks.append(lack)
-        tiles.append(max(strides[-1], result, stop - start - length + lack))  # leaves no gap; the output holds the box
-        outputs.append(length + tiles[-1] - lack)
+        lacks.append(lack + cut[0])
+        margins.append((cut[0], lack))
+        # Leaves no gap; the output holds the box.
+        tiles.append(max(strides[-1], result, stop - start - length + lack + cut[0]))
+        outputs.append(length + tiles[-1] - lack - cut[0])
     axes = tiling._native.axes_in(len(channels) + len(results))
     shape = list(channels)
     for axis, output in zip(axes, outputs, strict=True):
         shape.insert(axis, output)
     tail: Tail = "partial" if any(lacks) else "shift"
-    small = Tiling(shape, tiles, stride=strides, tail=tail, axes=axes, offset=offsets, result=results)
+    small = Tiling(shape, tiles, stride=strides, tail=tail, axes=axes, offset=offsets, result=results, margin=margins)
     return small, tuple(numbers[0] for numbers in ranges)
+
+
+def _cut_before(tiling: Tiling, axis: int, number: int) -> int:
+    """Returns how many elements the result of a tile lacks because the tile would begin before the array."""
+    given = tiling._given
+    if given["tail"] != "partial" or "margin" not in given:
+        return 0
+    num, den = given["scale"][axis]
+    return int(max(given["margin"][axis][0] - number * tiling.stride[axis], 0) * num // den)
 
 
 def _span(tiling: Tiling, axis: int, number: int) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from .._arrays.kinds import is_numpy, is_torch
 from .._arrays.memory import DlpackOutput
 from .._errors import InvalidType, InvalidValue, given_text
 from .._signatures import takes
-from .._typing import IntOrInts, Join, Overlap, Progress, TilingSettings
+from .._typing import IntOrInts, Join, Progress, TilingSettings
 from .apply import batch_of, check_apart, run_tiles
 from .merger import Merger
 from .objects import Array, Objects, Places, check_count, checked_join, compact, joined, label_type
@@ -39,7 +39,6 @@ def merge_labels(
     x: Any,
     tile: IntOrInts,
     *,
-    overlap: Overlap,
     join: Join = "touch",
     batch: int | None = None,
     workers: int | None = None,
@@ -61,7 +60,8 @@ def merge_labels(
         fn: a function, called as by apply_tiled, that returns one array of integers: 0 for the background, and a number
             above 0 for each object. Numbers mean nothing in another tile.
         x: as for apply_tiled.
-        tile, overlap, tail, axes, padding_mode, value, scale, offset, result, align: as for Tiling. Results of
+        tile, overlap, stride, tail, axes, padding_mode, value, scale, offset, result, align, margin, output: as for
+            Tiling. Results of
             neighbouring tiles must share at least one element along each tiled axis.
         join: when a label a of one tile and a label b of another are one object. Sizes count the elements of a, of b and
             of both in the overlap of the two tiles.
@@ -99,7 +99,7 @@ def merge_labels(
         raise InvalidType(LABELS, "fn", "must be a function", given_text(fn))
     most, threads = batch_of(batch, LABELS), checked_workers(workers, LABELS)
     source = Source(x, LABELS)
-    tiling = Tiling(source.shape, tile, overlap=overlap, **settings)
+    tiling = Tiling(source.shape, tile, **settings)
     kind = label_type(dtype, out, LABELS)
     labels = Labels(tiling, checked_join(join, LABELS), kind)
     check_apart(x, out, LABELS)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from typing import Any
@@ -82,14 +83,30 @@ class Source:
     def _region(self, tiling: TilingBase, tile: Tile) -> Any:
         """Returns a tile of a store, padding included. Reads the part of the store that the tile and its padding need, never
         the whole."""
-        extra = [min(read.start or 0, pad[1] + 1) if pad[1] else 0 for read, pad in zip(tile.read, tile.pad, strict=True)]
-        given = tiling._given
-        if given["padding_mode"] == "constant":
-            extra = [0] * len(extra)
-        read = tuple(
-            slice(each.start - more, each.stop) if more else each for each, more in zip(tile.read, extra, strict=True)
-        )
-        found = self._x[read]
+        reads = reads_of(tiling, tile)
+        places = [_places(slices) for slices, _, _ in reads]
+        shape = tuple(each[-1].stop for each in places)
+        if all(len(each) == 1 for each in places):
+            region = self._part(tuple(slices[0] for slices, _, _ in reads))
+        else:
+            region = np.empty(shape, np.dtype(self._x.dtype))
+            slices = itertools.product(*(each for each, _, _ in reads))
+            for part, place in zip(slices, itertools.product(*places), strict=True):
+                region[place] = self._part(part)
+        axes, given = tiling._native.axes, tiling._given
+        before, behind = ([reads[axis][end] for axis in axes] for end in (1, 2))
+        if any(before) or any(behind):
+            extents = tuple(tile.shape[axis] for axis in axes)
+            mode = (given["padding_mode"], given["value"])
+            one = _core.Tiling.make(
+                shape, extents, None, [], extents, "shift", axes, *mode, [(1, 1)], None, None, None, before, behind
+            )
+            return one.cut(0, region, None)
+        return np.array(region)
+
+    def _part(self, slices: tuple[slice, ...]) -> Any:
+        """Returns a box of a store as an array of NumPy."""
+        found = self._x[slices]
         if isinstance(found, np.ma.MaskedArray):
             raise InvalidType(
                 **self._names,
@@ -98,18 +115,45 @@ class Source:
                 expected=f"{self._names['argument']}.set_auto_mask(False) for netCDF4, or values in place of what is masked",
             )
         region = np.asarray(found)
-        shape = tuple(
-            extent if each == slice(None) else each.stop - each.start for each, extent in zip(read, self.shape, strict=True)
-        )
+        shape = tuple(each.stop - each.start for each in slices)
         if region.shape != shape:
             raise InvalidValue(**self._names, rule="slices must be arrays", given=str(region.shape), expected=str(shape))
-        if any(pad[1] for pad in tile.pad):
-            axes = tiling._native.axes
-            extents = tuple(tile.shape[axis] + extra[axis] for axis in axes)
-            padding = (given["padding_mode"], given["value"])
-            one = _core.Tiling.make(shape, extents, None, [], extents, "pad", axes, *padding, [(1, 1)], None, None, None)
-            region = one.cut(0, region, None)[tuple(slice(more, None) for more in extra)]
-        return np.array(region)
+        return region
+
+
+def reads_of(tiling: TilingBase, tile: Tile) -> list[tuple[list[slice], int, int]]:
+    """Returns, for each axis, the slices of the array that a tile and its padding need, side by side, and how many elements
+    the tile has before and behind them; negative if the tile does not have all of their elements. Padding of these slices
+    alone gives the padding of the array."""
+    places = zip(tile.origin, tile.shape, tiling._native.shape, strict=True)
+    return [_reads_along(origin, length, extent, tiling._given["padding_mode"]) for origin, length, extent in places]
+
+
+def _reads_along(origin: int, length: int, extent: int, mode: str) -> tuple[list[slice], int, int]:
+    end = origin + length
+    begin, stop = min(max(origin, 0), extent), min(max(end, 0), extent)
+    if (begin, stop) == (origin, end) or not extent:
+        return [slice(begin, stop)], 0, 0
+    if mode == "wrap" and length <= extent:
+        first = origin % extent
+        slices = [slice(first, min(first + length, extent)), slice(0, first + length - extent)]
+        return slices[: 1 if slices[1].stop <= 0 else 2], 0, 0
+    if mode == "wrap" or (mode != "constant" and max(-origin, end - extent) >= extent):
+        begin, stop = 0, extent
+    else:
+        begin, stop = min(begin, extent - 1), max(stop, 1)  # native tilings need an element
+        # Padding of p elements repeats at most the p + 1 elements at its end of the array.
+        if mode != "constant" and origin < 0:
+            begin, stop = 0, max(stop, 1 - origin)
+        if mode != "constant" and end > extent:
+            begin, stop = min(begin, 2 * extent - 1 - end), extent
+    return [slice(begin, stop)], begin - origin, end - stop
+
+
+def _places(slices: list[slice]) -> list[slice]:
+    """Returns where slices lie in an array that holds them side by side."""
+    ends = list(itertools.accumulate(each.stop - each.start for each in slices))
+    return [slice(begin, end) for begin, end in itertools.pairwise([0, *ends])]
 
 
 def _instead_of(x: Any, name: str) -> str:

@@ -34,9 +34,32 @@ class Tile:
     """Shape of the tile, padding included."""
     result_shape: tuple[int, ...]
     """Shape of the tile's result, with the array's extents along the axes that are not tiled."""
+    origin: tuple[int, ...]
+    """The place of the tile's first element in the array; negative along axes where the tile begins with padding."""
 
     def __hash__(self) -> int:
         return hash((self.index, self.position, self.shape, self.result_shape))  # slices have no hash in Python 3.11
+
+
+def tile_of(native: _core.Tiling, number: int) -> Tile:
+    position, spans = native.tile_at(number)
+    place = {axis: i for i, axis in enumerate(native.axes)}
+    rank = len(native.shape)
+
+    def slices(begin: int, end: int) -> tuple[slice, ...]:
+        return tuple(
+            slice(spans[place[axis]][begin], spans[place[axis]][end]) if axis in place else slice(None)
+            for axis in range(rank)
+        )
+
+    pads, extents, results, origins = [(0, 0)] * rank, list(native.shape), list(native.shape), [0] * rank
+    for axis, i in place.items():
+        begin, end, extent = spans[i][:3]
+        results[axis], origins[axis] = spans[i][7:]
+        before = min(max(-origins[axis], 0), extent)
+        pads[axis], extents[axis] = (before, extent - (end - begin) - before), extent
+    read, write, keep = slices(0, 1), slices(3, 4), slices(5, 6)
+    return Tile(number, position, read, write, keep, tuple(pads), tuple(extents), tuple(results), tuple(origins))
 
 
 class MergeBytes(NamedTuple):

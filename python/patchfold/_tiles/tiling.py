@@ -7,23 +7,48 @@ import builtins
 import json
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
 from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._arguments import first_entries, is_integer, is_list
+from .._arguments import is_integer
 from .._errors import InvalidType, InvalidValue, value_text
 from .._explanation import html_of
-from .._typing import Array, Box, Fill, Int, IntOrInts, Mask, Number, Overlap, Reduce, Scale, Tail, TilePadding, Window
+from .._typing import (
+    Array,
+    Box,
+    Fill,
+    Int,
+    IntOrInts,
+    Margin,
+    Mask,
+    Number,
+    Overlap,
+    PaddingMode,
+    Reduce,
+    Scale,
+    Tail,
+    Window,
+)
 from .merge_arguments import element_type, merge_spec
 from .merge_spec import forecast
 from .probe import probed
 from .sources import Source
-from .tile import MergeBytes, Tile, TilingBase, index_of
-from .tiling_arguments import TILING, ask_for_axes, box_pairs, fraction, from_text, split_overlap, tile_extents, wrong_type
+from .tile import MergeBytes, Tile, TilingBase, index_of, tile_of
+from .tiling_arguments import (
+    TILING,
+    ask_for_axes,
+    box_pairs,
+    from_text,
+    ratios,
+    shown_arguments,
+    split_margin,
+    split_overlap,
+    tile_extents,
+    wrong_type,
+)
 
 
 class Tiling(TilingBase):
@@ -33,20 +58,21 @@ class Tiling(TilingBase):
         shape: the shape of the array.
         tile: extents of a tile along the tiled axes, at least 1; a number for each of ``axes``.
         overlap: how much neighbouring tiles share: one number for every tiled axis, or one for each. An integer is a number
-            of elements, less than the tile; a negative one leaves a gap. A float is a fraction of the tile in [0, 1),
-            rounded to whole elements.
+            of elements, less than the tile; a negative one leaves a gap. A float f is a fraction of the tile n in [0, 1):
+            min(floor(f * n + 1/2), n - 1) elements.
         stride: the distance of neighbouring tiles in elements, at least 1, instead of overlap. Either overlap or stride must
             be given.
         tail: what happens at the end of an axis where the last tile does not fit:
             "shift"    one more tile, moved back to end with the array, which must be at least as long as a tile
             "pad"      one more tile, whose part beyond the array is padding
-            "partial"  one more tile, shorter than the others
+            "partial"  one more tile, shorter than the others; tiles end with the array at both ends, margins included
             "drop"     no more tile: the end belongs to no tile
             "error"    InvalidValue
             "shift_or_pad"  "shift"; along an axis that is shorter than the tile, one tile whose end is padding
         axes: the tiled axes in ascending order; negative numbers count from the end. Default: the last len(tile) axes, with
             a warning if the last axis is so short that it may hold bands.
-        padding_mode, value: the elements of padding, as in numpy.pad: "constant" (value), "edge", "reflect" or "symmetric".
+        padding_mode, value: the elements of padding, as in numpy.pad: "constant" (value), "edge", "reflect", "symmetric" or
+            "wrap".
         scale: output elements for each element of the array: one number for every tiled axis, or one for each. Each number
             is an integer, a Fraction, or a float, which stands for the simplest fraction that rounds to this float. Strides
             and tiles times scale must be whole.
@@ -57,8 +83,12 @@ class Tiling(TilingBase):
             moved back ends with the array if it then begins at such a multiple, or else after the fewest possible elements
             of padding.
 
-    Formula: tile k reads [k * stride, k * stride + tile) of each tiled axis; its result lies at
-        [start * scale + offset, .. + result) of the output, whose extent is ceil(extent * scale).
+        margin: how many elements tiles read before the array and behind it, which are padding: one number for both ends of
+            every tiled axis, or for each axis a number or (before, after). A negative number leaves elements out.
+        output: extents of the output along the tiled axes. Default: ceil(extent * scale).
+
+    Formula: tile k reads [start, start + tile) of each tiled axis, with start = k * stride - margin; its result lies at
+        [start * scale + offset, .. + result) of the output.
 
     Errors: InvalidValue and InvalidType with the operator "tiling".
 
@@ -84,26 +114,20 @@ class Tiling(TilingBase):
         stride: IntOrInts | None = None,
         tail: Tail = "shift",
         axes: IntOrInts | None = None,
-        padding_mode: TilePadding = "constant",
+        padding_mode: PaddingMode = "constant",
         value: Number = 0,
         scale: Scale = 1,
         offset: IntOrInts | None = None,
         result: IntOrInts | None = None,
         align: IntOrInts = 1,
+        margin: Margin = 0,
+        output: IntOrInts | None = None,
     ) -> None:
         if overlap is None and stride is None:
             expected = "0 for tiles side by side, elements, or a fraction of the tile"
             raise InvalidType(TILING, "overlap", "is required, or stride", expected=expected)
         extents = tile_extents(tile, axes, shape)
         pixels, fractions = split_overlap(overlap)
-        if isinstance(scale, (str, bytes)):
-            raise wrong_type("scale", "must be a number greater than 0, or one for each tiled axis", scale)
-        scales = first_entries(scale) if is_list(scale) else (scale,)
-        if scales is None:
-            raise wrong_type("scale", "must be a number greater than 0, or one for each tiled axis", scale)
-        ratios = [fraction(each, scale) for each in scales]
-        if not ratios:
-            raise InvalidValue(TILING, "scale", "must have an entry", "an empty list")
         self._native = _core.Tiling.make(
             shape,
             extents,
@@ -114,10 +138,12 @@ class Tiling(TilingBase):
             axes,
             padding_mode,
             value,
-            [(ratio.numerator, ratio.denominator) for ratio in ratios],
+            [(ratio.numerator, ratio.denominator) for ratio in ratios(scale)],
             offset,
             result,
             align,
+            *split_margin(margin),
+            output,
         )
         if axes is None:
             ask_for_axes(self._native.shape, len(self._native.tile))
@@ -188,22 +214,7 @@ class Tiling(TilingBase):
             raise InvalidType(TILING, "index", "a slice must have integers, and a step that is not 0", given) from None
 
     def _tile_at(self, number: int) -> Tile:
-        native = self._native
-        position, spans = native.tile_at(number)
-        place = {axis: i for i, axis in enumerate(native.axes)}
-        rank = len(native.shape)
-        whole = slice(None)
-
-        def slices(begin: int, end: int) -> tuple[slice, ...]:
-            return tuple(
-                slice(spans[place[axis]][begin], spans[place[axis]][end]) if axis in place else whole for axis in range(rank)
-            )
-
-        pads, extents, results = [(0, 0)] * rank, list(native.shape), list(native.shape)
-        for axis, i in place.items():
-            begin, end, extent = spans[i][:3]
-            pads[axis], extents[axis], results[axis] = (0, extent - (end - begin)), extent, spans[i][7]
-        return Tile(number, position, slices(0, 1), slices(3, 4), slices(5, 6), tuple(pads), tuple(extents), tuple(results))
+        return tile_of(self._native, number)
 
     def __iter__(self) -> Iterator[Tile]:
         return (self._tile_at(index) for index in range(len(self)))
@@ -406,21 +417,7 @@ class Tiling(TilingBase):
         return tiling
 
     def __repr__(self) -> str:
-        given = self._given
-        parts = [str(self.shape), str(self.tile), f"stride={self.stride}", f"tail={given['tail']!r}"]
-        if self.axes != tuple(range(len(self.shape) - len(self.tile), len(self.shape))):
-            parts.append(f"axes={tuple(given['axes'])}")
-        if ("pad" in given["tail"] or "align" in given) and (given["padding_mode"] != "constant" or given["value"] != 0):
-            parts += [f"padding_mode={given['padding_mode']!r}", f"value={given['value']!r}"]
-        if any(ratio != [1, 1] for ratio in given["scale"]):
-            parts.append(f"scale=({', '.join(str(Fraction(*ratio)) for ratio in given['scale'])},)")
-        if any(given["offset"]):
-            parts.append(f"offset={tuple(given['offset'])}")
-        whole = [tile * ratio[0] / ratio[1] for tile, ratio in zip(self.tile, given["scale"], strict=True)]
-        if given["result"] != whole:
-            parts.append(f"result={tuple(given['result'])}")
-        if "align" in given:
-            parts.append(f"align={tuple(given['align'])}")
+        parts = shown_arguments(self._native, self._given)
         return f"<Tiling({', '.join(parts)}): {len(self)} tiles, grid {self.grid}>"
 
     def _repr_html_(self) -> str:

@@ -8,7 +8,7 @@ import math
 import numbers
 import operator
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -43,6 +43,29 @@ def split_overlap(overlap: Any) -> tuple[Any, list[float]]:
         raise wrong_type("overlap", rule, overlap)
     pixels = tuple(map(operator.index, entries))
     return (pixels if is_list(overlap) else pixels[0]), []
+
+
+def split_margin(margin: Any) -> tuple[Any, Any]:
+    """Returns the margins before the array and those behind it."""
+    rule = "must be a number of elements, or for each tiled axis a number or (before, after)"
+    if is_integer(margin):
+        return margin, margin
+    entries = first_entries(margin) if is_list(margin) else None
+    pairs = [(each, each) if is_integer(each) else first_entries(each) if is_list(each) else None for each in entries or ()]
+    if not pairs or not all(pair is not None and len(pair) == 2 and all(map(is_integer, pair)) for pair in pairs):
+        raise wrong_type("margin", rule, margin)
+    before, behind = zip(*cast(Any, pairs), strict=True)
+    return before, behind
+
+
+def ratios(scale: Any) -> list[Fraction]:
+    """Returns the fractions that a scale stands for."""
+    entries = first_entries(scale) if is_list(scale) else (scale,)
+    if entries is None or isinstance(scale, (str, bytes)):
+        raise wrong_type("scale", "must be a number greater than 0, or one for each tiled axis", scale)
+    if not entries:
+        raise InvalidValue(TILING, "scale", "must have an entry", "an empty list")
+    return [fraction(each, scale) for each in entries]
 
 
 def ask_for_axes(shape: tuple[int, ...], tiled: int) -> None:
@@ -133,6 +156,30 @@ def _length(value: Any) -> int:
     return len(first_entries(value) or ()) if is_list(value) else 1
 
 
+def shown_arguments(native: Any, given: dict[str, Any]) -> list[str]:
+    """Returns the arguments of a tiling that differ from the defaults, as they are written in a call."""
+    shape, axes = native.shape, native.axes
+    parts = [str(shape), str(native.tile), f"stride={native.stride}", f"tail={given['tail']!r}"]
+    if axes != tuple(range(len(shape) - len(axes), len(shape))):
+        parts.append(f"axes={tuple(given['axes'])}")
+    is_padded = "pad" in given["tail"] or "align" in given or "margin" in given
+    if is_padded and (given["padding_mode"] != "constant" or given["value"] != 0):
+        parts += [f"padding_mode={given['padding_mode']!r}", f"value={given['value']!r}"]
+    if any(ratio != [1, 1] for ratio in given["scale"]):
+        parts.append(f"scale=({', '.join(str(Fraction(*ratio)) for ratio in given['scale'])},)")
+    if any(given["offset"]):
+        parts.append(f"offset={tuple(given['offset'])}")
+    if given["result"] != [tile * ratio[0] / ratio[1] for tile, ratio in zip(native.tile, given["scale"], strict=True)]:
+        parts.append(f"result={tuple(given['result'])}")
+    if "align" in given:
+        parts.append(f"align={tuple(given['align'])}")
+    if "margin" in given:
+        parts.append(f"margin={tuple(map(tuple, given['margin']))}")
+    if native.output != tuple(-(-shape[axis] * n // d) for axis, (n, d) in zip(axes, given["scale"], strict=True)):
+        parts.append(f"output={native.output}")
+    return parts
+
+
 def number_of(value: Any) -> Any:
     """Returns the number for a text such as "nan", since JSON lacks this number; any other value unchanged."""
     if not isinstance(value, str):
@@ -162,5 +209,5 @@ def from_text(text: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     except (TypeError, ValueError, ArithmeticError):
         raise InvalidValue(TILING, "scale", "must be a list of fractions", value_text(entries["scale"])) from None
     arguments["value"] = number_of(entries["value"])
-    arguments["align"] = entries.get("align", 1)
+    arguments |= {"align": entries.get("align", 1), "margin": entries.get("margin", 0), "output": entries.get("output")}
     return entries, arguments

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from fractions import Fraction
 from typing import Any
 
-from .._core import WORDS, tile_padding_modes
+from .._core import WORDS
 from .._errors import Error
 from . import apply_tiled, merge, once, split
 
@@ -46,6 +46,11 @@ def _overlap(text: str) -> Any:
     return _numbers(text, float if "." in text else int)
 
 
+def _margin(text: str) -> Any:
+    entries = [_numbers(each.replace(":", ","), int) for each in text.split(",")]
+    return entries[0] if len(entries) == 1 and isinstance(entries[0], int) else entries
+
+
 def _scale(text: str) -> Any:
     return _numbers(text, Fraction)
 
@@ -70,11 +75,14 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--quiet", action="store_true", help="no progress bar and no report")
     tiles = argparse.ArgumentParser(add_help=False)
     tiles.add_argument("--tile", type=_extents, required=True, help="extents of a tile along the tiled axes: 512,512")
-    tiles.add_argument("--overlap", type=_overlap, required=True, help="elements, or a fraction of the tile: 64 or 0.25")
+    tiles.add_argument("--overlap", type=_overlap, help="elements, or a fraction of the tile: 64 or 0.25")
+    tiles.add_argument("--stride", type=_integers, help="elements from tile to tile, instead of --overlap")
+    tiles.add_argument("--margin", type=_margin, default=0, help="elements before and behind the array: 4, or 4:6,8 by axis")
+    tiles.add_argument("--align", type=_integers, default=1, help="tiles begin at multiples of this; default: 1")
     tiles.add_argument("--axes", type=_integers, help="the tiled axes; default: the last ones")
     tails = ["shift", "shift_or_pad", "pad", "partial", "drop", "error"]
     tiles.add_argument("--tail", default="shift", choices=tails, help="default: shift")
-    tiles.add_argument("--padding-mode", default="constant", choices=tile_padding_modes())
+    tiles.add_argument("--padding-mode", default="constant", choices=WORDS["PaddingMode"])
     tiles.add_argument("--value", type=float, default=0, help="of padding; default: 0")
     tiles.add_argument("--level", type=int, default=0, help="of an OME-Zarr image; default: 0, the finest")
     blend = argparse.ArgumentParser(add_help=False)
@@ -148,7 +156,7 @@ def _client(given: argparse.Namespace, stack: ExitStack) -> Any:
 
 def _run(given: argparse.Namespace, client: Any) -> Any:
     common = {"progress": not given.quiet, "overwrite": given.overwrite, "client": client}
-    where = ("overlap", "axes", "tail", "padding_mode", "value", "level")
+    where = ("overlap", "stride", "axes", "tail", "padding_mode", "value", "margin", "align", "level")
     how = ("window", "reduce", "dtype", "fill", "nodata", "chunks")
     options = {name: getattr(given, name) for name in (*where, *how) if hasattr(given, name)}
     if given.command == "split":

@@ -21,13 +21,12 @@ from .._tiles.apply import batch_of, groups_of, tiled
 from .._tiles.merge_arguments import element_type, mask_bytes
 from .._tiles.merge_spec import MergeSpec, ResultType
 from .._tiles.tiling import Tiling
-from .._typing import Int, IntOrInts, Overlap, Progress, TiledSettings
+from .._typing import Int, IntOrInts, Progress, TiledSettings
 from ._chunks import NAME, Chunks, chunk_extents
-from ._graph import Graph, read_box, with_job
+from ._graph import Graph, read_boxes, with_job
 from ._identity import identity_of
 from ._job import Job
 from ._layouts import labelled_like, layout_of
-from ._parts import Box
 from ._report import Report
 from ._run import check_resources, check_store, client_of, compute_chunks, compute_one
 from ._sources import Source, source_of
@@ -49,7 +48,6 @@ def apply_tiled(
     source: Any,
     tile: IntOrInts,
     *,
-    overlap: Overlap,
     batch: int | None = None,
     out: Any = None,
     chunks: Any = None,
@@ -78,7 +76,8 @@ def apply_tiled(
             computed again.
         source: a dask array; a zarr array (version 2 or 3), or its path or URL; an OME-Zarr image, as a group of zarr or its
             path or URL; a DataArray of xarray; a NumPy array.
-        tile, overlap, tail, axes, padding_mode, value, scale, offset, result, align: as for Tiling.
+        tile, overlap, stride, tail, axes, padding_mode, value, scale, offset, result, align, margin, output: as for
+            Tiling.
         window, reduce, mask, dtype, fill, nodata: as for Merger.
         batch: the largest number of tiles that fn receives at a time, stacked along a new first axis. A batch is one task.
         out: None for a lazy result; or where the result is written: a zarr array, or the path or URL of a store that is
@@ -122,7 +121,7 @@ def apply_tiled(
     if not callable(fn):
         raise InvalidType(NAME, "fn", "must be a function", given_text(fn))
     given = source_of(source, level)
-    tiling, parts = tiled(given.array.shape, tile, overlap, settings)
+    tiling, parts = tiled(given.array.shape, tile, settings)
     spec = MergeSpec(**parts)
     spec.check(tiling)
     options = Options(
@@ -254,12 +253,9 @@ def record_of(given: Source, tiling: Tiling, spec: MergeSpec, options: Options) 
 
 def bytes_of(given: Source, tiling: Tiling, tiles: list[int]) -> int:
     """Returns the bytes of the elements that tiles read."""
-    read = (math.prod(given.array.shape[1:] if given.stacked else _extents(read_box(tiling, tiling[i]))) for i in tiles)
-    return int(given.array.dtype.itemsize * sum(read))
-
-
-def _extents(box: Box) -> list[int]:
-    return [each.stop - each.start for each in box]
+    whole = [tuple(map(slice, given.array.shape[1:]))]
+    boxes = (box for i in tiles for box in (whole if given.stacked else read_boxes(tiling, tiling[i])))
+    return int(given.array.dtype.itemsize * sum(math.prod(each.stop - (each.start or 0) for each in box) for box in boxes))
 
 
 def _numpy_type(name: str) -> np.dtype[Any]:

@@ -9,12 +9,14 @@ tiles.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Collection
 from typing import Any
 
 from dask._task_spec import DataNode, Task, TaskRef
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
+from .._tiles.sources import reads_of
 from .._tiles.tile import Tile
 from .._tiles.tiling import Tiling
 from ._chunks import Index
@@ -142,24 +144,22 @@ class _Reader:
 
     def of(self, number: int, group: tuple[int, ...]) -> tuple[list[TaskRef], Layout]:
         refs: list[TaskRef] = []
-        layout: list[tuple[Box, tuple[Box, ...]]] = []
+        layout: list[tuple[tuple[Box, tuple[Box, ...]], ...]] = []
         if self._parts is not None:
             for k, tile in enumerate(group):
-                box = read_box(self._tiling, self._tiling[tile])
-                more, places = self._parts.tasks(self.graph, (number, k), box)
-                refs += more
-                layout.append((box, places))
+                boxes = []
+                for n, box in enumerate(read_boxes(self._tiling, self._tiling[tile])):
+                    more, places = self._parts.tasks(self.graph, (number, k, n), box)
+                    refs += more
+                    boxes.append((box, places))
+                layout.append(tuple(boxes))
         return refs, tuple(layout)
 
 
-def read_box(tiling: Tiling, tile: Tile) -> Box:
-    """Returns the box of the array that a tile reads, with the elements that padding repeats."""
-    repeats = tiling._given["padding_mode"] != "constant"
-    box = []
-    for read, pad, extent in zip(tile.read, tile.pad, tiling.shape, strict=True):
-        begin, end, _ = read.indices(extent)
-        box.append(slice(begin - min(begin, pad[1] + 1) if repeats and pad[1] else begin, end))
-    return tuple(box)
+def read_boxes(tiling: Tiling, tile: Tile) -> list[Box]:
+    """Returns the boxes of the array that a tile reads, with the elements that padding repeats: several boxes if the tile
+    wraps around the end of the array, else one."""
+    return list(itertools.product(*(slices for slices, _, _ in reads_of(tiling, tile))))
 
 
 def with_job(graph: Graph, token: str, **changed: Any) -> Graph:

@@ -57,11 +57,12 @@ class Job:
         if self.source is not None:
             return [self.source.read(self.tiling, tile) for tile in tiles]
         read, used = [], 0
-        for tile, (box, places) in zip(tiles, layout, strict=True):
-            given = list(parts[used : used + len(places)])
-            used += len(places)
-            region = Region(self.tiling.shape, box, assembled(box, places, given))
-            read.append(self.tiling.read(region, tile))
+        for tile, boxes in zip(tiles, layout, strict=True):
+            data = []
+            for box, places in boxes:
+                data.append((box, assembled(box, places, list(parts[used : used + len(places)]))))
+                used += len(places)
+            read.append(self.tiling.read(Region(self.tiling.shape, data), tile))
         return read
 
     def call(self, tiles: list[Tile], layout: Layout, parts: tuple[Any, ...]) -> list[Any]:

@@ -25,7 +25,7 @@ from .._tiles.merge_spec import MergeSpec, ResultType
 from .._tiles.objects import Array, Objects, Places, checked_join, compact, joined, label_type
 from .._tiles.tile import Tile, names_of
 from .._tiles.tiling import Tiling
-from .._typing import Int, IntOrInts, Join, Overlap, Progress, TilingSettings
+from .._typing import Int, IntOrInts, Join, Progress, TilingSettings
 from ._apply import Options, bytes_of, checked_tiles, function_of, merged, record_of
 from ._chunks import chunk_extents
 from ._graph import Graph, with_job
@@ -50,7 +50,6 @@ def merge_labels(
     tile: IntOrInts,
     out: Any,
     *,
-    overlap: Overlap,
     join: Join = "touch",
     batch: int | None = None,
     dtype: Any = None,
@@ -77,7 +76,8 @@ def merge_labels(
             apply_tiled. The labels of tiles lie in "y.zarr.labels" until the result is complete. After an interruption the
             same call continues there; fn is not called again for tiles that have labels.
         join, dtype: as for patchfold.merge_labels.
-        tile, overlap, tail, axes, padding_mode, value, scale, offset, result, align: as for Tiling.
+        tile, overlap, stride, tail, axes, padding_mode, value, scale, offset, result, align, margin, output: as for
+            Tiling.
         source, batch, chunks, device, level, resources, check, version, overwrite, client: as for apply_tiled.
         progress: True shows a bar for tiles and then one for chunks, if tqdm is installed; a function is called with
             (labelled tiles, all tiles) and then with (written chunks, all chunks).
@@ -104,7 +104,7 @@ def merge_labels(
     if not callable(fn):
         raise InvalidType(LABELS, "fn", "must be a function", given_text(fn))
     given = source_of(source, level)
-    tiling = Tiling(given.array.shape, tile, overlap=overlap, **settings)
+    tiling = Tiling(given.array.shape, tile, **settings)
     rule = checked_join(join, LABELS)
     _places(tiling)
     if not len(tiling):

@@ -73,21 +73,18 @@ def assembled(box: Box, places: tuple[Box, ...], parts: list[Any]) -> Any:
 
 
 class Region:
-    """A box of an array as a store of the whole array's shape, which returns slices inside the box."""
+    """Boxes of an array as a store of the whole array's shape, which returns slices inside one of the boxes."""
 
-    def __init__(self, shape: tuple[int, ...], box: Box, data: Any) -> None:
+    def __init__(self, shape: tuple[int, ...], boxes: list[tuple[Box, Any]]) -> None:
         self.shape = shape
-        self.dtype = data.dtype
+        self.dtype = boxes[0][1].dtype
         self.ndim = len(shape)
-        self._box = box
-        self._data = data
+        self._boxes = boxes
 
     def __getitem__(self, slices: Any) -> Any:
-        inside = []
-        for each, extent, box in zip(slices, self.shape, self._box, strict=True):
-            begin, end, _ = each.indices(extent)
-            if begin < box.start or end > box.stop:
-                rule = f"has no elements {begin} to {end}, only {box.start} to {box.stop}"
-                raise InvalidValue("dask", "source", rule)
-            inside.append(slice(begin - box.start, end - box.start))
-        return self._data[tuple(inside)]
+        wanted = [each.indices(extent)[:2] for each, extent in zip(slices, self.shape, strict=True)]
+        for box, data in self._boxes:
+            pairs = list(zip(wanted, box, strict=True))
+            if all(each.start <= begin and end <= each.stop for (begin, end), each in pairs):
+                return data[tuple(slice(begin - each.start, end - each.start) for (begin, end), each in pairs)]
+        raise InvalidValue("dask", "source", f"has no elements {wanted}, only {[box for box, _ in self._boxes]}")

@@ -14,7 +14,7 @@ from .._errors import InvalidType, InvalidValue, given_text
 from .._signatures import takes
 from .._tiles.merge_spec import MergeSpec, ResultType
 from .._tiles.tiling import Tiling
-from .._typing import Int, IntOrInts, MergeSettings, Number, Overlap, Progress, Tail, TilePadding
+from .._typing import Int, IntOrInts, Margin, MergeSettings, Number, Overlap, PaddingMode, Progress, Tail
 from ._apply import Options, merged
 from ._chunks import Index
 from ._graph import Graph
@@ -36,12 +36,14 @@ def split(
     tile: IntOrInts,
     out: Any,
     *,
-    overlap: Overlap,
+    overlap: Overlap | None = None,
+    stride: IntOrInts | None = None,
     tail: Tail = "shift",
     axes: IntOrInts | None = None,
-    padding_mode: TilePadding = "constant",
+    padding_mode: PaddingMode = "constant",
     value: Number = 0,
     align: IntOrInts = 1,
+    margin: Margin = 0,
     progress: Progress = True,
     level: Int = 0,
     overwrite: bool = False,
@@ -53,8 +55,8 @@ def split(
 
     Arguments:
         source, progress, level, overwrite, client: as for apply_tiled.
-        tile, overlap, tail, axes, padding_mode, value, align: as for Tiling; tail="partial" is refused, since its last tiles
-            are shorter than the others.
+        tile, overlap, stride, tail, axes, padding_mode, value, align, margin: as for Tiling; tail="partial" is refused,
+            since its last tiles are shorter than the others.
         out: the path or URL of a zarr array that is made. The array gets the tiling as an attribute, so that merge needs no
             other argument. The same call continues an interrupted run, as with apply_tiled.
 
@@ -73,8 +75,8 @@ def split(
     """
     begun = time.monotonic()
     given = source_of(source, level)
-    where: dict[str, Any] = {"tail": tail, "axes": axes, "padding_mode": padding_mode, "value": value, "align": align}
-    tiling = Tiling(given.array.shape, tile, overlap=overlap, **where)
+    where: dict[str, Any] = {"overlap": overlap, "stride": stride, "tail": tail, "axes": axes, "margin": margin}
+    tiling = Tiling(given.array.shape, tile, padding_mode=padding_mode, value=value, align=align, **where)
     if tail == "partial":
         rule = "must give tiles of one shape"
         raise InvalidValue("dask.split", "tail", rule, "'partial'", "'shift', 'pad', 'shift_or_pad', 'drop' or 'error'")

@@ -13,13 +13,12 @@ import torch
 import torchio
 
 from .._arguments import is_integer
-from .._core import tile_padding_modes
 from .._errors import InvalidValue, value_text
 from .._tiles.tiling import Tiling
 from ._destinations import starts_of
 
 _SAMPLER = "GridSampler"
-_LOCAL_PADDING = tile_padding_modes()  # modes in which a patch holds all elements that its padding repeats
+_LOCAL_PADDING = ("constant", "edge", "reflect", "symmetric")  # in these, a patch holds what its padding repeats
 
 
 def _three(argument: str, value: Any) -> tuple[int, int, int]:
