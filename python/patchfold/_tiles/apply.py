@@ -19,6 +19,7 @@ from .._arrays.kinds import is_array, is_numpy, is_torch
 from .._errors import InvalidType, InvalidValue, given_text, value_text
 from .._signatures import takes
 from .._typing import Int, IntOrInts, MergeSettings, Overlap, Progress, TiledSettings
+from .cog import COG
 from .merge_arguments import mask_bytes
 from .merge_spec import MergeSpec, parts_of
 from .merger import Merger
@@ -111,6 +112,8 @@ def apply_tiled(
         check_apart(x, out)
         if source.raster is not None and is_geotiff(out):
             out = GeoTiff(out, source.raster, tiling)
+        elif isinstance(out, COG):
+            out = out._output(source.raster, tiling)
         # Results are copied, since fn may return the same array every time; "sum" is possible, since tiles come in order.
         return Merger(tiling, out=out, copy="sum", kind=source.kind, threads=threads, **parts)
 

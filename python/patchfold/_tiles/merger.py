@@ -18,6 +18,7 @@ from .._errors import InvalidType, InvalidValue, given_text, value_text
 from .._explanation import Explanation
 from .._threads import checked_threads, limited
 from .._typing import Fill, Int, Mask, Reduce, Weight, Window
+from .cog import COG
 from .merge_arguments import MERGE, mask_bytes, merge_spec, name_of_type, weight_of
 from .merge_spec import (
     MergeSpec,
@@ -61,6 +62,7 @@ class Merger:
             a store                an object with __setitem__ and shape (zarr, h5py), to which finished rows are assigned:
                                    whole shards, or chunks where it has no shards, so that each is written once
             a data set of rasterio that is open for writing; finished rows are written to it, and it stays open
+            a COG                  a cloud-optimised GeoTIFF with overviews
             a function             called as out(rows, band) with finished rows, in order and without gaps: rows is a slice
                                    of the stream axis, band is that part of the output, which the function may keep;
                                    finish returns None
@@ -134,9 +136,9 @@ class Merger:
         self._tiling = tiling
         self._mask = mask_bytes(tiling._native, mask)
         self._come = 0
-        self._output = _output_of(out, kind)
+        self._output = _output_of(out, kind, tiling)
         self._sink = self._output if isinstance(self._output, Rows) else None
-        rows = self._output.rows_in(tiling._native) if isinstance(self._output, Store) else 1
+        rows = 1 if self._sink is None else self._sink.rows_in(tiling._native)
         self._nodata = _nodata_of(parts["nodata"], self._output)
         self._nodata_rule: Nodata | None = None
         self._fill = fill
@@ -382,13 +384,15 @@ def _output_name(dtype: Any) -> str | None:
         return name_of_type(dtype)
 
 
-def _output_of(out: Any, kind: Any) -> Output:
+def _output_of(out: Any, kind: Any, tiling: Tiling) -> Output:
     """Returns the output for an argument ``out``. kind: an array of the kind of a new output; None: the kind of the first
     tile."""
     if out is None:
         return NewArray(kind)
     if isinstance(out, Output):
         return out
+    if isinstance(out, COG):
+        return out._output(None, tiling)
     if is_raster(out):
         return RasterWriter(out)
     if issubclass(type(out), (str, os.PathLike)):

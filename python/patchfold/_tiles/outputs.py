@@ -80,8 +80,8 @@ class GivenArray(Output):
         return self.array
 
 
-def checked_path(path: Any) -> Path:
-    """Returns the given path, after a check that a file with this path can be made."""
+def checked_path(path: Any, suffixes: tuple[str, ...] = (".npy", *_TIFF)) -> Path:
+    """Returns the given path, after a check that a file with this path and one of these suffixes can be made."""
     try:
         checked = Path(path)
         named = b"\0" not in os.fsencode(checked)
@@ -89,8 +89,8 @@ def checked_path(path: Any) -> Path:
         named = False
     if not named:
         raise InvalidType(MERGE, "out", "must have a name", given_text(path))
-    if checked.suffix.lower() not in (".npy", *_TIFF):
-        rule = "the name of a file must end in .npy, .tif or .tiff"
+    if checked.suffix.lower() not in suffixes:
+        rule = f"the name of a file must end in {', '.join(suffixes[:-1])} or {suffixes[-1]}"
         expected = "an opened store or data set, as of zarr.open or rasterio.open, or patchfold.dask"
         raise InvalidValue(MERGE, "out", rule, str(checked), expected)
     if not checked.parent.is_dir():
@@ -200,6 +200,11 @@ class Rows(Output):
     def room(self, shape: tuple[int, ...]) -> Any:
         return new_room(np.empty(0), self._like, shape, self._dtype)
 
+    def rows_in(self, tiling: _core.Tiling) -> int:
+        """Returns the number of rows of a block, which the output writes as a whole. If rows come in multiples of this
+        number, each block is written once."""
+        return 1
+
     def write(self, start: int, stop: int, band: Any) -> None:
         raise NotImplementedError
 
@@ -236,8 +241,6 @@ class Store(Rows):
             raise InvalidType(MERGE, "out", "must have the element type of the output", str(theirs), str(dtype))
 
     def rows_in(self, tiling: _core.Tiling) -> int:
-        """Returns the number of rows of a shard or chunk, which the store writes as a whole. If rows come in multiples of
-        this number, each shard is written once."""
         return written_rows(self._store, tiling)
 
     def write(self, start: int, stop: int, band: Any) -> None:
