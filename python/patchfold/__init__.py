@@ -37,6 +37,7 @@ from ._tiles.halo import Halo
 from ._tiles.labels import merge_labels
 from ._tiles.merge_spec import MergeSpec, ResultType
 from ._tiles.merger import Merger
+from ._tiles.ome_zarr import OMEZarr, OMEZarrLevel, open_ome_zarr
 from ._tiles.receptive_field import ReceptiveField, receptive_field
 from ._tiles.tile import MergeBytes, Tile
 from ._tiles.tiling import Tiling
@@ -60,6 +61,8 @@ __all__ = [
     "MergeBytes",
     "MergeSpec",
     "Merger",
+    "OMEZarr",
+    "OMEZarrLevel",
     "OperatorSpec",
     "OrderAnswer",
     "Plan",
@@ -84,6 +87,7 @@ __all__ = [
     "merge_box",
     "merge_labels",
     "onnx",
+    "open_ome_zarr",
     "openvino",
     "operators",
     "output_shape",

@@ -133,6 +133,20 @@ def test_scores_are_no_colours_and_colours_are(dtype, tmp_path):
             np.testing.assert_array_equal(y.read(), x[: len(words)])
 
 
+@pytest.mark.filterwarnings("ignore::rasterio.errors.NotGeoreferencedWarning")
+def test_channels_of_a_plain_file_are_bands(tmp_path):
+    tifffile = pytest.importorskip("tifffile")
+    cases = (((6, 40, 50), (16, 16), 6, 1), ((40, 50), (16, 16), 1, 1), ((4, 40, 50), (2, 16, 16), 1, 4))
+    for shape, tile, count, pages in cases:
+        x = np.random.default_rng(4).random(shape, np.float32)
+        apply_tiled(lambda part: part, x, tile, overlap=1, out=tmp_path / "y.tif", **QUIET)
+        with rasterio.open(tmp_path / "y.tif") as y, tifffile.TiffFile(tmp_path / "y.tif") as file:
+            assert y.count == count and len(file.pages) == pages
+            np.testing.assert_array_equal(file.asarray(), x)
+            np.testing.assert_array_equal(y.read(), x.reshape(-1, 40, 50)[:count])
+            assert {each.name for each in y.colorinterp} <= {"gray", "undefined"}
+
+
 def test_fields_of_the_source(tmp_path):
     made = {"driver": "GTiff", "count": 2, "height": 60, "width": 70, "dtype": "int16", "nodata": -1}
     x = np.random.default_rng(3).integers(0, 99, (2, 60, 70)).astype(np.int16)

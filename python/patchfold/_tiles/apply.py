@@ -23,6 +23,7 @@ from .cog import COG
 from .merge_arguments import mask_bytes
 from .merge_spec import MergeSpec, parts_of
 from .merger import Merger
+from .ome_zarr import OMEZarr
 from .rasters import GeoTiff, is_geotiff
 from .results import Results
 from .sources import APPLY, Source
@@ -112,8 +113,8 @@ def apply_tiled(
         check_apart(x, out)
         if source.raster is not None and is_geotiff(out):
             out = GeoTiff(out, source.raster, tiling)
-        elif isinstance(out, COG):
-            out = out._output(source.raster, tiling)
+        elif isinstance(out, (COG, OMEZarr)):
+            out = out._output(x, tiling)
         # Results are copied, since fn may return the same array every time; "sum" is possible, since tiles come in order.
         return Merger(tiling, out=out, copy="sum", kind=source.kind, threads=threads, **parts)
 

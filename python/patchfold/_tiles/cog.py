@@ -88,9 +88,10 @@ class COG:
     def __repr__(self) -> str:
         return f"<COG({str(self._path)!r})>"
 
-    def _output(self, source: Any, tiling: Any) -> CogOutput:
-        """Returns the output of a merge. source: a data set of rasterio that the tiles come from, or None."""
-        return CogOutput(self, source if self._like is None else self._like, tiling)
+    def _output(self, x: Any, tiling: Any) -> CogOutput:
+        """Returns the output of a merge. x: what tiles are cut from, or None."""
+        like = self._like if self._like is not None else x if is_raster(x) else None
+        return CogOutput(self, like, tiling)
 
 
 class CogOutput(GeoTiff):

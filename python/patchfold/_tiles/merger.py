@@ -30,6 +30,7 @@ from .merge_spec import (
     parts_of,
 )
 from .nodata import NONE, Nodata, checked_nodata, filled, naming_nodata
+from .ome_zarr import OMEZarr
 from .outputs import File, Function, GivenArray, NewArray, Output, Rows, Store, check_extents
 from .rasters import RasterWriter, SourceNodata, is_raster
 from .tile import Tile
@@ -58,11 +59,11 @@ class Merger:
             None                   a new array of the same kind as the first tile
             an array               of NumPy (also a memmap) or torch; it needs no initial values
             "y.npy", "y.tif"       a file that is mapped into memory; it appears under its name when it is complete. A .tif
-                                   of 3 or 4 channels of uint8 or uint16 is a colour picture, otherwise grey pages
+                                   of 3 or 4 channels of uint8 or uint16 is a colour picture; other channels are bands
             a store                an object with __setitem__ and shape (zarr, h5py), to which finished rows are assigned:
                                    whole shards, or chunks where it has no shards, so that each is written once
             a data set of rasterio that is open for writing; finished rows are written to it, and it stays open
-            a COG                  a cloud-optimised GeoTIFF with overviews
+            a COG, an OMEZarr      a cloud-optimised GeoTIFF, an OME-Zarr image, with all levels
             a function             called as out(rows, band) with finished rows, in order and without gaps: rows is a slice
                                    of the stream axis, band is that part of the output, which the function may keep;
                                    finish returns None
@@ -391,7 +392,7 @@ def _output_of(out: Any, kind: Any, tiling: Tiling) -> Output:
         return NewArray(kind)
     if isinstance(out, Output):
         return out
-    if isinstance(out, COG):
+    if isinstance(out, (COG, OMEZarr)):
         return out._output(None, tiling)
     if is_raster(out):
         return RasterWriter(out)
