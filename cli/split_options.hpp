@@ -23,6 +23,7 @@ struct SplitRequest {
   std::string format{};          ///< format of tiles: png, tif, npy, jpg; empty: one that suits the picture
   TileNames names = TileNames::index;
   std::optional<int> page{};
+  int level = 0;  ///< of a TIFF file: 0, or the number of a smaller copy
   bool force = false;
   bool dry_run = false;
   Reporting reporting{};
