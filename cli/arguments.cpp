@@ -43,6 +43,8 @@ void add_common(Command& command, RunRequest& request, Texts& texts) {
   command.flag("--batch", request.batch, "pictures have a batch axis in front: 1 x H x W x C, with --chw 1 x C x H x W");
   request.picture.add_to(command);
   command.option("--page", request.page, 0, 1 << 16, "N", "the page of a TIFF file that has several, from 0");
+  command.option("--level", request.level, 0, 64, "N",
+                 "of a TIFF file: 1 for its largest smaller copy (overview), 2 for the next, ..");
   add_threads(command, request.threads);
   add_reporting(command, request.reporting);
 }
@@ -97,6 +99,7 @@ void check_files(RunRequest& request, const Texts& texts) {
     fail_usage(name, "--as", "needs data to convert", "", "--dtype");
   request.picture.check(name, request.format, request.output);
   if (request.page && !picture_in && !is_stream) fail_usage(name, "--page", "applies to pictures only");
+  if (request.level != 0 && !picture_in && !is_stream) fail_usage(name, "--level", "applies to pictures only");
   if (picture_in || picture_out || is_stream) return;
   if (request.chw) fail_usage(name, "--chw", "applies to pictures only");
   if (request.batch) fail_usage(name, "--batch", "applies to pictures only");

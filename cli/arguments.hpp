@@ -44,6 +44,7 @@ struct RunRequest {
   bool batch = false;         ///< pictures get a batch axis of length 1 in front
   PictureOptions picture{};
   std::optional<int> page{};  ///< the page of a TIFF file
+  int level = 0;              ///< of a TIFF file: 0, or the number of a smaller copy
   Reporting reporting{};
   int threads = 0;  ///< 0: one for each processor of the machine
 };

@@ -46,7 +46,8 @@ ConstTensorView with_batch(const ConstTensorView& picture) {
 formats::LoadedTensor load_data(const RunRequest& request, formats::Metadata& metadata) {
   const std::filesystem::path path = request.data.path;
   const bool picture = request.data.kind == Source::Kind::picture;
-  auto tensor = picture ? formats::read_picture(path, request.page, &metadata) : formats::read_npy(path, request.dtype);
+  auto tensor = picture ? formats::read_picture(path, request.page, &metadata, request.level)
+                        : formats::read_npy(path, request.dtype);
   if (request.as) tensor = convert(tensor, *request.as, {"--as", path});
   if (picture && request.chw) tensor.view = channels_first(tensor.view);
   if (picture && request.batch) tensor.view = with_batch(tensor.view);

@@ -216,7 +216,6 @@ class Merge {
     Dims shape = shape_;
     if (shape.size() == 2 && is_picture()) shape.push_back(1);
     formats::WriteOptions options = request_.picture.options();
-    options.tiff = request_.tiff;
     options.format = request_.format;
     std::vector<std::string> losses;
     options.metadata = metadata(losses);

@@ -11,8 +11,6 @@
 namespace patchfold::cli {
 namespace {
 
-using Compression = formats::TiffOptions::Compression;
-
 constexpr const char* merge_doc =
     "Puts the tiles that `patchfold split` wrote together again, row by row: only tiles that wait for their neighbours are\n"
     "in memory. Where tiles overlap, floating-point numbers become their mean, weighted so that no seams show; where they\n"
@@ -30,7 +28,7 @@ constexpr const char* merge_footer =
 
 /// Values of options as texts, which are converted after parsing.
 struct Texts {
-  std::string window{}, reduce{}, dtype{}, fill{}, compress{}, format{}, shape{};
+  std::string window{}, reduce{}, dtype{}, fill{}, format{}, shape{};
 };
 
 void convert(const Texts& texts, MergeRequest& request) {
@@ -41,9 +39,6 @@ void convert(const Texts& texts, MergeRequest& request) {
     fail_usage("merge", "--dtype", "must be float32 or float64", texts.dtype);
   if (!texts.fill.empty())
     request.fill = std::get<Scalar>(parse_argument("merge", "--fill", ArgumentKind::number, texts.fill));
-  if (!texts.compress.empty()) request.tiff.compression = choice_of<Compression>("merge", "--compress", texts.compress);
-  if (request.tiff.tile % 16 != 0)
-    fail_usage("merge", "--tiff-tile", "must be a multiple of 16", std::to_string(request.tiff.tile));
 }
 
 /// Reads the words of `patchfold merge`.
@@ -55,7 +50,6 @@ struct MergeCommand {
   Command command{merge_doc, "patchfold merge"};
   std::optional<TilingOptions> tiling{};  ///< added behind the words
   Command::Option chw{};
-  std::vector<std::pair<const char*, Command::Option>> of_tiff{};  ///< options that only TIFF output takes
 };
 
 MergeCommand::MergeCommand() {
@@ -79,14 +73,6 @@ MergeCommand::MergeCommand() {
   chw = command.flag("--chw", request.chw, "results are .npy arrays of C x H x W; OUT is a picture, H x W x C");
   command.completes(command.option("--plan", request.plan, "FILE", "plan.json elsewhere; FOLDER holds results"),
                     Completion::file);
-  of_tiff.emplace_back("--compress",
-                       command.choices(command.option("--compress", texts.compress, "HOW",
-                                                      text_of("of .tif: ", listed_words<Compression>(), "; default ",
-                                                              word_of(request.tiff.compression))),
-                                       choices_of<Compression>()));
-  of_tiff.emplace_back("--tiff-tile", command.option("--tiff-tile", request.tiff.tile, 16, 1 << 15, "N",
-                                                     "of .tif: tiles of N x N pixels instead of strips"));
-  of_tiff.emplace_back("--bigtiff", command.flag("--bigtiff", request.tiff.always_big, "of .tif: BigTIFF, also below 4 GB"));
   request.picture.add_to(command);
   command.flag("--force", request.force, "replace OUT even if it has the name of the picture that was split");
   command.flag("--dry-run", request.dry_run, "only print what would be written, and how much memory that needs");
@@ -109,9 +95,6 @@ MergeRequest parse_merge(const std::vector<std::string>& words) {
     fail_usage("merge", request.folder.empty() ? "FOLDER" : "OUT", "is required", "", "patchfold merge FOLDER OUT");
   if (request.plan == "-") fail_usage("merge", "--plan", "must be the name of a file", "-");
   request.format = format_of_output("merge", "OUT", request.output, all.texts.format);
-  for (const auto& [name, option] : all.of_tiff)
-    if (all.command.given(option) && request.format != formats::FileFormat::tiff)
-      fail_usage("merge", name, "applies to .tif only", request.output);
   if (all.command.given(all.chw) && request.format == formats::FileFormat::npy)
     fail_usage("merge", "--chw", "applies to .png, .jpg and .tif only", request.output);
   request.picture.check("merge", request.format, request.output);

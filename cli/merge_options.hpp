@@ -31,7 +31,6 @@ struct MergeRequest {
   WeightWindow window{};
   std::optional<DType> dtype{};  ///< the output's element type
   std::optional<Scalar> fill{};
-  formats::TiffOptions tiff{};
   PictureOptions picture{};
   bool dry_run = false;
   bool force = false;  ///< an output with the name of the picture that was split replaces this picture

@@ -17,6 +17,12 @@ class Command;
 struct PictureOptions {
   std::string range{};  ///< as typed: "0,1"
   std::optional<int> quality{};
+  std::string compress{};
+  int tiff_tile = 0;
+  bool always_big = false;
+  bool is_cloud = false;
+  std::string overviews{};
+  bool as_bands = false;
 
   void add_to(Command& command);
   /// Throws Error(usage) for an option that the output's format does not take.

@@ -36,6 +36,7 @@ void settle_stream(RunRequest& request) {
   if (picture && request.dtype)
     fail_usage(request.op->name, "--dtype", "does not apply to pictures", "", "--as, which converts");
   if (!picture && request.page) fail_usage(request.op->name, "--page", "applies to pictures only");
+  if (!picture && request.level != 0) fail_usage(request.op->name, "--level", "applies to pictures only");
 }
 
 BoundOperator bind_with_files(const RunRequest& request) {

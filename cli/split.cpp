@@ -303,7 +303,7 @@ class Split {
 }  // namespace
 
 void run_split(const SplitRequest& request) {
-  TileSource source(request.picture, request.page);
+  TileSource source(request.picture, request.page, request.level);
   formats::TilePlan plan = plan_of(request, source, tiling_of(request, source));
   source.lay_out(plan.tiling);
   if (request.dry_run) return print_forecast(request, source, plan);

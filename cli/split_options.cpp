@@ -65,6 +65,8 @@ SplitCommand::SplitCommand() {
   command.option("--page", request.page, 0, 1 << 16, "N", "the page of a TIFF file that has several, from 0");
   command.option("--skip-empty", empty, "NUMBER",
                  "write no file for tiles that hold only this number; merge fills their places with it");
+  command.option("--level", request.level, 0, 64, "N",
+                 "of a TIFF file: 1 for its largest smaller copy (overview), 2 for the next, ..");
   command.flag("--force", request.force, "replace tiles of another picture or of other sizes that FOLDER holds");
   command.flag("--dry-run", request.dry_run, "only print how many tiles, how many bytes, how much memory");
   add_threads(command, request.threads);

@@ -24,6 +24,7 @@ struct SplitRequest {
   TileNames names = TileNames::index;
   std::optional<int> page{};
   std::optional<Scalar> empty{};  ///< tiles that hold only this number get no file
+  int level = 0;  ///< of a TIFF file: 0, or the number of a smaller copy
   bool force = false;
   bool dry_run = false;
   Reporting reporting{};

@@ -33,10 +33,10 @@ Span rows_read(const TileSpan& tile, PaddingMode mode, std::int64_t extent) {
 
 }  // namespace
 
-TileSource::TileSource(std::filesystem::path path, std::optional<int> page)
+TileSource::TileSource(std::filesystem::path path, std::optional<int> page, int level)
     : path_(std::move(path)), is_npy_(formats::format_of_file(path_) == formats::FileFormat::npy) {
   try {
-    reader_ = formats::open_rows(path_, page);
+    reader_ = formats::open_rows(path_, page, level);
     metadata_ = reader_->metadata();
   } catch (const Error& error) {
     // Only .npy arrays in Fortran order or without axes are mapped; all other files are read by rows.

@@ -17,7 +17,7 @@ namespace patchfold::cli {
 class TileSource {
  public:
   /// Opens the file. Throws the same errors as open_rows.
-  TileSource(std::filesystem::path path, std::optional<int> page);
+  TileSource(std::filesystem::path path, std::optional<int> page, int level = 0);
   TileSource(const TileSource&) = delete;
   TileSource& operator=(const TileSource&) = delete;
 

@@ -18,10 +18,10 @@ bool has_pictures() noexcept;
 bool has_tiff() noexcept;
 
 /// Returns a picture as H x W x C, also for C = 1: uint8 or uint16 from PNG and JPEG, any type that TIFF files hold. `metadata`
-/// gets the metadata of the file. Palettes, and greys of 1, 2 and 4 bits, become 8 bits. `page` has the same meaning as in
-/// open_rows. Throws Error with op "picture", "png", "jpeg" or "tiff".
+/// gets the metadata of the file. Palettes become RGB of 8 bits, CMYK becomes RGB, and greys of 1, 2 and 4 bits become 8 bits.
+/// `page` and `level` have the same meanings as in open_rows. Throws Error with op "picture", "png", "jpeg" or "tiff".
 LoadedTensor read_picture(const std::filesystem::path& path, std::optional<int> page = std::nullopt,
-                          Metadata* metadata = nullptr);
+                          Metadata* metadata = nullptr, int level = 0);
 
 /// Writes a picture of H x W x C, of any strides, with the conversions of create_rows. The file appears complete or not at all. C
 /// is 1 to 4 for PNG, 1 or 3 for JPEG. Returns RowWriter::losses().

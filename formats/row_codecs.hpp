@@ -12,9 +12,10 @@ bool begins_a_file(std::string_view first) noexcept;
 std::unique_ptr<RowReader> open_npy(InputFile file, const std::filesystem::path& path);
 std::unique_ptr<RowReader> open_png(InputFile file, const std::filesystem::path& path);
 std::unique_ptr<RowReader> open_jpeg(InputFile file, const std::filesystem::path& path);
-std::unique_ptr<RowReader> open_tiff(InputFile file, const std::filesystem::path& path, std::optional<int> page);
+std::unique_ptr<RowReader> open_tiff(InputFile file, const std::filesystem::path& path, std::optional<int> page,
+                                     int level);
 /// Opens a PNG, JPEG or TIFF file. If the file is none of these, the error has the op "picture".
-std::unique_ptr<RowReader> open_picture(const std::filesystem::path& path, std::optional<int> page);
+std::unique_ptr<RowReader> open_picture(const std::filesystem::path& path, std::optional<int> page, int level);
 
 std::unique_ptr<RowWriter> create_npy(const std::filesystem::path& path, const Dims& shape, const ElementType& type);
 std::unique_ptr<RowWriter> create_png(const std::filesystem::path& path, const Dims& shape, const ElementType& type,

@@ -24,10 +24,13 @@ constexpr Signature signatures[] = {
     {"MM\0+"sv, FileFormat::tiff},
 };
 
-std::unique_ptr<RowReader> open_file_as(FileFormat format, InputFile file, const Subject& subject, std::optional<int> page) {
-  if (format == FileFormat::tiff) return open_tiff(std::move(file), subject.path, page);
+std::unique_ptr<RowReader> open_file_as(FileFormat format, InputFile file, const Subject& subject, std::optional<int> page,
+                                        int level) {
+  if (format == FileFormat::tiff) return open_tiff(std::move(file), subject.path, page, level);
   if (page.value_or(0) != 0)
     subject.fail(ErrorCode::value, "has no pages to choose from: only TIFF files have", "page " + std::to_string(*page));
+  if (level != 0)
+    subject.fail(ErrorCode::value, "has no levels to choose from: only TIFF files have", "level " + std::to_string(level));
   switch (format) {
     case FileFormat::png: return open_png(std::move(file), subject.path);
     case FileFormat::jpeg: return open_jpeg(std::move(file), subject.path);
@@ -53,10 +56,10 @@ FileFormat format_of(const InputFile& file, const Subject& subject, bool with_np
                "a file that begins with \"" + excerpt(first) + "\"");
 }
 
-std::unique_ptr<RowReader> open_any(const Subject& subject, std::optional<int> page, bool with_npy) {
+std::unique_ptr<RowReader> open_any(const Subject& subject, std::optional<int> page, int level, bool with_npy) {
   InputFile file(subject);
   const FileFormat format = format_of(file, subject, with_npy);
-  return open_file_as(format, std::move(file), subject, page);
+  return open_file_as(format, std::move(file), subject, page, level);
 }
 
 }  // namespace
@@ -140,12 +143,12 @@ void RowWriter::commit() {
   finish();
 }
 
-std::unique_ptr<RowReader> open_rows(const std::filesystem::path& path, std::optional<int> page) {
-  return open_any({"file", path}, page, true);
+std::unique_ptr<RowReader> open_rows(const std::filesystem::path& path, std::optional<int> page, int level) {
+  return open_any({"file", path}, page, level, true);
 }
 
-std::unique_ptr<RowReader> open_picture(const std::filesystem::path& path, std::optional<int> page) {
-  return open_any({"picture", path}, page, false);
+std::unique_ptr<RowReader> open_picture(const std::filesystem::path& path, std::optional<int> page, int level) {
+  return open_any({"picture", path}, page, level, false);
 }
 
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& path, const Dims& shape, const ElementType& type,
@@ -167,8 +170,9 @@ bool is_picture_path(const std::filesystem::path& path) {
   return format_of_name(path).value_or(FileFormat::npy) != FileFormat::npy;
 }
 
-LoadedTensor read_picture(const std::filesystem::path& path, std::optional<int> page, Metadata* metadata) {
-  const auto reader = open_picture(path, page);
+LoadedTensor read_picture(const std::filesystem::path& path, std::optional<int> page, Metadata* metadata,
+                          int level) {
+  const auto reader = open_picture(path, page, level);
   const std::int64_t height = reader->shape()[0];
   auto memory = allocate(height * reader->row_bytes(), {"picture", path});
   reader->read(height, memory.get());

@@ -63,15 +63,23 @@ std::optional<FileFormat> format_of_name(const std::filesystem::path& path);
 FileFormat format_of_file(const std::filesystem::path& path);
 
 /// Returns a reader of a .npy, PNG, JPEG or TIFF file, whose first bytes show the format. `page` is the page of a TIFF file,
-/// counted from 0 without reduced copies and masks; a file with several pages requires it. Throws Error(file_open, file_format,
-/// file_unsupported), and Error(value) if the file has no such page. .npy files in Fortran order cannot be read by rows.
-std::unique_ptr<RowReader> open_rows(const std::filesystem::path& path, std::optional<int> page = std::nullopt);
+/// counted from 0 without reduced copies and masks; a file with several pages requires it. `level` is 0 for the page itself, 1
+/// for the largest of its reduced copies, and so on; these lie in pages behind it, or in its SubIFDs. Throws Error(file_open,
+/// file_format, file_unsupported), and Error(value) if the file has no such page or level. .npy files in Fortran order cannot
+/// be read by rows.
+std::unique_ptr<RowReader> open_rows(const std::filesystem::path& path, std::optional<int> page = std::nullopt,
+                                     int level = 0);
 
 struct TiffOptions {
-  enum class Compression { none, deflate, lzw, zstd };
+  enum class Compression { none, deflate, lzw, zstd, jpeg };
+  /// How 2 x 2 pixels become one of an overview (Halving). standard: mean for floating-point numbers, nearest for integers.
+  enum class Overviews : std::uint8_t { standard, mean, nearest, none };
   Compression compression = Compression::none;
   int tile = 0;             ///< side of square tiles in pixels, a multiple of 16; 0: strips
   bool always_big = false;  ///< BigTIFF also if the picture fits into a classic TIFF file
+  bool is_cloud = false;    ///< cloud-optimised: with overviews, and in the order of OGC's standard 21-026; needs tiles
+  bool as_bands = false;    ///< 3 and 4 channels of 8 or 16 bits are bands, not colours
+  Overviews overviews = Overviews::standard;
 };
 
 class PixelRows;
@@ -162,4 +170,12 @@ inline constexpr auto patchfold::words<patchfold::formats::TiffOptions::Compress
         {{patchfold::formats::TiffOptions::Compression::none, "none"},
          {patchfold::formats::TiffOptions::Compression::deflate, "deflate"},
          {patchfold::formats::TiffOptions::Compression::lzw, "lzw"},
-         {patchfold::formats::TiffOptions::Compression::zstd, "zstd"}});
+         {patchfold::formats::TiffOptions::Compression::zstd, "zstd"},
+         {patchfold::formats::TiffOptions::Compression::jpeg, "jpeg"}});
+
+template <>
+inline constexpr auto patchfold::words<patchfold::formats::TiffOptions::Overviews> =
+    std::to_array<patchfold::Word<patchfold::formats::TiffOptions::Overviews>>(
+        {{patchfold::formats::TiffOptions::Overviews::mean, "mean"},
+         {patchfold::formats::TiffOptions::Overviews::nearest, "nearest"},
+         {patchfold::formats::TiffOptions::Overviews::none, "none"}});

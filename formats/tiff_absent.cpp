@@ -9,7 +9,7 @@ bool has_tiff() noexcept {
   return false;
 }
 
-std::unique_ptr<RowReader> open_tiff(InputFile, const std::filesystem::path& path, std::optional<int>) {
+std::unique_ptr<RowReader> open_tiff(InputFile, const std::filesystem::path& path, std::optional<int>, int) {
   Subject{"tiff", path}.fail(ErrorCode::file_unsupported, "cannot be read: this build reads no TIFF files");
 }
 

@@ -12,8 +12,8 @@ namespace {
 struct Codec {
   int compression;
   std::string_view name;
-  /// The most bytes of samples for each byte of the file: a larger picture is refused before memory is allocated. 0: patchfold does
-  /// not read this codec.
+  /// The most bytes of samples for each byte of the file: a larger picture is refused before memory is allocated. 0:
+  /// patchfold does not read this codec.
   std::int64_t most_bytes_per_byte;
 };
 
@@ -58,9 +58,7 @@ const Codec& codec_of(TIFF* tiff, const Subject& subject) {
 
 std::string colours_text(int photometric) {
   switch (photometric) {
-    case PHOTOMETRIC_PALETTE: return "a palette";
     case PHOTOMETRIC_MASK: return "a mask";
-    case PHOTOMETRIC_SEPARATED: return "CMYK";
     case PHOTOMETRIC_YCBCR: return "YCbCr that is not JPEG";
     case PHOTOMETRIC_CIELAB: return "CIE L*a*b*";
     default: return "photometric interpretation " + std::to_string(photometric);
@@ -85,6 +83,7 @@ DType dtype_of_samples(TIFF* tiff, const Subject& subject) {
 void check_colours(TIFF* tiff, const Codec& codec, TiffLayout& layout, const Subject& subject) {
   const int photometric = short_field(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
   const bool is_unsigned = kind_of(layout.dtype) == ElementKind::unsigned_integer;
+  const bool is_small = layout.dtype == DType::uint8 || layout.dtype == DType::uint16;
   switch (photometric) {
     case PHOTOMETRIC_MINISBLACK:
     case PHOTOMETRIC_RGB: return;
@@ -93,6 +92,17 @@ void check_colours(TIFF* tiff, const Codec& codec, TiffLayout& layout, const Sub
         subject.fail(ErrorCode::file_unsupported, "must be a single channel of unsigned integers if 0 is white");
       layout.is_inverted = true;
       return;
+    case PHOTOMETRIC_PALETTE:
+      if (!is_small || layout.channels != 1)
+        subject.fail(ErrorCode::file_unsupported, "must be a single channel of 8 or 16 bits if it has a palette");
+      layout.colours = TiffLayout::Colours::palette;
+      return;
+    case PHOTOMETRIC_SEPARATED:
+      if (!is_small || layout.channels != 4 || short_field(tiff, TIFFTAG_INKSET, INKSET_CMYK) != INKSET_CMYK)
+        subject.fail(ErrorCode::file_unsupported,
+                     "must have the four inks of CMYK, of 8 or 16 bits, if its channels are inks");
+      layout.colours = TiffLayout::Colours::cmyk;
+      return;
     case PHOTOMETRIC_YCBCR:
       if (codec.compression == COMPRESSION_JPEG && layout.planes == 1 && layout.channels == 3) {
         TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
@@ -100,7 +110,7 @@ void check_colours(TIFF* tiff, const Codec& codec, TiffLayout& layout, const Sub
       }
       [[fallthrough]];
     default:
-      subject.fail(ErrorCode::file_unsupported, "must be grey or RGB; palettes, CMYK and other colours are not read",
+      subject.fail(ErrorCode::file_unsupported, "must be grey, RGB, CMYK or of a palette; other colours are not read",
                    colours_text(photometric));
   }
 }

@@ -12,7 +12,11 @@ struct TiffLayout {
   /// and compressed strips of single channels, as wholes.
   enum class Way { direct, scanlines, blocks };
 
+  /// What the channels are. plain: grey, RGB or bands; palette: numbers of colours; cmyk: four inks.
+  enum class Colours { plain, palette, cmyk };
+
   Way way = Way::direct;
+  Colours colours = Colours::plain;
   DType dtype = DType::uint8;
   std::size_t size = 1;  ///< bytes of a sample
   std::int64_t height = 0;

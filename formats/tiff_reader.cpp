@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "formats/npy_type.hpp"
 #include "formats/picture.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::string_view not_sound = "must be a sound TIFF file";
 constexpr std::int64_t most_pages = 65536;
+constexpr std::size_t most_levels = 64;
 
 /// Goes to the chosen page; pages are counted without reduced copies and masks.
 void choose_page(const TiffFile& file, std::optional<int> page, const Subject& subject) {
@@ -45,12 +47,69 @@ void choose_page(const TiffFile& file, std::optional<int> page, const Subject& s
     file.fail(subject, ErrorCode::file_format, not_sound);
 }
 
+/// Goes to a smaller copy of the current page; 1 is the largest of them. They are the pages behind it and its SubIFDs, as
+/// far as they are marked as reduced copies.
+void choose_level(const TiffFile& file, int level, const Subject& subject) {
+  struct Copy {
+    std::uint32_t width = 0;
+    std::uint64_t offset = 0;
+  };
+  TIFF* tiff = file.get();
+  std::vector<Copy> copies;
+  const auto kind_here = [&] {
+    Copy copy{0, TIFFCurrentDirOffset(tiff)};
+    std::uint32_t kind = 0;
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_SUBFILETYPE, &kind);
+    TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &copy.width);
+    if ((kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) == FILETYPE_REDUCEDIMAGE) copies.push_back(copy);
+    if (copies.size() > most_levels)
+      subject.fail(ErrorCode::file_unsupported, "has too many levels", {}, "at most " + std::to_string(most_levels));
+    return kind;
+  };
+  std::uint16_t count = 0;
+  const std::uint64_t* offsets = nullptr;
+  std::vector<std::uint64_t> inside;
+  if (TIFFGetField(tiff, TIFFTAG_SUBIFD, &count, &offsets) == 1 && offsets != nullptr)
+    inside.assign(offsets, offsets + count);
+  if (inside.size() > most_levels) inside.resize(most_levels + 1);
+  while (TIFFLastDirectory(tiff) == 0) {
+    if (TIFFReadDirectory(tiff) == 0) file.fail(subject, ErrorCode::file_format, not_sound);
+    if ((kind_here() & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) == 0) break;
+  }
+  for (const std::uint64_t offset : inside) {
+    if (TIFFSetSubDirectory(tiff, offset) == 0) file.fail(subject, ErrorCode::file_format, not_sound);
+    kind_here();
+  }
+  std::stable_sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) { return a.width > b.width; });
+  if (static_cast<std::size_t>(level) > copies.size())
+    subject.fail(ErrorCode::value, "has no such level", "level " + std::to_string(level),
+                 copies.empty() ? "level 0, the picture itself" : "a level from 0 to " + std::to_string(copies.size()));
+  if (TIFFSetSubDirectory(tiff, copies[static_cast<std::size_t>(level) - 1].offset) == 0)
+    file.fail(subject, ErrorCode::file_format, not_sound);
+}
+
+/// Returns the colours of a palette: 3 bytes for each number. TIFF's colours have 16 bits, of which the upper 8 are taken;
+/// some writers set only the lower 8.
+std::vector<std::uint8_t> read_palette(const TiffFile& file, std::size_t sample_size, const Subject& subject) {
+  std::uint16_t* maps[3] = {};
+  if (TIFFGetField(file.get(), TIFFTAG_COLORMAP, &maps[0], &maps[1], &maps[2]) != 1 || maps[2] == nullptr)
+    subject.fail(ErrorCode::file_format, "must have a palette");
+  const std::size_t count = std::size_t{1} << (8 * sample_size);
+  bool is_wide = false;
+  for (const std::uint16_t* map : maps)
+    is_wide = is_wide || std::any_of(map, map + count, [](std::uint16_t value) { return value > 255; });
+  std::vector<std::uint8_t> palette;
+  for (std::size_t i = 0; i < count; ++i)
+    for (const std::uint16_t* map : maps) palette.push_back(static_cast<std::uint8_t>(is_wide ? map[i] >> 8 : map[i]));
+  return palette;
+}
+
 struct InflateEnd {
   void operator()(z_stream* stream) const noexcept { inflateEnd(stream); }
 };
 
-/// Throws an error if the deflate stream of a strip or tile of at most `most` bytes is damaged. libtiff stops reading when the
-/// strip or tile is full; if damage made the stream longer, libtiff never sees its checksum.
+/// Throws an error if the deflate stream of a strip or tile of at most `most` bytes is damaged. libtiff stops reading when
+/// the strip or tile is full; if damage made the stream longer, libtiff never sees its checksum.
 void check_deflate(const TiffFile& file, std::uint32_t block, std::int64_t most, const Subject& subject) {
   const auto size = static_cast<std::uint64_t>(file.input().size());
   const std::uint64_t begin = std::min<std::uint64_t>(TIFFGetStrileOffset(file.get(), block), size);
@@ -105,20 +164,43 @@ void scatter(std::size_t size, const std::byte* src, std::int64_t count, std::by
 
 class TiffRowReader final : public RowReader {
  public:
-  TiffRowReader(InputFile file, const std::filesystem::path& path, std::optional<int> page)
+  TiffRowReader(InputFile file, const std::filesystem::path& path, std::optional<int> page, int level)
       : RowReader("tiff", path), file_(std::move(file)) {
     const Subject subject = this->subject();
     if (page.value_or(0) < 0) subject.fail(ErrorCode::value, "has no such page", "page " + std::to_string(*page), "from 0");
     if (file_.get() == nullptr) file_.fail(subject, ErrorCode::file_format, not_sound);
+    if (level < 0) subject.fail(ErrorCode::value, "has no such level", "level " + std::to_string(level), "from 0");
     choose_page(file_, page, subject);
+    Metadata metadata = tiff_metadata(file_.get());
+    if (level > 0) metadata = of_level(level, std::move(metadata));
     layout_ = read_tiff_layout(file_, subject);
     describe({layout_.height, layout_.width, layout_.channels}, element_type(layout_.dtype));
+    if (layout_.colours == TiffLayout::Colours::palette) palette_ = read_palette(file_, layout_.size, subject);
     if (file_.has_failed()) file_.fail(subject, ErrorCode::file_format, not_sound);
-    carry(tiff_metadata(file_.get()));
+    carry(std::move(metadata));
   }
+
+  TiffLayout::Colours colours() const noexcept { return layout_.colours; }
+  const std::vector<std::uint8_t>& palette() const noexcept { return palette_; }
 
  private:
   using Way = TiffLayout::Way;
+
+  /// Goes to a level and returns its metadata, made from those of the picture, since levels have none of their own.
+  Metadata of_level(int level, Metadata metadata) {
+    const auto size = [&] {
+      std::uint32_t width = 0;
+      std::uint32_t height = 0;
+      TIFFGetField(file_.get(), TIFFTAG_IMAGEWIDTH, &width);
+      TIFFGetField(file_.get(), TIFFTAG_IMAGELENGTH, &height);
+      return std::pair{static_cast<double>(std::max(height, 1U)), static_cast<double>(std::max(width, 1U))};
+    };
+    const auto [whole_height, whole_width] = size();
+    choose_level(file_, level, subject());
+    const auto [height, width] = size();
+    take_what_does_not_hold(metadata, true, false);
+    return metadata_of_scaled(metadata, height / whole_height, width / whole_width);
+  }
 
   [[noreturn]] void fail_format() const { file_.fail(subject(), ErrorCode::file_format, not_sound); }
   std::int64_t plane_row_bytes() const noexcept { return layout_.width * layout_.sample_step(); }
@@ -247,6 +329,54 @@ class TiffRowReader final : public RowReader {
   std::int64_t y_ = 0;
   std::shared_ptr<std::byte> band_{};
   std::vector<std::byte> block_{};
+  std::vector<std::uint8_t> palette_{};
+};
+
+/// Reads a picture with a palette, or of CMYK, as RGB.
+class RgbReader final : public RowReader {
+ public:
+  RgbReader(std::unique_ptr<TiffRowReader> stored, const std::filesystem::path& path)
+      : RowReader("tiff", path), stored_(std::move(stored)) {
+    const bool is_palette = stored_->colours() == TiffLayout::Colours::palette;
+    describe({stored_->shape()[0], stored_->shape()[1], 3}, is_palette ? element_type(DType::uint8) : stored_->type());
+    Metadata metadata = stored_->metadata();
+    take_what_does_not_hold(metadata, false, false);
+    if (!is_palette) metadata.icc.clear();  // a profile of inks
+    carry(std::move(metadata));
+    row_.resize(static_cast<std::size_t>(stored_->row_bytes()));
+  }
+
+ private:
+  void read_rows(std::int64_t count, std::byte* dst) override {
+    for (std::int64_t y = 0; y < count; ++y, dst += row_bytes()) {
+      stored_->read(1, row_.data());
+      stored_->type().size == 1 ? convert<std::uint8_t>(dst) : convert<std::uint16_t>(dst);
+    }
+  }
+
+  template <class T>
+  void convert(std::byte* dst) const {
+    const auto width = static_cast<std::size_t>(shape()[1]);
+    const auto load = [&](std::size_t i) {
+      T value;
+      std::memcpy(&value, row_.data() + i * sizeof(T), sizeof(T));
+      return value;
+    };
+    constexpr std::uint64_t white = std::numeric_limits<T>::max();
+    for (std::size_t x = 0; x < width; ++x)
+      if (stored_->colours() == TiffLayout::Colours::palette) {
+        std::memcpy(dst + 3 * x, stored_->palette().data() + std::size_t{3} * load(x), 3);
+      } else {
+        const std::uint64_t light = white - load(4 * x + 3);  // what the black ink leaves
+        for (std::size_t c = 0; c < 3; ++c) {
+          const auto value = static_cast<T>(((white - load(4 * x + c)) * light + white / 2) / white);
+          std::memcpy(dst + (3 * x + c) * sizeof(T), &value, sizeof(T));
+        }
+      }
+  }
+
+  std::unique_ptr<TiffRowReader> stored_;
+  std::vector<std::byte> row_{};
 };
 
 }  // namespace
@@ -255,8 +385,10 @@ bool has_tiff() noexcept {
   return true;
 }
 
-std::unique_ptr<RowReader> open_tiff(InputFile file, const std::filesystem::path& path, std::optional<int> page) {
-  return std::make_unique<TiffRowReader>(std::move(file), path, page);
+std::unique_ptr<RowReader> open_tiff(InputFile file, const std::filesystem::path& path, std::optional<int> page, int level) {
+  auto reader = std::make_unique<TiffRowReader>(std::move(file), path, page, level);
+  if (reader->colours() == TiffLayout::Colours::plain) return reader;
+  return std::make_unique<RgbReader>(std::move(reader), path);
 }
 
 }  // namespace patchfold::formats

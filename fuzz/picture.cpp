@@ -25,6 +25,7 @@ void run(std::span<const std::uint8_t> bytes) {
   }
   const auto by_rows = refusal([&] { check_rows(path, page, 1 + static_cast<std::int64_t>(bytes.size() % 5), picture); });
   expect(!by_rows, "can be read as a whole, but not by rows");
+  refusal([&] { formats::read_picture(path, 0, nullptr, 1); });
   const auto written = folder() / "written.tif";
   if (refusal([&] { formats::write_picture(written, picture.view); })) return;
   const auto again = formats::read_picture(written);

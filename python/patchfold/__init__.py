@@ -33,10 +33,12 @@ from ._threads import thread_limit
 from ._tiles.apply import apply_tiled
 from ._tiles.box_list import Boxes, merge_boxes
 from ._tiles.boxes import merge_box
+from ._tiles.cog import COG
 from ._tiles.halo import Halo
 from ._tiles.labels import merge_labels
 from ._tiles.merge_spec import MergeSpec, ResultType
 from ._tiles.merger import Merger
+from ._tiles.ome_zarr import OMEZarr, OMEZarrLevel, open_ome_zarr
 from ._tiles.receptive_field import ReceptiveField, receptive_field
 from ._tiles.tile import MergeBytes, Tile
 from ._tiles.tiling import Tiling
@@ -49,6 +51,7 @@ if _t.TYPE_CHECKING:
     from . import torchio as torchio
 
 __all__ = [
+    "COG",
     "ArgumentSpec",
     "Boxes",
     "Chunk",
@@ -60,6 +63,8 @@ __all__ = [
     "MergeBytes",
     "MergeSpec",
     "Merger",
+    "OMEZarr",
+    "OMEZarrLevel",
     "OperatorSpec",
     "OrderAnswer",
     "Plan",
@@ -85,6 +90,7 @@ __all__ = [
     "merge_boxes",
     "merge_labels",
     "onnx",
+    "open_ome_zarr",
     "openvino",
     "operators",
     "output_shape",

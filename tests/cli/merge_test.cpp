@@ -359,7 +359,7 @@ TEST_F(Merge, WrongWordsAreUsage) {
                                           {"merge tiles out.npy --fill red", "--fill"},
                                           {"merge tiles out.npy --compress lzw", "--compress: applies to .tif only"},
                                           {"merge tiles out.npy --bigtiff", "--bigtiff: applies"},
-                                          {"merge tiles out.tif --compress zip", "expected none, deflate, lzw or zstd"},
+                                          {"merge tiles out.tif --compress zip", "expected none, deflate, lzw, zstd or jpeg"},
                                           {"merge tiles out.tif --tiff-tile 100", "--tiff-tile"}})
     expect_refused(command, {fragment}, 2);
 }

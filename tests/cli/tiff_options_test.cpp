@@ -76,5 +76,42 @@ TEST(TiffOptions, FilesAreCompressedAsAskedFor) {
   }
 }
 
+TEST(TiffOptions, ACloudOptimisedFileIsReadLevelByLevel) {
+  const Folder folder;
+  const Array picture = random_array({70, 50, 1}, DType::uint8);
+  write_array(folder, "in.tif", picture);
+  run_well(folder, "split in.tif tiles --tile 30");
+  run_well(folder, "merge tiles out.tif --cog --tiff-tile 16");
+  EXPECT_EQ(compression_of(folder.path("out.tif")), COMPRESSION_ADOBE_DEFLATE);
+  EXPECT_TRUE(read_array(folder, "out.tif") == picture);
+  run_well(folder, "split out.tif level --tile 12 --level 2 --format npy");
+  run_well(folder, "merge level level.npy");
+  const Array level = read_array(folder, "level.npy");
+  ASSERT_EQ(level.shape, (Dims{18, 13, 1}));
+  for (std::size_t i = 0; i < level.bytes.size(); ++i)
+    ASSERT_EQ(level.bytes[i], picture.bytes[i / 13 * 4 * 50 + i % 13 * 4]) << i;  // every fourth pixel
+  run_well(folder, "run copy out.tif --level 1 -o again.tif --compress zstd --cog --overviews none");
+  EXPECT_EQ(read_array(folder, "again.tif").shape, (Dims{35, 25, 1}));
+  run_badly(folder, "split out.tif level --tile 12 --level 9",
+            {"has no such level; given level 9, expected a level from 0 to 3"});
+  run_badly(folder, "merge tiles out.png --cog", {"--cog", "applies to .tif only"}, 2);
+  run_badly(folder, "merge tiles out.tif --overviews mean", {"--overviews", "needs --cog"}, 2);
+  run_badly(folder, "merge tiles out.tif --tiff-tile 20", {"--tiff-tile", "must be a multiple of 16"}, 2);
+  run_well(folder, "merge tiles out.tif --compress jpeg --quality 90");
+  EXPECT_EQ(compression_of(folder.path("out.tif")), COMPRESSION_JPEG);
+}
+
+TEST(TiffOptions, BandsAreNoColours) {
+  const Folder folder;
+  write_array(folder, "in.npy", random_array({20, 30, 4}, DType::uint8));
+  for (const auto& [option, photometric] : {std::pair{"", PHOTOMETRIC_RGB}, {" --bands", PHOTOMETRIC_MINISBLACK}}) {
+    run_well(folder, std::string("run copy in.npy -o out.tif") + option);
+    const File tiff(TIFFOpen(folder.path("out.tif").string().c_str(), "r"), TIFFClose);
+    std::uint16_t value = 0;
+    TIFFGetField(tiff.get(), TIFFTAG_PHOTOMETRIC, &value);
+    EXPECT_EQ(value, photometric);
+  }
+}
+
 }  // namespace
 }  // namespace patchfold::cli_test

@@ -99,6 +99,7 @@ std::vector<Writing> writings(const TempFolder& folder) {
     add("tiff tiles", "out.tif", rows({.tile = 16}));
     add("tiff deflate", "out.tif", rows({.compression = deflate}));
     add("tiff lzw tiles", "out.tif", rows({.compression = lzw, .tile = 32}));
+    add("cloud tiff", "out.tif", rows({.compression = deflate, .tile = 16, .is_cloud = true}));
     add("big tiff zstd", "out.tif", rows({.compression = zstd, .always_big = true}));
   }
   for (Writing& writing : all) {

@@ -148,10 +148,10 @@ TEST_F(TiffRead, PixelsAreNotTurnedAndTheOrientationIsKept) {
 }
 
 TEST_F(TiffRead, WhatIsNotRead) {
-  expect_refused({.photometric = 3}, "must be grey or RGB; palettes, CMYK and other colours are not read; given a palette");
-  expect_refused({.channels = 4, .photometric = 5}, "other colours are not read; given CMYK");
+  expect_refused({.channels = 5, .photometric = 5}, "must have the four inks of CMYK, of 8 or 16 bits, if its channels are inks");
   expect_refused({.channels = 3, .photometric = 6}, "YCbCr that is not JPEG");
-  expect_refused({.channels = 3, .photometric = 8}, "CIE L*a*b*");
+  expect_refused({.channels = 3, .photometric = 8},
+                 "must be grey, RGB, CMYK or of a palette; other colours are not read; given CIE L*a*b*");
   expect_refused({.bits = 64, .format = 6}, "given complex numbers of 64 bits");
   expect_refused({.bits = 32, .format = 5}, "given complex numbers of 32 bits");
   expect_refused({.bits = 24}, "given unsigned integers of 24 bits");

@@ -22,9 +22,11 @@ from .._errors import InvalidType, InvalidValue, given_text, value_text
 from .._signatures import takes
 from .._typing import Int, IntOrInts, MergeSettings, Progress, TiledSettings
 from .box_list import Boxes, merged_boxes
+from .cog import COG
 from .merge_arguments import mask_bytes
 from .merge_spec import MergeSpec, parts_of
 from .merger import Merger
+from .ome_zarr import OMEZarr
 from .pipeline import Pipeline, checked_workers
 from .probe import kind_of
 from .rasters import GeoTiff, is_geotiff
@@ -129,6 +131,8 @@ def apply_tiled(
         check_apart(x, out)
         if source.raster is not None and is_geotiff(out):
             out = GeoTiff(out, source.raster, tiling)
+        elif isinstance(out, (COG, OMEZarr)):
+            out = out._output(x, tiling)
         # Results are copied, since fn may return the same array every time; "sum" is possible, since tiles come in order.
         return Merger(tiling, out=out, copy="sum", kind=source.kind, threads=threads, **parts)
 

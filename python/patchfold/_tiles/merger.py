@@ -18,6 +18,7 @@ from .._errors import InvalidType, InvalidValue, given_text, value_text
 from .._explanation import Explanation
 from .._threads import checked_threads, limited
 from .._typing import Fill, Int, Mask, Reduce, Weight, Window
+from .cog import COG
 from .merge_arguments import (
     MERGE,
     makes_labels,
@@ -38,6 +39,7 @@ from .merge_spec import (
     parts_of,
 )
 from .nodata import NONE, Nodata, checked_nodata, filled, naming_nodata
+from .ome_zarr import OMEZarr
 from .outputs import File, Function, GivenArray, NewArray, Output, Rows, Store, check_extents
 from .rasters import RasterWriter, SourceNodata, is_raster
 from .tile import Tile
@@ -75,11 +77,12 @@ class Merger:
             None                   a new array of the same kind as the first tile
             an array               of NumPy (also a memmap) or torch; it needs no initial values
             "y.npy", "y.tif"       a file that is mapped into memory; it appears under its name when it is complete. A .tif
-                                   of 3 or 4 channels of uint8 or uint16 is a colour picture, otherwise grey pages
+                                   of 3 or 4 channels of uint8 or uint16 is a colour picture; other channels are bands
             a store                an object with __setitem__ and shape (zarr, h5py), to which finished rows are assigned:
                                    whole shards, or chunks where it has no shards, so that each is written once
             a data set of rasterio that is open for writing; finished rows are written to it, whole rows of its blocks at a
                                    time, so that each is compressed once; it stays open
+            a COG, an OMEZarr      a cloud-optimised GeoTIFF, an OME-Zarr image, with all levels
             a function             called as out(rows, band) with finished rows, in order and without gaps: rows is a slice
                                    of the stream axis, band is that part of the output, which the function may keep;
                                    finish returns None
@@ -153,7 +156,7 @@ class Merger:
         self._tiling = tiling
         self._mask = mask_bytes(tiling._native, mask)
         self._come = 0
-        self._output = _output_of(out, kind)
+        self._output = _output_of(out, kind, tiling)
         self._sink = self._output if isinstance(self._output, Rows) else None
         rows = self._output.rows_in(tiling._native, reduce)
         self._reduce = reduce
@@ -407,13 +410,15 @@ def _output_name(dtype: Any) -> str | None:
         return name_of_type(dtype)
 
 
-def _output_of(out: Any, kind: Any) -> Output:
+def _output_of(out: Any, kind: Any, tiling: Tiling) -> Output:
     """Returns the output for an argument ``out``. kind: an array of the kind of a new output; None: the kind of the first
     tile."""
     if out is None:
         return NewArray(kind)
     if isinstance(out, Output):
         return out
+    if isinstance(out, (COG, OMEZarr)):
+        return out._output(None, tiling)
     if is_raster(out):
         return RasterWriter(out)
     if issubclass(type(out), (str, os.PathLike)):

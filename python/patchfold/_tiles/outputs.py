@@ -24,6 +24,7 @@ from .._errors import InvalidType, InvalidValue, given_text
 from .merge_arguments import MERGE, output_axes
 
 _TIFF = (".tif", ".tiff")
+_MOST_SAMPLES = 65535
 _TIFF_TYPES = SHARED_WITH_NUMPY - {"bool"}
 
 
@@ -85,8 +86,8 @@ class GivenArray(Output):
         return self.array
 
 
-def checked_path(path: Any) -> Path:
-    """Returns the given path, after a check that a file with this path can be made."""
+def checked_path(path: Any, suffixes: tuple[str, ...] = (".npy", *_TIFF)) -> Path:
+    """Returns the given path, after a check that a file with this path and one of these suffixes can be made."""
     try:
         checked = Path(path)
         named = b"\0" not in os.fsencode(checked)
@@ -94,8 +95,8 @@ def checked_path(path: Any) -> Path:
         named = False
     if not named:
         raise InvalidType(MERGE, "out", "must have a name", given_text(path))
-    if checked.suffix.lower() not in (".npy", *_TIFF):
-        rule = "the name of a file must end in .npy, .tif or .tiff"
+    if checked.suffix.lower() not in suffixes:
+        rule = f"the name of a file must end in {' or '.join(', '.join(suffixes).rsplit(', ', 1))}"
         expected = "an opened store or data set, as of zarr.open or rasterio.open, or patchfold.dask"
         raise InvalidValue(MERGE, "out", rule, str(checked), expected)
     if not checked.parent.is_dir():
@@ -144,8 +145,8 @@ class File(Output):
 
 def _new_tiff(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], axes: tuple[int, ...]) -> Any:
     """Returns the array of a new TIFF file that is mapped into memory. Three or four channels of uint8 or uint16, before or
-    behind two tiled axes, are a colour picture, height x width x channels in the file; other channels behind the tiled axes
-    are samples of a pixel. Other arrays are one grey page for each index of the leading axes."""
+    behind two tiled axes, are a colour picture, height x width x channels in the file; other channels before or behind the
+    tiled axes are bands, the samples of a pixel. Other arrays are one grey page for each index of the leading axes."""
     channels = [axis for axis in range(len(shape)) if axis not in axes]
     options: dict[str, Any] = {"photometric": "minisblack"}
     room = shape
@@ -163,6 +164,8 @@ def _new_tiff(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], axes: tu
             options["extrasamples"] = ["unassalpha"] if is_colour else [0] * more
             if not more:
                 del options["extrasamples"]
+        elif channels == [0] and len(axes) == 2 and 1 < shape[0] <= _MOST_SAMPLES:
+            options |= {"planarconfig": "separate", "extrasamples": [0] * (shape[0] - 1)}
     array = _tifffile().memmap(path, shape=room, dtype=dtype, bigtiff=True, **options)
     return np.moveaxis(array, -1, 0) if is_first else array
 

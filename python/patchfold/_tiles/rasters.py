@@ -7,6 +7,7 @@ import importlib
 import os
 import warnings
 import weakref
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,7 @@ from .merge_arguments import MERGE
 from .nodata import NONE
 from .outputs import Rows, checked_path, unlink, written_rows
 
-_SUFFIXES = (".tif", ".tiff")
-
-
+SUFFIXES = (".tif", ".tiff")
 _FACTS = ("count", "height", "width", "dtypes", "crs", "transform", "mode", "read")
 
 
@@ -29,7 +28,7 @@ def is_raster(x: Any) -> bool:
 
 def is_geotiff(out: Any) -> bool:
     """Returns whether an argument ``out`` names a TIFF file."""
-    return issubclass(type(out), (str, os.PathLike)) and str(out).lower().endswith(_SUFFIXES)
+    return issubclass(type(out), (str, os.PathLike)) and str(out).lower().endswith(SUFFIXES)
 
 
 def holds_for(source: Any, shape: tuple[int, ...], dtype: Any) -> bool:
@@ -91,11 +90,14 @@ class RasterWriter(Rows):
             raise InvalidValue(MERGE, "out", rule, f"nodata={marked}", f"rasterio.open(.., nodata={wanted})")
 
     def write(self, start: int, stop: int, band: Any) -> None:
-        rows = np.asarray(band).reshape(-1, *band.shape[-2:])
+        self._write_rows(self._dataset, start, stop, np.asarray(band))
+
+    def _write_rows(self, dataset: Any, start: int, stop: int, rows: Any) -> None:
+        rows = rows.reshape(-1, *rows.shape[-2:])
         if self._rank == 3 and self._axis == 0:
-            self._dataset.write(rows, list(range(start + 1, stop + 1)))
+            dataset.write(rows, list(range(start + 1, stop + 1)))
         else:
-            self._dataset.write(rows, window=((start, stop), (0, self._dataset.width)))
+            dataset.write(rows, window=((start, stop), (0, dataset.width)))
 
     def finish(self) -> Any:
         return self._dataset
@@ -107,27 +109,46 @@ class GeoTiff(RasterWriter):
 
     def __init__(self, path: Any, source: Any, tiling: Any) -> None:
         self._path = checked_path(path)
-        if tiling.axes[-2:] != (1, 2):
+        if tiling.axes[-2:] != (len(tiling.shape) - 2, len(tiling.shape) - 1):
             rule = "a GeoTIFF must have tiles along height and width"
             raise InvalidValue(MERGE, "out", rule, f"axes={tiling.axes}", "axes=(1, 2), or an array or .npy as out")
         self._source = source
         self._scale = tuple(num / den for num, den in reversed(tiling._given["scale"][-2:]))  # across, down
-        self._remove: Any = lambda: None
+        self._name = f".{self._path.stem[:100]}.{os.urandom(6).hex()}"
+        self._files: list[Any] = []
 
     def rows_in(self, tiling: Any, reduce: Any) -> int:
         return 1  # strips without compression, which may be written again
 
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
         rasterio: Any = importlib.import_module("rasterio")
-        count, height, width = raster_shape(shape, axes)
+        bands = raster_shape(shape, axes)
         if not rasterio.dtypes.check_dtype(str(dtype)):
             rule = "the file must be able to hold the element type"
             raise InvalidType(MERGE, "out", rule, str(dtype), "dtype='float32', or results of another type")
-        partial = self._path.with_name(f".{self._path.stem[:100]}.{os.urandom(6).hex()}.tif")
-        self._remove = weakref.finalize(self, unlink, partial, os.getpid())
-        self._partial = partial
-        self._dataset = rasterio.open(
-            partial,
+        self._partial = self._temporary(".tif")
+        self._dataset = self._new(self._partial, bands, dtype, **self._place())
+        lost = self._copy_fields(shape, dtype)
+        if lost:
+            rule = "which need not hold for its numbers and size; rasterio.open(.., 'r+') sets them"
+            message = f"merge: out: {self._path.name} is without the source's {', '.join(lost)}, {rule}"
+            warnings.warn(message, UserWarning, stacklevel=2)
+        super().begin(like, shape, dtype, axes)
+
+    def _temporary(self, suffix: str) -> Path:
+        """Returns the path of a temporary file beside the new one, which is removed with the output."""
+        path = self._path.with_name(self._name + suffix)
+        self._files.append(weakref.finalize(self, unlink, path, os.getpid()))
+        return path
+
+    def _remove(self) -> None:
+        for remove in self._files:
+            remove()
+
+    def _new(self, path: Path, bands: tuple[int, int, int], dtype: Any, **place: Any) -> Any:
+        count, height, width = bands
+        return importlib.import_module("rasterio").open(
+            path,
             "w",
             driver="GTiff",
             BIGTIFF="IF_SAFER",
@@ -136,14 +157,13 @@ class GeoTiff(RasterWriter):
             width=width,
             dtype=str(dtype),
             nodata=None if self.nodata == NONE else self.nodata,
-            **self._place(),
+            **place,
+            **self._options(bands, dtype),
         )
-        lost = self._copy_fields(shape, dtype)
-        if lost:
-            rule = "which need not hold for its numbers and size; rasterio.open(.., 'r+') sets them"
-            message = f"merge: out: {self._path.name} is without the source's {', '.join(lost)}, {rule}"
-            warnings.warn(message, UserWarning, stacklevel=2)
-        super().begin(like, shape, dtype, axes)
+
+    def _options(self, bands: tuple[int, int, int], dtype: Any) -> dict[str, Any]:
+        """Returns GDAL's creation options of the new file."""
+        return {}
 
     def _place(self) -> dict[str, Any]:
         """Returns the CRS, with the transform or the ground control points for the new pixels."""
@@ -161,6 +181,8 @@ class GeoTiff(RasterWriter):
         """Copies the source's fields that hold for the results. Returns the names of the source's fields that the new file
         lacks."""
         source, dataset = self._source, self._dataset
+        if source is None:
+            return []
         holds = holds_for(source, shape, dtype)
         lost = ["nodata"] if self.nodata is None and source.nodata is not None else []
         tags = _tags(source, 0)

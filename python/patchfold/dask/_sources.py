@@ -15,6 +15,7 @@ import zarr
 from dask.base import tokenize
 
 from .._errors import InvalidType, InvalidValue, given_text
+from .._tiles.ome_zarr import multiscales_of
 from .._tiles.tile import Tile
 from .._tiles.tiling import Tiling
 from .._typing import Int
@@ -133,15 +134,14 @@ def _token_of_store(array: Any) -> str:
 def _image(group: Any, given: Int) -> Source:
     """Opens a level of an OME-Zarr image (versions 0.4 and 0.5)."""
     level = operator.index(given)
-    attributes: dict[str, Any] = dict(group.attrs)
-    scales = attributes.get("ome", attributes).get("multiscales")
-    if not scales:
+    entry = multiscales_of(group)
+    if entry is None:
         names = ", ".join(sorted(group.array_keys())) or "none"
         rule = "must be an array, or a group with the multiscales of an OME-Zarr image"
         raise InvalidType(NAME, "source", rule, f"a group with the arrays {names}", "the path of one array of it")
-    levels = scales[0]["datasets"]
+    levels = entry["datasets"]
     if not 0 <= level < len(levels):
         raise InvalidValue(NAME, "level", "must be a level of the image", str(level), f"0 to {len(levels) - 1}")
     array: Any = group[levels[level]["path"]]
-    image = {"axes": scales[0].get("axes"), "name": scales[0].get("name"), "dataset": levels[level]}
+    image = {"axes": entry.get("axes"), "name": entry.get("name"), "dataset": levels[level]}
     return Source(array, _token_of_store(array), f"{array.store_path}", image=image)
