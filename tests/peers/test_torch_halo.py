@@ -57,7 +57,7 @@ def of(fn):
 
 ONE = Fraction(1)
 MODELS = {
-    "UNet": (UNet, 2, (6, 6, 2, ONE)),
+    "UNet": (UNet, 2, (5, 5, 2, ONE)),
     "windows of attention": (Windows, 4, (7, 7, 8, ONE)),
     "stride and dilation": (lambda: nn.Conv1d(2, 3, 5, stride=2, padding=3, dilation=2), 2, (3, 5, 2, Fraction(1, 2))),
     "groups": (lambda: nn.Conv1d(4, 4, 3, groups=4, padding=1), 4, (1, 1, 1, ONE)),
