@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from operator import index
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from .._arrays.kinds import is_array, is_numpy, is_torch
 from .._errors import InvalidType, InvalidValue, given_text, value_text
 from .._signatures import takes
 from .._typing import Int, IntOrInts, MergeSettings, Overlap, Progress, TiledSettings
+from .exact import EXACT, Call
 from .merge_arguments import mask_bytes
 from .merge_spec import MergeSpec, parts_of
 from .merger import Merger
@@ -36,9 +37,11 @@ if TYPE_CHECKING:
 def apply_tiled(
     fn: Callable[[Any], Any],
     x: Any,
-    tile: IntOrInts,
+    tile: IntOrInts | None = None,
     *,
-    overlap: Overlap,
+    overlap: Overlap | Literal["exact"],
+    model: Any = None,
+    memory: Int | None = None,
     batch: int | None = None,
     out: Any = None,
     progress: Progress = True,
@@ -61,6 +64,13 @@ def apply_tiled(
             object with shape and dtype that returns arrays for slices; or an open data set of rasterio, of shape (bands,
             height, width). A store is read tile by tile.
         tile, overlap, tail, axes, padding_mode, value, scale, offset, result, align: as for Tiling.
+            overlap="exact" computes overlap, tail, scale, align and reduce, so that y = fn(x): without seams, and bit for bit
+            if fn computes an element in the same way in an array of any extents. Without axes and a list of extents, all
+            axes are tiled along which fn does not see everything.
+        model: with overlap="exact", what patchfold.models.halo takes, or its result: the model that fn runs. None: fn is
+            measured as by receptive_field, with up to 200 calls for each axis.
+        memory: with overlap="exact" and without tile, the number of bytes for a tile and what fn holds for it; 256 MiB by
+            default. The model's graph says what it holds, or else Python's tracemalloc, which counts NumPy's memory only.
         window, reduce, dtype: as for Merger.
         mask: as for Merger; fn is not called for tiles that are masked out.
         fill: as for Merger.
@@ -102,7 +112,8 @@ def apply_tiled(
         raise InvalidType(APPLY, "fn", "must be a function", given_text(fn))
     most = batch_of(batch)
     source = Source(x)
-    tiling, parts = tiled(source.shape, tile, overlap, settings)
+    call = Call(APPLY, fn, source.shape, source.dtype, source.kind, model, memory, most, batch is not None, device)
+    tiling, parts = tiled(call, tile, overlap, settings)
     parts = parts_of(spec, **parts)
     if parts["nodata"] is None:
         parts["nodata"] = source.nodata
@@ -124,12 +135,18 @@ def apply_tiled(
 
 
 def tiled(
-    shape: tuple[int, ...], tile: IntOrInts, overlap: Overlap, settings: TiledSettings
+    call: Call, tile: IntOrInts | None, overlap: Overlap | Literal["exact"], settings: TiledSettings
 ) -> tuple[Tiling, dict[str, Any]]:
     """Returns the tiling of an array, and the parts of the MergeSpec of its results."""
     given: dict[str, Any] = dict(settings)
+    if isinstance(overlap, str) and overlap == EXACT:
+        tile, overlap, given = call.exact(tile, given)
+    else:
+        call.check_plain()
+    if tile is None:
+        raise InvalidType(call.operator, "tile", 'is required, unless overlap="exact"', "None")
     parts = {name: given.pop(name) for name in MergeSettings.__annotations__}
-    return Tiling(shape, tile, overlap=overlap, **given), parts
+    return Tiling(call.shape, tile, overlap=overlap, **given), parts
 
 
 def batch_of(batch: Any, operator: str = APPLY) -> int:

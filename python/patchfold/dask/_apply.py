@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import dask.array
 import numpy as np
@@ -18,6 +18,7 @@ from .._arguments import is_integer
 from .._errors import InvalidType, InvalidValue, given_text, value_text
 from .._signatures import takes
 from .._tiles.apply import batch_of, groups_of, tiled
+from .._tiles.exact import Call
 from .._tiles.merge_arguments import element_type, mask_bytes
 from .._tiles.merge_spec import MergeSpec, ResultType
 from .._tiles.tiling import Tiling
@@ -47,9 +48,11 @@ _BUFFERS = 32 << 20
 def apply_tiled(
     fn: Callable[[Any], Any],
     source: Any,
-    tile: IntOrInts,
+    tile: IntOrInts | None = None,
     *,
-    overlap: Overlap,
+    overlap: Overlap | Literal["exact"],
+    model: Any = None,
+    memory: Int | None = None,
     batch: int | None = None,
     out: Any = None,
     chunks: Any = None,
@@ -79,6 +82,7 @@ def apply_tiled(
         source: a dask array; a zarr array (version 2 or 3), or its path or URL; an OME-Zarr image, as a group of zarr or its
             path or URL; a DataArray of xarray; a NumPy array.
         tile, overlap, tail, axes, padding_mode, value, scale, offset, result, align: as for Tiling.
+        overlap="exact", model, memory: as for patchfold.apply_tiled. A function without a model is measured in this process.
         window, reduce, mask, dtype, fill, nodata: as for Merger.
         batch: the largest number of tiles that fn receives at a time, stacked along a new first axis. A batch is one task.
         out: None for a lazy result; or where the result is written: a zarr array, or the path or URL of a store that is
@@ -122,12 +126,14 @@ def apply_tiled(
     if not callable(fn):
         raise InvalidType(NAME, "fn", "must be a function", given_text(fn))
     given = source_of(source, level)
-    tiling, parts = tiled(given.array.shape, tile, overlap, settings)
+    shape, most, stacked = tuple(given.array.shape), batch_of(batch), batch is not None
+    call = Call(NAME, fn, shape, given.array.dtype, np.empty(0), model, memory, most, stacked, device)
+    tiling, parts = tiled(call, tile, overlap, settings)
     spec = MergeSpec(**parts)
     spec.check(tiling)
     options = Options(
-        batch=batch_of(batch),
-        stacked=batch is not None,
+        batch=most,
+        stacked=stacked,
         out=out,
         chunks=chunks,
         progress=progress,
