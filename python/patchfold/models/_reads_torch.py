@@ -9,7 +9,7 @@ from typing import Any
 
 from ._reads import UNKNOWN, Node, Slots, elementwise, kept
 from ._reads_onnx import as_onnx
-from ._spans import NoSpan
+from ._spans import NoSpan, Reads, along
 
 Values = Mapping[str, Any]
 Rule = Callable[[Values, Node], "tuple[Slots, str]"]
@@ -120,6 +120,12 @@ def _batch_norm(given: Values, node: Node) -> tuple[Slots, str]:
     return as_onnx(node, "BatchNormalization", {"training_mode": int(bool(given.get("training", False)))})
 
 
+def _prelu(given: Values, node: Node) -> tuple[Slots, str]:
+    """Returns what prelu reads: its weights lie along the channels."""
+    shape = node.shape()
+    return {0: kept(shape, ()), 1: [along(1)] if len(shape) > 1 and node.shape(1) != (1,) else [Reads({})]}, ""
+
+
 def _padded(given: Values, node: Node) -> tuple[Slots, str]:
     """Returns what a pad reads; torch gives the pads of the last axis first."""
     pads, rank = [int(pad) for pad in given["pad"]], len(node.shape())
@@ -139,12 +145,13 @@ def _attention(given: Values, node: Node) -> tuple[Slots, str]:
 
 
 ELEMENTWISE = frozenset(
-    "abs acos acosh add addcdiv addcmul asin asinh atan atan2 atanh bitwise_and bitwise_not bitwise_or bitwise_xor"
-    " ceil celu clamp clamp_max clamp_min clip clone cos cosh div dropout elu eq erf exp expm1 floor floor_divide fmod"
-    " ge gelu gt hardsigmoid hardswish hardtanh isinf isnan le leaky_relu lerp log log10 log1p log2 log_sigmoid"
-    " logical_and logical_not logical_or logical_xor lt masked_fill maximum minimum mish mul ne neg nan_to_num pow"
-    " reciprocal relu relu6 remainder round rsqrt rsub selu sigmoid sign silu sin sinh softplus softsign sqrt square"
-    " sub tan tanh threshold to _to_copy trunc type_as where feature_dropout alpha_dropout".split()
+    "_to_copy abs acos acosh add addcdiv addcmul alpha_dropout asin asinh atan atan2 atanh bitwise_and"
+    " bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil celu clamp clamp_max clamp_min"
+    " clip clone cos cosh div dropout elu eq erf exp expm1 feature_dropout floor floor_divide fmod ge gelu gt"
+    " hardshrink hardsigmoid hardswish hardtanh isinf isnan le leaky_relu lerp log log10 log1p log2 log_sigmoid"
+    " logical_and logical_not logical_or logical_xor lt masked_fill maximum minimum mish mul nan_to_num ne neg pow"
+    " reciprocal relu relu6 remainder round rsqrt rsub selu sigmoid sign silu sin sinh softplus softshrink softsign"
+    " sqrt square sub tan tanh threshold to trunc type_as where".split()
 )
 RULES: dict[str, Rule] = {
     **dict.fromkeys(("conv1d", "conv2d", "conv3d", "convolution"), _convolution),
@@ -168,6 +175,7 @@ RULES: dict[str, Rule] = {
     "cumsum": _over_axis("sums up the axis"),
     **dict.fromkeys(("matmul", "mm", "bmm"), _plain("MatMul")),
     "einsum": lambda given, node: as_onnx(node, "Einsum", {"equation": given["equation"]}),
+    "prelu": _prelu,
     "pad": _padded,
     "scaled_dot_product_attention": _attention,
 }  # fmt: skip
