@@ -29,6 +29,7 @@ TABLE = {
     "torchio": ("TorchIO's grids of patches", "_arrays _tiles torch"),
     "dask": ("tiles and operators on dask's workers", "_arrays _operators _tiles"),
     "models": ("finds operators in models of other systems", "_arrays _orders __init__.py"),
+    "diffusers.py": ("autoencoders in tiles", "_tiles models"),
     "onnxruntime": ("rewrites models for ONNX Runtime", "_arrays _operators _orders onnx models"),
 }
 NATIVE = re.compile(r'import_\("(patchfold[\w.]*)"\)')
