@@ -32,8 +32,8 @@ from ._orders.explain import OrderAnswer, explain_order
 from ._threads import thread_limit
 from ._tiles.apply import apply_tiled
 from ._tiles.boxes import merge_box
-from ._tiles.labels import merge_labels
 from ._tiles.halo import Halo
+from ._tiles.labels import merge_labels
 from ._tiles.merge_spec import MergeSpec, ResultType
 from ._tiles.merger import Merger
 from ._tiles.receptive_field import ReceptiveField, receptive_field

@@ -48,7 +48,8 @@ PICTURE = RNG.random((3, 120, 152), np.float32)
 FUNCTIONS = {
     "elements": (np.tanh, PICTURE), "blur": (blur, PICTURE), "edges": (sharpened_edges, PICTURE), "half": (halved, PICTURE),
     "odd extents": (blur, PICTURE[:, :117, :149]), "pyramid": (pyramid, PICTURE), "twice": (doubled, PICTURE),
-    "float64": (blur, PICTURE.astype(np.float64)), "integers": (lambda x: windows(x, 4, 1, -2, np.max), (PICTURE * 255).astype(np.uint8)),
+    "float64": (blur, PICTURE.astype(np.float64)),
+    "integers": (lambda x: windows(x, 4, 1, -2, np.max), (PICTURE * 255).astype(np.uint8)),
     "one axis": (lambda x: windows(x, 5, 9, -1, np.sum), PICTURE[0, 0]), "volume": (blur, PICTURE[None, :, :30, :70]),
     "shorter than the tile": (blur, PICTURE[:, :30, :12]),
 }  # fmt: skip
@@ -142,7 +143,7 @@ def test_a_model_decides_the_tiles():
 @pytest.mark.parametrize(
     ("fn", "arguments", "message"),
     [
-        (lambda x: x - x.mean(), {}, "no overlap makes tiles exact: axis 0: .*split_for_tiles"),
+        (lambda x: x - x.mean(), {}, "no overlap makes tiles exact: axis 0: .*which blends"),
         (lambda x: x + np.arange(x.shape[-1]), {"axes": -1}, "axis 2: .*depends on the place"),
         (blur, {"tile": (25, 32), "axes": (1, 2), "scale": 2}, "scale: must be left out"),
         (blur, {"window": "hann"}, "window: must be left out"),

@@ -37,7 +37,9 @@ def test_ir_says_what_onnx_says(name, tmp_path):
 
 MODES = [
     {"mode": mode, "coordinate_transformation_mode": transformation, **more}
-    for mode, more in (("nearest", {"nearest_mode": "floor"}), ("nearest", {"nearest_mode": "ceil"}), ("linear", {}), ("cubic", {}))
+    for mode, more in (
+        ("nearest", {"nearest_mode": "floor"}), ("nearest", {"nearest_mode": "ceil"}), ("linear", {}), ("cubic", {})
+    )
     for transformation in ("half_pixel", "asymmetric", "align_corners")
 ]  # fmt: skip
 
@@ -54,7 +56,8 @@ def test_resize_says_what_onnx_says(settings, scale, tmp_path):
 
 
 def test_unknown_layers_are_named(tmp_path):
-    case = Case("unet", (1, 3, 40), [node("Conv", "x w", "y", pads=[1, 1])], None, constants={"w": weights(2, 3, 3)}, opset=19)
+    nodes = [node("Conv", "x w", "y", pads=[1, 1])]
+    case = Case("unet", (1, 3, 40), nodes, None, constants={"w": weights(2, 3, 3)}, opset=19)
     path = converted(case, tmp_path)
     path.write_text(path.read_text().replace('type="Convolution"', 'type="Warp"'))
     (each,) = [each for each in halo(path).halos if each.axis == 2]

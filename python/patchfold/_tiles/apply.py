@@ -64,18 +64,18 @@ def apply_tiled(
             object with shape and dtype that returns arrays for slices; or an open data set of rasterio, of shape (bands,
             height, width). A store is read tile by tile.
         tile, overlap, tail, axes, padding_mode, value, scale, offset, result, align: as for Tiling.
-            overlap="exact" computes overlap, tail, scale, align and reduce, so that y = fn(x): without seams, and bit for bit
-            if fn computes an element in the same way in an array of any extents. Without axes and a list of extents, all
-            axes are tiled along which fn does not see everything.
-        model: with overlap="exact", what patchfold.models.halo takes, or its result: the model that fn runs. None: fn is
-            measured as by receptive_field, with up to 200 calls for each axis.
-        memory: with overlap="exact" and without tile, the number of bytes for a tile and what fn holds for it; 256 MiB by
-            default. The model's graph says what it holds, or else Python's tracemalloc, which counts NumPy's memory only.
+            overlap="exact" computes overlap, tail, scale, align and reduce so that y = fn(x): without seams, and bit for
+            bit if fn computes an element in the same way in an array of any extents. Without axes and a list of extents,
+            all axes are tiled along which fn does not see everything.
         window, reduce, dtype: as for Merger.
         mask: as for Merger; fn is not called for tiles that are masked out.
         fill: as for Merger.
         nodata: as for Merger. If x is a data set of rasterio, the default is its nodata, provided that results have its
             element type and number of bands. A new GeoTIFF then has this nodata too.
+        model: with overlap="exact", the model that fn runs, as patchfold.models.halo takes it, or what halo returned.
+            None: fn is measured as by receptive_field, with some hundred calls for each axis.
+        memory: with overlap="exact" and without tile, the bytes for a tile and what fn holds for it; 256 MiB by default. The
+            model's graph says what fn holds; without a model Python's tracemalloc, which counts only NumPy's memory.
         batch: the largest number of tiles that fn receives at a time. Tiles of different shapes (tail="partial") are never
             stacked.
         out: as for Merger; it must not share memory with x. For several results, out is a tuple or a dict, in which None

@@ -158,14 +158,14 @@ class Call:
         for halo in halos:
             by_axis.setdefault(halo.axis - more, []).append(halo)
         reasons = {
-            axis: list(dict.fromkeys(reason for each in by_axis.get(axis, ()) for reason in (*each.unbounded_by, *each.notes)))
+            axis: list(dict.fromkeys(text for each in by_axis.get(axis, ()) for text in (*each.unbounded_by, *each.notes)))
             for axis in range(len(self.shape))
         }
         axes = [axis for axis in by_axis if axis >= 0 and not reasons[axis]] if wanted is None else wanted
         named = [axis for axis in reasons if reasons[axis] and (axis in axes or not axes)]
         if named or not axes:
             text = "; ".join(f"axis {axis}: {', '.join(reasons[axis])}" for axis in named) or "no result depends on x"
-            expected = "models.split_for_tiles, which runs such nodes on the whole array, or a number with window='linear'"
+            expected = "a number of elements with window='linear', which blends; or such nodes run on the whole array first"
             self._refuse("overlap", f"no overlap makes tiles exact: {text}", value_text(EXACT), expected)
         return {axis: self._axis(axis, more, by_axis.get(axis, [])) for axis in sorted(axes)}
 
@@ -182,7 +182,8 @@ class Call:
             self._refuse("overlap", f"all results must have one scale along axis {axis}", listed)
         scale = next(iter(scales), Fraction(1))
         if self.shape[axis] * scale % 1:
-            rule = f"must be cropped or padded along axis {axis} to a multiple of {scale.denominator}, since the scale is {scale}"
+            multiple = f"to a multiple of {scale.denominator}, since the scale is {scale}"
+            rule = f"must be cropped or padded along axis {axis} {multiple}"
             self._refuse("x", rule, str(self.shape[axis]))
         return _Axis(reach, align, scale)
 

@@ -82,8 +82,8 @@ def apply_tiled(
         source: a dask array; a zarr array (version 2 or 3), or its path or URL; an OME-Zarr image, as a group of zarr or its
             path or URL; a DataArray of xarray; a NumPy array.
         tile, overlap, tail, axes, padding_mode, value, scale, offset, result, align: as for Tiling.
-        overlap="exact", model, memory: as for patchfold.apply_tiled. A function without a model is measured in this process.
         window, reduce, mask, dtype, fill, nodata: as for Merger.
+        model, memory: as for patchfold.apply_tiled, with overlap="exact"; without a model fn is measured in this process.
         batch: the largest number of tiles that fn receives at a time, stacked along a new first axis. A batch is one task.
         out: None for a lazy result; or where the result is written: a zarr array, or the path or URL of a store that is
             made, of the kind of the source (an OME-Zarr image of one level, a data set of xarray, or a zarr array). A local

@@ -25,7 +25,9 @@ def reads_of(node: Node) -> tuple[Slots, str]:
     return rule(node)
 
 
-def as_onnx(node: Node, kind: str, settings: Mapping[str, Any], constants: Mapping[int, Any] | None = None) -> tuple[Slots, str]:
+def as_onnx(
+    node: Node, kind: str, settings: Mapping[str, Any], constants: Mapping[int, Any] | None = None
+) -> tuple[Slots, str]:
     """Returns what a node of ONNX reads of the same tensors. constants: more inputs, by their places."""
     slots, values = list(node.slots), {}
     for place, value in (constants or {}).items():

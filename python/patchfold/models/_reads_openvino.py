@@ -94,10 +94,11 @@ def _interpolate(node: Node, data: Mapping[str, str]) -> tuple[Slots, str]:
     nearest = data.get("nearest_mode", "round_prefer_floor")
     if nearest == "simple":
         nearest = "ceil" if any(n > m for n, m in zip(before, after, strict=True)) else "floor"
+    place_rule = "half_pixel" if pillow else data.get("coordinate_transformation_mode", "half_pixel")
     settings = {
         "mode": MODES[mode], "axes": axes, "nearest_mode": nearest,
         "antialias": int(pillow or data.get("antialias", "false").lower() in ("true", "1")),
-        "coordinate_transformation_mode": "half_pixel" if pillow else data.get("coordinate_transformation_mode", "half_pixel"),
+        "coordinate_transformation_mode": place_rule,
     }  # fmt: skip
     if data["shape_calculation_mode"] == "scales":
         return _first(node, "Resize", settings, {2: node.constant(place)})
