@@ -76,7 +76,7 @@ Reduce: TypeAlias = Literal[
 Join: TypeAlias = Literal["touch", "iou", "share"] | tuple[Literal["iou", "share"], float]
 WindowName: TypeAlias = Literal["ones", "linear", "hann", "cosine", "gaussian", "tukey", "hamming"]
 
-Overlap: TypeAlias = Int | float | Ints | Sequence[float]
+Overlap: TypeAlias = Int | float | Ints | Sequence[float] | Literal["exact"]
 """Elements or fractions of the tile: one number for every tiled axis, or one for each."""
 
 Margin: TypeAlias = Int | Sequence[Int | Sequence[Int]] | npt.NDArray[np.integer[Any]]

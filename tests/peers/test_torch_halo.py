@@ -8,7 +8,7 @@ import patchfold
 import pytest
 
 torch = pytest.importorskip("torch")
-from patchfold.models import halo  # noqa: E402
+from patchfold.models import ModelError, halo  # noqa: E402
 from torch import nn  # noqa: E402
 
 F = nn.functional
@@ -57,7 +57,7 @@ def of(fn):
 
 ONE = Fraction(1)
 MODELS = {
-    "UNet": (UNet, 2, (6, 6, 2, ONE)),
+    "UNet": (UNet, 2, (5, 5, 2, ONE)),
     "windows of attention": (Windows, 4, (7, 7, 8, ONE)),
     "stride and dilation": (lambda: nn.Conv1d(2, 3, 5, stride=2, padding=3, dilation=2), 2, (3, 5, 2, Fraction(1, 2))),
     "groups": (lambda: nn.Conv1d(4, 4, 3, groups=4, padding=1), 4, (1, 1, 1, ONE)),
@@ -76,6 +76,7 @@ MODELS = {
     "roll": (of(lambda x: x.roll(3, -1)), 2, None),
     "circular": (lambda: nn.Conv1d(2, 3, 3, padding=1, padding_mode="circular"), 2, None),
     "recurrent": (of(lambda x: torch.cumsum(x, -1)), 2, None),
+    "slopes of channels": (lambda: nn.PReLU(2), 2, (0, 0, 1, ONE)),
     "einsum": (of(lambda x: torch.einsum("bcl,bdl->bcdl", x, x)), 2, (0, 0, 1, ONE)),
     "larger of two": (of(lambda x: torch.maximum(x, x[:, :1]) + torch.max(x, x.relu())), 2, (0, 0, 1, ONE)),
 }
@@ -119,3 +120,32 @@ def test_pictures_have_the_numbers_of_each_axis(tmp_path):
 
     settings = {"overlap": (found[2].overlap, found[3].overlap), "align": (2, 1), "reduce": "center", "progress": False}
     np.testing.assert_allclose(patchfold.apply_tiled(fn, x, (16, 12), **settings), fn(x), rtol=1e-5, atol=1e-5)
+
+
+def test_modules_are_exported_in_their_mode():
+    net = nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), nn.BatchNorm2d(4), nn.MaxPool2d(2))
+    found = halo(net.eval(), [(1, 3, 16, 16)])
+    assert [(each.before, each.after) for each in found.halos if each.axis > 1] == [(1, 2), (1, 2)]
+    assert found.inputs == {"input": (1, 3, 16, 16)} and found.bytes >= 4 * (3 + 4 * 2) / 3
+    trains = halo(net.train(), [(2, 3, 16, 16)])
+    assert all("trains" in each.unbounded_by[0] for each in trains.halos if each.axis > 1)
+    with pytest.raises(ModelError, match="input_shapes: must be given for a torch module"):
+        halo(net)
+    with pytest.raises(ModelError, match="does not export the module"):
+        halo(net.eval(), [(1, 5, 16, 16)])
+
+
+def test_a_module_decides_the_tiles():
+    net = nn.Sequential(nn.Conv2d(3, 8, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 8, 3, padding=1),
+                        nn.PixelShuffle(2)).eval()  # fmt: skip
+    x = torch.rand(3, 64, 80)
+    calls = []
+
+    def run(tiles):
+        calls.append(tuple(tiles.shape))
+        with torch.no_grad():
+            return net(tiles)
+
+    y = patchfold.apply_tiled(run, x, overlap="exact", model=net, batch=2, memory=400_000, progress=False)
+    assert isinstance(y, torch.Tensor) and len(calls) > 1 and calls[0][0] == 2
+    torch.testing.assert_close(y, run(x[None])[0], rtol=1e-5, atol=1e-5)  # oneDNN chooses algorithms by extents

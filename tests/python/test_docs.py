@@ -41,6 +41,7 @@ NEEDS = {
     "patchfold.onnx._node_tests": "onnx",
     "patchfold.onnx.backend": "onnx",
     "patchfold.onnxruntime._convert": "onnx",
+    "patchfold.diffusers": "torch",
     "patchfold.monai": "torch",
     "patchfold.torch": "torch",
     "patchfold.torchio": "torchio",

@@ -216,9 +216,8 @@ def test_bad_models_are_refused(tmp_path):
         halo(str(path))
     with pytest.raises(ModelError, match="must be an .onnx"):
         halo(tmp_path / "model.txt")
-    (tmp_path / "net.xml").write_text("<net><layers/><edges/></net>")
-    with pytest.raises(ModelError, match="follows ONNX models and programs of torch.export"):
-        halo(tmp_path / "net.xml")
+    with pytest.raises(ModelError, match="input_shapes: must be left out"):
+        halo(path, [(1, 3)])
 
 
 def test_long_chains_are_followed():

@@ -37,9 +37,10 @@ def numbers(fn, shape, axis=-1, **settings):
         (lambda x: pooled(x, 4).repeat(4, -1), (3, 3, 4, 1)),
         # The skip hides the cells of the pool from single changes, but not from shifts.
         (lambda x: pooled(x, 2).repeat(2, -1) + correlated(x, [1] * 7, 3), (3, 3, 2, 1)),
+        (lambda x: correlated(np.pad(x, ((0, 0), (3, 0)), "reflect"), [1, 1, 1, 1], 0)[:, :-3], (3, 0, 1, 1)),
         (lambda x: np.maximum(x, 0) * 0 + np.sign(correlated(x, [1, 1, 1], 1)), (1, 1, 1, 1)),
     ],
-    ids=["sqrt", "window", "two windows", "valid", "stride", "upscaler", "cells", "cells and skip", "signs"],
+    ids=["sqrt", "window", "two windows", "valid", "stride", "upscaler", "cells", "cells and skip", "mirrored", "signs"],
 )
 def test_windows_are_measured(fn, expected):
     with np.errstate(invalid="ignore"):
@@ -58,8 +59,9 @@ def test_windows_are_measured(fn, expected):
         (lambda x: x[..., ::-1], "even steps"),
         (lambda x: x[..., np.random.default_rng(0).permutation(48)], "even steps|reach an end"),
         (lambda x: x + (x > 1e3).any(), "reach an end|changed the result"),
+        (lambda x: x + np.roll(x, 1, -1), "near an end"),
     ],
-    ids=["mean", "sums", "places", "backwards", "shuffled", "rarely far"],
+    ids=["mean", "sums", "places", "backwards", "shuffled", "rarely far", "wraps around"],
 )
 def test_unbounded_functions_are_found(fn, reason):
     (before, *_), halo, _ = numbers(fn, (2, 48))

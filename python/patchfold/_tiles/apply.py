@@ -23,6 +23,7 @@ from .._signatures import takes
 from .._typing import Int, IntOrInts, MergeSettings, Progress, TiledSettings
 from .box_list import Boxes, merged_boxes
 from .cog import COG
+from .exact import EXACT, Call
 from .merge_arguments import mask_bytes
 from .merge_spec import MergeSpec, parts_of
 from .merger import Merger
@@ -43,8 +44,10 @@ if TYPE_CHECKING:
 def apply_tiled(
     fn: Callable[[Any], Any],
     x: Any,
-    tile: IntOrInts | Boxes,
+    tile: IntOrInts | Boxes | None = None,
     *,
+    model: Any = None,
+    memory: Int | None = None,
     batch: int | None = None,
     workers: int | None = None,
     out: Any = None,
@@ -70,11 +73,18 @@ def apply_tiled(
         tile, overlap, stride, tail, axes, padding_mode, value, scale, offset, result, align, margin, output: as for
             Tiling. tile may be a Boxes, for tiles at any places, without these other arguments and mask; then fn returns one
             array, and is called in the order in which the output is made, as merge_boxes describes.
+            overlap="exact" computes overlap, tail, scale, align and reduce so that y = fn(x): without seams, and bit for
+            bit if fn computes an element in the same way in an array of any extents. Without axes and a list of extents,
+            all axes are tiled along which fn does not see everything.
         window, reduce, dtype: as for Merger.
         mask: as for Merger; fn is not called for tiles that are masked out.
         fill: as for Merger.
         nodata: as for Merger. If x is a data set of rasterio, the default is its nodata, provided that results have its
             element type and number of bands. A new GeoTIFF then has this nodata too.
+        model: with overlap="exact", the model that fn runs, as patchfold.models.halo takes it, or what halo returned.
+            None: fn is measured as by receptive_field, with some hundred calls for each axis.
+        memory: with overlap="exact" and without tile, the bytes for a tile and what fn holds for it; 256 MiB by default. The
+            model's graph says what fn holds; without a model Python's tracemalloc, which counts only NumPy's memory.
         batch: the largest number of tiles that fn receives at a time. Tiles of different shapes (tail="partial") are never
             stacked.
         workers: the number of threads that call fn; several of them call fn at the same time. Results are merged in order,
@@ -122,7 +132,8 @@ def apply_tiled(
             call = partial(_result_of_box, fn, source, tile, device, batch is not None)
             given = _spec_for_boxes(spec, settings, source, out)
             return merged_boxes(tile, call, out, given, threads, source.kind, done)
-    tiling, parts = tiled(source.shape, tile, settings)
+    whole = Call(APPLY, fn, source.shape, source.dtype, source.kind, model, memory, most, batch is not None, device)
+    tiling, parts = tiled(whole, tile, settings)
     parts = parts_of(spec, **parts)
     if parts["nodata"] is None:
         parts["nodata"] = source.nodata
@@ -146,11 +157,17 @@ def apply_tiled(
         return results.finish()
 
 
-def tiled(shape: tuple[int, ...], tile: IntOrInts, settings: TiledSettings) -> tuple[Tiling, dict[str, Any]]:
+def tiled(call: Call, tile: IntOrInts | None, settings: TiledSettings) -> tuple[Tiling, dict[str, Any]]:
     """Returns the tiling of an array, and the parts of the MergeSpec of its results."""
     given: dict[str, Any] = dict(settings)
+    if isinstance(given.get("overlap"), str) and given["overlap"] == EXACT:
+        tile, given = call.exact(tile, given)
+    else:
+        call.check_plain()
+    if tile is None:
+        raise InvalidType(call.operator, "tile", 'is required, unless overlap="exact"', "None")
     parts = {name: given.pop(name) for name in MergeSettings.__annotations__}
-    return Tiling(shape, tile, **given), parts
+    return Tiling(call.shape, tile, **given), parts
 
 
 def _spec_for_boxes(spec: MergeSpec | None, settings: TiledSettings, source: Source, out: Any) -> MergeSpec:

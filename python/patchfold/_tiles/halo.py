@@ -24,6 +24,7 @@ class Halo:
     scale: output elements for each element of the input.
     unbounded_by: why the output sees the axis as a whole: a sentence with name and operator for each node. Then all
         other members after `axis` are None.
+    notes: what makes results of tiles differ from the whole result in spite of the overlap, a sentence for each node.
     """
 
     output: str
@@ -35,6 +36,7 @@ class Halo:
     alignment: int | None
     scale: Fraction | None
     unbounded_by: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def overlap(self) -> int | None:

@@ -24,6 +24,7 @@ REACHES_ENDS = "changes in the middle reach an end of the result: it sees the wh
 NO_STEPS = "results for elements at different places do not repeat in even steps"
 NO_SHIFT = "a shifted input gives no shifted result: the function depends on the place in the array"
 WIDER = "changes outside the measured window changed the result"
+FAR_END = "an element near an end sees elements that are farther from this end than its window is long"
 
 Array = npt.NDArray[Any]
 
@@ -212,7 +213,7 @@ class _Probe:
         assert halo.alignment is not None and halo.scale is not None
         steps = range(1, max(1, self.shape[halo.axis] // (4 * halo.alignment)) + 1)
         step = next((step for step in steps if self._shifts(halo, step * halo.alignment, step * period)), None)
-        reason = NO_SHIFT if step is None else "" if self._holds(halo) else WIDER
+        reason = NO_SHIFT if step is None else self._holds(halo)
         if reason or step is None:
             return Halo(halo.output, halo.input, halo.axis, None, None, None, None, None, (reason,))
         return Halo(
@@ -239,23 +240,30 @@ class _Probe:
             return bool(np.allclose(given, want, rtol=1e-3, atol=near, equal_nan=True))
         return np.array_equal(given, want)
 
-    def _holds(self, halo: Halo) -> bool:
-        """Returns whether elements of the result stay the same if all elements outside their windows change."""
+    def _holds(self, halo: Halo) -> str:
+        """Returns why elements of the result change if all elements outside their windows change; empty if they stay the
+        same."""
         assert halo.before is not None and halo.after is not None and halo.scale is not None and halo.output_axis is not None
         inner = self._inner(halo)
-        for turn in range(WINDOWS):
-            i = inner[int(self.rng.integers(len(inner)))]
+        ends = sorted(set(range(self.want[halo.output].shape[halo.output_axis])) - set(inner))
+        chosen = [inner[int(self.rng.integers(len(inner)))] for _ in range(WINDOWS)]
+        for turn, i in enumerate([*chosen, *ends[:1], *ends[-1:]]):
             place = int(i / halo.scale)
-            x = self.x.copy() if turn % 3 == 2 and self.nan_taken else self._random(self.shape)
+            first, last, reach = place - halo.before, place + halo.after, max(halo.before, halo.after)
+            if first < 0:  # padding may repeat or mirror elements near the end
+                last = max(last, reach)
+            if place + halo.after >= self.shape[halo.axis]:
+                first = min(first, self.shape[halo.axis] - 1 - reach)
+            x = self._random(self.shape)
             if turn % 3 == 2 and self.nan_taken:
                 x[...] = np.nan
-            at = (*[slice(None)] * halo.axis, slice(place - halo.before, place + halo.after + 1))
+            at = (*[slice(None)] * halo.axis, slice(max(first, 0), last + 1))
             x[at] = self.x[at]
             given = self._call(x)[halo.output]
             if _changed(self.want[halo.output].take(i, halo.output_axis), given.take(i, halo.output_axis)).any():
-                return False
+                return WIDER if turn < WINDOWS else FAR_END
             self.windows += 1
-        return True
+        return ""
 
 
 def _changed(want: Array, given: Array) -> Array:

@@ -48,6 +48,10 @@ class Source:
             )
         self.shape = tuple(shape)
 
+    @property
+    def dtype(self) -> Any:
+        return self._x.dtype
+
     def of(self, tiling: TilingBase) -> Source:
         """Returns the source, after a check that it has the shape of the tiling."""
         shape = tiling._native.shape

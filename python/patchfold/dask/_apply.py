@@ -18,6 +18,7 @@ from .._arguments import is_integer
 from .._errors import InvalidType, InvalidValue, given_text, value_text
 from .._signatures import takes
 from .._tiles.apply import batch_of, groups_of, tiled
+from .._tiles.exact import Call
 from .._tiles.merge_arguments import element_type, mask_bytes
 from .._tiles.merge_spec import MergeSpec, ResultType
 from .._tiles.tiling import Tiling
@@ -46,8 +47,10 @@ _BUFFERS = 32 << 20
 def apply_tiled(
     fn: Callable[[Any], Any],
     source: Any,
-    tile: IntOrInts,
+    tile: IntOrInts | None = None,
     *,
+    model: Any = None,
+    memory: Int | None = None,
     batch: int | None = None,
     out: Any = None,
     chunks: Any = None,
@@ -79,6 +82,7 @@ def apply_tiled(
         tile, overlap, stride, tail, axes, padding_mode, value, scale, offset, result, align, margin, output: as for
             Tiling.
         window, reduce, mask, dtype, fill, nodata: as for Merger.
+        model, memory: as for patchfold.apply_tiled, with overlap="exact"; without a model fn is measured in this process.
         batch: the largest number of tiles that fn receives at a time, stacked along a new first axis. A batch is one task.
         out: None for a lazy result; or where the result is written: a zarr array, or the path or URL of a store that is
             made, of the kind of the source (an OME-Zarr image of one level, a data set of xarray, or a zarr array). A local
@@ -121,12 +125,14 @@ def apply_tiled(
     if not callable(fn):
         raise InvalidType(NAME, "fn", "must be a function", given_text(fn))
     given = source_of(source, level)
-    tiling, parts = tiled(given.array.shape, tile, settings)
+    shape, most, stacked = tuple(given.array.shape), batch_of(batch), batch is not None
+    call = Call(NAME, fn, shape, given.array.dtype, np.empty(0), model, memory, most, stacked, device)
+    tiling, parts = tiled(call, tile, settings)
     spec = MergeSpec(**parts)
     spec.check(tiling)
     options = Options(
-        batch=batch_of(batch),
-        stacked=batch is not None,
+        batch=most,
+        stacked=stacked,
         out=out,
         chunks=chunks,
         progress=progress,

@@ -59,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
     command = commands.add_parser(
         "halo", help="prints how far each output looks along each axis, and the overlap that tiles need"
     )
-    command.add_argument("model", metavar="MODEL", help="an .onnx or .pt2 file")
+    command.add_argument("model", metavar="MODEL", help="an .onnx, .xml or .pt2 file")
     command.add_argument("--json", action="store_true", help="prints one JSON object")
     for command in commands.choices.values():
         add_sizes(command)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
@@ -15,6 +16,7 @@ import numpy as np
 import patchfold
 from patchfold import Halo
 
+from .._arrays.dtypes import SIZES
 from .._orders.index_map import OUTSIDE, Indices, whole
 from ._errors import ModelError, naming
 from ._inspect import graphs_of
@@ -51,11 +53,17 @@ Views = dict[Key, View]
 
 @dataclass(frozen=True)
 class Halos:
-    """The result of `halo`; its text has a line for each output, input and axis."""
+    """The result of `halo`; its text has a line for each output, input and axis.
+
+    notes: on the model, and those of its halos. inputs: the shapes for which the numbers hold. bytes: of the tensors that
+    live at a time if the nodes run in the model's order, for each element of the inputs.
+    """
 
     model: str
     halos: tuple[Halo, ...]
     notes: tuple[str, ...] = ()
+    inputs: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    bytes: Fraction = Fraction(0)
 
     def __str__(self) -> str:
         lines = [self.model, *(f"note: {note}" for note in self.notes), *map(str, self.halos)]
@@ -68,7 +76,9 @@ class Halos:
         return json.dumps({"model": self.model, "notes": self.notes, "halos": entries}, indent=2, default=str)
 
 
-def halo(model: Any, *, sizes: Mapping[str, int] | None = None) -> Halos:
+def halo(
+    model: Any, input_shapes: Sequence[Sequence[int]] | None = None, *, sizes: Mapping[str, int] | None = None
+) -> Halos:
     """Returns how far each output of a model looks along each axis of each input, or which nodes see the whole axis.
 
     Nothing is run. Each node says which elements it reads for an element of its result, and these tables are composed
@@ -77,28 +87,68 @@ def halo(model: Any, *, sizes: Mapping[str, int] | None = None) -> Halos:
     convolutions, whose weights are not read, but not for Resize.
 
     Arguments:
-        model: path of an .onnx file or of a .pt2 file of torch.export, or an onnx.ModelProto or
-            torch.export.ExportedProgram.
+        model: path of an .onnx file, of an .xml file of OpenVINO or of a .pt2 file of torch.export; or an onnx.ModelProto, a
+            torch.export.ExportedProgram or a torch module, which torch.export exports in its present mode (so call eval()).
+        input_shapes: for a torch module, a shape for each of its inputs. Other models hold their shapes.
         sizes: as for `inspect`. Numbers hold for inputs of these sizes; axes of one element are left out.
 
     Returns: Halos, whose text is the report and whose `halos` has a patchfold.Halo for each output, input and axis on
         which the output depends.
 
-    Raises: ModelError for a file that is no model, and for nodes whose settings are not sound; ImportError for an
-        ONNX model without the package onnx.
+    Raises: ModelError for a file that is no model, for nodes whose settings are not sound, and for a torch module that
+        torch.export does not export; ImportError for an ONNX model without the package onnx.
     """
-    path, graphs = graphs_of(model, dict(sizes or {}))
+    path, graphs = graphs_of(exported(model, input_shapes), dict(sizes or {}))
     graph = graphs[0]
     if graph.inputs is None:
-        raise ModelError(f"{path}: halo follows ONNX models and programs of torch.export")
+        raise ModelError(f"{path}: halo follows models of ONNX, OpenVINO and torch; convert this one to ONNX")
     walk = _Walk(graph)
     try:
         halos = tuple(walk.halos())
-        bounded = {(each.input, each.axis) for each in halos if each.before is not None}
-        notes = dict.fromkeys(note for key, note in walk.notes if key in bounded)
-        return Halos(path, halos, (*graph.notes, *notes))
     except RecursionError:
         raise ModelError(f"{path}: has too long a chain of nodes that move elements in no even steps") from None
+    notes = dict.fromkeys((*graph.notes, *(note for each in halos for note in each.notes)))
+    inputs = {graph.titles.get(name, name): graph.shapes[name] for name in graph.inputs}
+    return Halos(path, halos, tuple(notes), inputs, _held(graph))
+
+
+def exported(model: Any, shapes: Sequence[Sequence[int]] | None) -> Any:
+    """Returns the program of a torch module, and any other model itself."""
+    torch: Any = sys.modules.get("torch")
+    is_module = torch is not None and isinstance(model, torch.nn.Module)
+    if is_module != (shapes is not None):
+        rule = "must be given for a torch module" if is_module else "must be left out, since the model holds its shapes"
+        raise ModelError(f"input_shapes: {rule}")
+    if not is_module or shapes is None:
+        return model
+    first = next((each for each in model.parameters() if each.is_floating_point()), torch.zeros(()))
+    try:
+        inputs = tuple(torch.zeros(tuple(shape), dtype=first.dtype, device=first.device) for shape in shapes)
+        return torch.export.export(model, inputs)
+    except Exception as error:  # torch raises errors of many kinds, also those of the module
+        reason = str(error).strip().partition("\n")[0]
+        raise ModelError(f"torch.export does not export the module: {type(error).__name__}: {reason}") from error
+
+
+def _held(graph: Graph) -> Fraction:
+    """Returns the bytes of the tensors that live at a time, for each element of the inputs."""
+    inputs = list(graph.inputs or ())
+    last = {name: number for number, step in enumerate(graph.steps) for name in (*step.inputs, *step.outputs)}
+
+    def size(name: str) -> int:
+        return math.prod(graph.shapes.get(name, ())) * SIZES.get(graph.dtypes.get(name, ""), 4)
+
+    live = {name: size(name) for name in inputs}
+    most = now = sum(live.values())
+    for number, step in enumerate(graph.steps):
+        for name in step.outputs:
+            live[name] = size(name)
+            now += live[name]
+        most = max(most, now)
+        for name in {*step.inputs, *step.outputs}:
+            if last[name] == number and name not in graph.results:
+                now -= live.pop(name, 0)
+    return Fraction(most, max(sum(math.prod(graph.shapes[name]) for name in inputs), 1))
 
 
 @dataclass
@@ -126,7 +176,13 @@ class _Walk:
         for tensor in self.makers:
             if tensor in graph.results:
                 for (name, axis), view in self.of(tensor).items():
-                    yield self._halo(tensor, name, axis, view)
+                    yield self._named(self._halo(tensor, name, axis, view))
+
+    def _named(self, halo: Halo) -> Halo:
+        """Returns a halo with the model's own names and with its notes."""
+        texts = (text for key, text in self.notes if key == (halo.input, halo.axis) and halo.before is not None)
+        titles = [self.graph.titles.get(tensor, tensor) for tensor in (halo.output, halo.input)]
+        return replace(halo, output=titles[0], input=titles[1], notes=tuple(dict.fromkeys(texts)))
 
     def of(self, tensor: str) -> Views:
         """Returns the views of a tensor. Those of moved tensors are computed where they are first needed."""

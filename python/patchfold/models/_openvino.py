@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ import numpy as np
 from ._errors import ModelError, naming
 from ._moves import MOST_CONSTANT
 from ._openvino_nodes import FILLING, FOLDED, SHAPED, move_of, name_of_layer
+from ._reads import Node
+from ._reads_openvino import VERSION, reads_of_layer
 from ._regions import Graph, Step, in_order
 
 MOST_XML = 1 << 28
@@ -33,6 +36,8 @@ class Layer:
     name: str
     kind: str
     data: Mapping[str, str]
+    version: str = ""
+    titles: dict[str, str] = field(default_factory=dict)  # names of outputs in the model that the IR was made from
     shapes: dict[str, tuple[int, ...] | None] = field(default_factory=dict)  # of outputs; None if an extent is open
     dtypes: dict[str, str] = field(default_factory=dict)
     inputs: list[str] = field(default_factory=list)
@@ -44,7 +49,7 @@ def read(path: str) -> list[Graph]:
     if root.tag != "net":
         raise ModelError(f"{path}: is no OpenVINO IR: its root is <{root.tag}>, not <net>")
     layers = _layers(root, path)
-    graph = Graph()
+    graph = Graph(inputs=[])
     sources = {number: {tensor.partition(":")[0] for tensor in layer.inputs} for number, layer in layers.items()}
     for number in in_order(sources, lambda number: f"{path}: layer {layers[number].name}"):
         layer = layers[number]
@@ -52,6 +57,7 @@ def read(path: str) -> list[Graph]:
             if shape is not None:
                 graph.shapes[tensor] = shape
             graph.dtypes[tensor] = layer.dtypes[tensor]
+            graph.titles[tensor] = layer.titles[tensor]
         with naming(f"layer {layer.name} ({layer.kind})"):
             _add(graph, layer, Path(path).with_suffix(".bin"))
     if any(shape is None for layer in layers.values() for shape in layer.shapes.values()):
@@ -93,6 +99,7 @@ def _layers(root: Element, path: str) -> dict[str, Layer]:
             raise ModelError(f"{path}: two layers have the id {number!r}")
         data = element.find("data")
         layer = Layer(element.get("name", number), element.get("type", ""), {} if data is None else data.attrib)
+        layer.version = element.get("version", "")
         ports[number] = [port.get("id", "") for port in element.iterfind("input/port")]
         layer.inputs = [""] * len(ports[number])
         for port in element.iterfind("output/port"):
@@ -102,6 +109,7 @@ def _layers(root: Element, path: str) -> dict[str, Layer]:
                 shape = tuple(int(dim) for dim in dims)
             except ValueError:
                 raise ModelError(f"layer {layer.name}: {dims} is no shape") from None
+            layer.titles[tensor] = port.get("names", "").partition(",")[0] or layer.name
             layer.shapes[tensor] = None if any(extent < 0 for extent in shape) else shape
             precision = port.get("precision", "").lower()
             layer.dtypes[tensor] = PRECISIONS.get(precision) or TYPES.get(precision, precision)
@@ -151,6 +159,7 @@ def _add(graph: Graph, layer: Layer, weights: Path) -> None:
             constants[outputs[0]] = values
         return
     if layer.kind == "Parameter":
+        graph.inputs = [*(graph.inputs or ()), *outputs]
         return
     if layer.kind == "Result":
         graph.results |= set(layer.inputs)
@@ -176,4 +185,7 @@ def _add(graph: Graph, layer: Layer, weights: Path) -> None:
     data = moved if move is not None else tuple(t for t, v in zip(layer.inputs, given, strict=True) if v is None)
     source_shape = graph.shapes.get(layer.inputs[0]) if layer.inputs else None
     name = name_of_layer(layer.kind, layer.data, given, source_shape)
-    graph.steps.append(Step(layer.name, layer.kind, data, outputs, None if name else move, name))
+    slots = tuple(layer.inputs)
+    node = Node(layer.kind, layer.data, slots, outputs, graph.shapes, constants, VERSION)
+    reads = functools.partial(reads_of_layer, node, layer.version)
+    graph.steps.append(Step(layer.name, layer.kind, data, outputs, None if name else move, name, slots, reads))

@@ -126,7 +126,7 @@ def _convolution(kind: str, data: Data, settings: Given) -> Move | None:
     if weights.ndim < 3:
         return None
     pads = _pads(data) or [(0, 0)] * (weights.ndim - 2)
-    return copying_convolution(weights, _ints(data, "strides"), _ints(data, "dilations"), pads, groups)
+    return copying_convolution(weights, ints_of(data, "strides"), ints_of(data, "dilations"), pads, groups)
 
 
 def name_of_layer(kind: str, data: Data, given: Given, shape: tuple[int, ...] | None) -> Name | None:
@@ -151,9 +151,9 @@ def name_of_layer(kind: str, data: Data, given: Given, shape: tuple[int, ...] | 
         }
         return Name("fold", arguments | _window(data))
     if kind == "ExtractImagePatches":
-        kernel = _ints(data, "sizes")
+        kernel = ints_of(data, "sizes")
         pads: list[tuple[int, int]] | None = _same_pads(data, kernel, shape)
-        arguments = {"kernel_size": tuple(kernel)} | window(_ints(data, "strides"), _ints(data, "rates"), pads or [])
+        arguments = {"kernel_size": tuple(kernel)} | window(ints_of(data, "strides"), ints_of(data, "rates"), pads or [])
         if pads is None:
             arguments["padding"] = "?"
         return Name("unfold", arguments | {"order": "kernel", "positions": "grid"})
@@ -163,24 +163,24 @@ def name_of_layer(kind: str, data: Data, given: Given, shape: tuple[int, ...] | 
 def _own(kind: str, data: Data, given: Given, shape: tuple[int, ...] | None) -> Name | None:
     """Returns the name of a layer of patchfold's extension: an operator of OpenVINO, torch or TensorFlow (NHWC, ND)."""
     if kind == "Im2Col":
-        return Name("unfold", {"kernel_size": tuple(_ints(data, "kernel_size")), **_window(data)})
+        return Name("unfold", {"kernel_size": tuple(ints_of(data, "kernel_size")), **_window(data)})
     if kind in ("PixelShuffle", "PixelUnshuffle"):
         shuffles = kind == "PixelShuffle"
         factor = int(data["upscale_factor" if shuffles else "downscale_factor"])
         operator = "depth_to_space" if shuffles else "space_to_depth"
         return Name(operator, {"block": (factor, factor), "mode": "depth_first"})
     if kind.endswith(("NHWC", "ND")):
-        lists = {name: _ints(data, name) for name in ("ksizes", "strides", "rates") if name in data}
+        lists = {name: ints_of(data, name) for name in ("ksizes", "strides", "rates") if name in data}
         return name_of_node(kind.removesuffix("NHWC"), {**data, **lists}, given, shape)
     return name_of_layer(kind, data, given, shape)
 
 
 def _window(data: Data) -> dict[str, Any]:
-    return window(_ints(data, "strides"), _ints(data, "dilations"), _pads(data))
+    return window(ints_of(data, "strides"), ints_of(data, "dilations"), _pads(data))
 
 
 def _pads(data: Data) -> list[tuple[int, int]]:
-    return list(zip(_ints(data, "pads_begin"), _ints(data, "pads_end"), strict=False))
+    return list(zip(ints_of(data, "pads_begin"), ints_of(data, "pads_end"), strict=False))
 
 
 def _same_pads(data: Data, kernel: list[int], shape: tuple[int, ...] | None) -> list[tuple[int, int]] | None:
@@ -190,12 +190,12 @@ def _same_pads(data: Data, kernel: list[int], shape: tuple[int, ...] | None) -> 
         return []
     if shape is None or len(shape) != 4:
         return None
-    lists = kernel, _ints(data, "strides"), _ints(data, "rates")
+    lists = kernel, ints_of(data, "strides"), ints_of(data, "rates")
     if any(len(values) != 2 or min(values) < 1 for values in lists):
         return None
     windows = zip(shape[2:], *lists, strict=True)
     return [same_pads(*window, upper=mode == "same_upper") for window in windows]
 
 
-def _ints(data: Data, name: str) -> list[int]:
+def ints_of(data: Data, name: str) -> list[int]:
     return [int(text) for text in data.get(name, "").split(",") if text.strip()]

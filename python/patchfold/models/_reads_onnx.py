@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,18 @@ def reads_of(node: Node) -> tuple[Slots, str]:
     if rule is None:
         raise NoSpan(GLOBAL.get(node.kind, UNKNOWN))
     return rule(node)
+
+
+def as_onnx(
+    node: Node, kind: str, settings: Mapping[str, Any], constants: Mapping[int, Any] | None = None
+) -> tuple[Slots, str]:
+    """Returns what a node of ONNX reads of the same tensors. constants: more inputs, by their places."""
+    slots, values = list(node.slots), {}
+    for place, value in (constants or {}).items():
+        slots += [""] * (place + 1 - len(slots))
+        slots[place] = f"constant {place}"
+        values[slots[place]] = np.asarray(value)
+    return reads_of(replace(node, kind=kind, settings=settings, slots=slots, constants=values))
 
 
 # Windows.

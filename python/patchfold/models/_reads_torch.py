@@ -5,14 +5,11 @@ reads."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from ._reads import UNKNOWN, Node, Slots, elementwise, kept
-from ._reads_onnx import reads_of
-from ._spans import NoSpan
+from ._reads_onnx import as_onnx
+from ._spans import NoSpan, Reads, along
 
 Values = Mapping[str, Any]
 Rule = Callable[[Values, Node], "tuple[Slots, str]"]
@@ -38,18 +35,8 @@ def reads_of_aten(
     return RULES[operator]({name: value for name, value in arguments.items() if value is not None}, node)
 
 
-def _as_onnx(node: Node, kind: str, settings: Values, constants: Mapping[int, Any] | None = None) -> tuple[Slots, str]:
-    """Returns what a node of ONNX reads of the same tensors. constants: more inputs, by their places."""
-    slots, values = list(node.slots), {}
-    for place, value in (constants or {}).items():
-        slots += [""] * (place + 1 - len(slots))
-        slots[place] = f"constant {place}"
-        values[slots[place]] = np.asarray(value)
-    return reads_of(replace(node, kind=kind, settings=settings, slots=slots, constants=values))
-
-
 def _plain(kind: str) -> Rule:
-    return lambda given, node: _as_onnx(node, kind, {})
+    return lambda given, node: as_onnx(node, kind, {})
 
 
 def _numbers(value: Any, count: int) -> list[Any]:
@@ -67,11 +54,11 @@ def _convolution(given: Values, node: Node) -> tuple[Slots, str]:
     settings = _window(given, node) | {"group": given.get("groups", 1)}
     padding, count = given.get("padding", 0), _spatial(node)
     if isinstance(padding, str):  # "same" pads the end by one more where the padding is odd
-        return _as_onnx(node, "Conv", settings | {"auto_pad": "SAME_UPPER" if padding == "same" else "VALID"})
+        return as_onnx(node, "Conv", settings | {"auto_pad": "SAME_UPPER" if padding == "same" else "VALID"})
     settings["pads"] = _numbers(padding, count) * 2
     if not given.get("transposed", False):
-        return _as_onnx(node, "Conv", settings)
-    return _as_onnx(node, "ConvTranspose", settings | {"output_padding": _numbers(given.get("output_padding", 0), count)})
+        return as_onnx(node, "Conv", settings)
+    return as_onnx(node, "ConvTranspose", settings | {"output_padding": _numbers(given.get("output_padding", 0), count)})
 
 
 def _transposed(given: Values, node: Node) -> tuple[Slots, str]:
@@ -82,7 +69,7 @@ def _pool(given: Values, node: Node) -> tuple[Slots, str]:
     count = _spatial(node)
     settings = _window({**given, "stride": given.get("stride") or given["kernel_size"]}, node)
     kernel = _numbers(given["kernel_size"], count)
-    return _as_onnx(
+    return as_onnx(
         node, "MaxPool", settings | {"kernel_shape": kernel, "pads": _numbers(given.get("padding", 0), count) * 2}
     )
 
@@ -90,7 +77,7 @@ def _pool(given: Values, node: Node) -> tuple[Slots, str]:
 def _adaptive(given: Values, node: Node) -> tuple[Slots, str]:
     if any(size != 1 for size in _numbers(given["output_size"], _spatial(node))):
         raise NoSpan("pools parts whose extents depend on the whole axis")
-    return _as_onnx(node, "GlobalAveragePool", {})
+    return as_onnx(node, "GlobalAveragePool", {})
 
 
 def _spatial(node: Node) -> int:
@@ -108,8 +95,8 @@ def _upsample(mode: str, antialias: int = 0) -> Rule:
                     "coordinate_transformation_mode": "asymmetric" if mode == "nearest" else way}  # fmt: skip
         factors = given.get("scale_factors", given.get("scale_factor"))
         if factors is None:
-            return _as_onnx(node, "Resize", settings, {3: node.result()})
-        return _as_onnx(node, "Resize", settings, {2: [1, 1, *_numbers(factors, len(node.shape()) - 2)]})
+            return as_onnx(node, "Resize", settings, {3: node.result()})
+        return as_onnx(node, "Resize", settings, {2: [1, 1, *_numbers(factors, len(node.shape()) - 2)]})
 
     return rule
 
@@ -118,7 +105,7 @@ def _reduction(given: Values, node: Node) -> tuple[Slots, str]:
     if "other" in given:  # the larger, or the smaller, of two tensors
         return elementwise(node)
     axes = _numbers(given.get("dim", []), 1)
-    return _as_onnx(node, "ReduceMax", {"keepdims": int(given.get("keepdim", False)), "axes": axes})
+    return as_onnx(node, "ReduceMax", {"keepdims": int(given.get("keepdim", False)), "axes": axes})
 
 
 def _over_axis(reason: str) -> Rule:
@@ -130,7 +117,13 @@ def _over_axis(reason: str) -> Rule:
 
 
 def _batch_norm(given: Values, node: Node) -> tuple[Slots, str]:
-    return _as_onnx(node, "BatchNormalization", {"training_mode": int(bool(given.get("training", False)))})
+    return as_onnx(node, "BatchNormalization", {"training_mode": int(bool(given.get("training", False)))})
+
+
+def _prelu(given: Values, node: Node) -> tuple[Slots, str]:
+    """Returns what prelu reads: its weights lie along the channels."""
+    shape = node.shape()
+    return {0: kept(shape, ()), 1: [along(1)] if len(shape) > 1 and node.shape(1) != (1,) else [Reads({})]}, ""
 
 
 def _padded(given: Values, node: Node) -> tuple[Slots, str]:
@@ -140,7 +133,7 @@ def _padded(given: Values, node: Node) -> tuple[Slots, str]:
     mode = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}[
         given.get("mode", "constant")
     ]
-    return _as_onnx(node, "Pad", {"mode": mode, "pads": [*front, *pads[0::2][::-1], *front, *pads[1::2][::-1]]})
+    return as_onnx(node, "Pad", {"mode": mode, "pads": [*front, *pads[0::2][::-1], *front, *pads[1::2][::-1]]})
 
 
 def _attention(given: Values, node: Node) -> tuple[Slots, str]:
@@ -152,12 +145,13 @@ def _attention(given: Values, node: Node) -> tuple[Slots, str]:
 
 
 ELEMENTWISE = frozenset(
-    "abs acos acosh add addcdiv addcmul asin asinh atan atan2 atanh bitwise_and bitwise_not bitwise_or bitwise_xor"
-    " ceil celu clamp clamp_max clamp_min clip clone cos cosh div dropout elu eq erf exp expm1 floor floor_divide fmod"
-    " ge gelu gt hardsigmoid hardswish hardtanh isinf isnan le leaky_relu lerp log log10 log1p log2 log_sigmoid"
-    " logical_and logical_not logical_or logical_xor lt masked_fill maximum minimum mish mul ne neg nan_to_num pow"
-    " reciprocal relu relu6 remainder round rsqrt rsub selu sigmoid sign silu sin sinh softplus softsign sqrt square"
-    " sub tan tanh threshold to _to_copy trunc type_as where feature_dropout alpha_dropout".split()
+    "_to_copy abs acos acosh add addcdiv addcmul alpha_dropout asin asinh atan atan2 atanh bitwise_and"
+    " bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil celu clamp clamp_max clamp_min"
+    " clip clone cos cosh div dropout elu eq erf exp expm1 feature_dropout floor floor_divide fmod ge gelu gt"
+    " hardshrink hardsigmoid hardswish hardtanh isinf isnan le leaky_relu lerp log log10 log1p log2 log_sigmoid"
+    " logical_and logical_not logical_or logical_xor lt masked_fill maximum minimum mish mul nan_to_num ne neg pow"
+    " reciprocal relu relu6 remainder round rsqrt rsub selu sigmoid sign silu sin sinh softplus softshrink softsign"
+    " sqrt square sub tan tanh threshold to trunc type_as where".split()
 )
 RULES: dict[str, Rule] = {
     **dict.fromkeys(("conv1d", "conv2d", "conv3d", "convolution"), _convolution),
@@ -171,16 +165,17 @@ RULES: dict[str, Rule] = {
     "_upsample_bilinear2d_aa": _upsample("linear", 1),
     "_upsample_bicubic2d_aa": _upsample("cubic", 1),
     **dict.fromkeys("mean sum amax amin prod var std argmax argmin logsumexp any all max min".split(), _reduction),
-    **dict.fromkeys(("layer_norm", "rms_norm"), lambda given, node: _as_onnx(
+    **dict.fromkeys(("layer_norm", "rms_norm"), lambda given, node: as_onnx(
         node, "LayerNormalization", {"axis": -len(given["normalized_shape"])})),
-    "group_norm": lambda given, node: _as_onnx(node, "GroupNormalization", {"num_groups": given["num_groups"]}),
+    "group_norm": lambda given, node: as_onnx(node, "GroupNormalization", {"num_groups": given["num_groups"]}),
     "instance_norm": _plain("InstanceNormalization"),
     "batch_norm": _batch_norm,
     **dict.fromkeys(("softmax", "_softmax", "log_softmax", "_log_softmax"), _over_axis("normalises over the axis")),
     "linear": _over_axis("sums over the axis"),
     "cumsum": _over_axis("sums up the axis"),
     **dict.fromkeys(("matmul", "mm", "bmm"), _plain("MatMul")),
-    "einsum": lambda given, node: _as_onnx(node, "Einsum", {"equation": given["equation"]}),
+    "einsum": lambda given, node: as_onnx(node, "Einsum", {"equation": given["equation"]}),
+    "prelu": _prelu,
     "pad": _padded,
     "scaled_dot_product_attention": _attention,
 }  # fmt: skip

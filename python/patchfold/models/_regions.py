@@ -67,6 +67,8 @@ class Graph:
     dtypes: dict[str, str] = field(default_factory=dict)
     inputs: list[str] | None = None
     """The inputs of the model; None if the reader does not say what nodes read."""
+    titles: dict[str, str] = field(default_factory=dict)
+    """The names of inputs and results, where they are not the names of their tensors."""
     notes: list[str] = field(default_factory=list)
     open_sizes: str = ""
     """The sizes that were taken for open dimensions, in words."""
