@@ -62,7 +62,7 @@ constexpr ErrorEntry catalogue[] = {
      "Write to a tensor whose elements all have separate memory, such as a contiguous one. Broadcast and overlapping views "
      "may be read, but not written."},
     {ErrorCode::overlap, "overlap", "InvalidValue", "Two of source, destination and scratch share memory.",
-     "unfold: columns: source and destination must not share memory",
+     "unfold: source and destination must not share memory",
      "Give the output and the scratch separate memory, or copy the source first: no operator works in place."},
     {ErrorCode::null_data, "null_data", "InvalidValue", "A tensor that has elements has no data pointer.",
      "unfold: data: a tensor that has elements has no data",
