@@ -4,7 +4,8 @@
 ``patchfold.patchify`` cuts the pictures into tokens. Nothing here needs torch.
 """
 
+from ._processor import Processor
 from ._resize import resize
 from ._tables import normalization_table
 
-__all__ = ["normalization_table", "resize"]
+__all__ = ["Processor", "normalization_table", "resize"]

@@ -100,8 +100,8 @@ def resize(
         >>> from patchfold import vision
         >>> picture = np.arange(64, dtype=np.uint8).reshape(8, 8)
         >>> vision.resize(picture, (2, 4), "bilinear")
-        array([[12, 14, 16, 18],
-               [45, 47, 49, 51]], dtype=uint8)
+        array([[16, 18, 20, 21],
+               [42, 44, 46, 47]], dtype=uint8)
     """
     word = _word("filter", filter, _FILTERS)
     place = _word("layout", layout, ("channels_first", "channels_last"))
