@@ -16,8 +16,8 @@ TEST(Pictures, ATableCutsPermutesAndNormalizesInOneCall) {
   Tensor<float> table({3, 256}), tokens({4, 12});
   table.count_up();
   const std::int64_t shape[] = {2, 2, 2, 2, 3}, from[] = {24, 6, 12, 3, 1}, to[] = {96, 48, 24, 12, 4};
-  const pf_tensor cut{picture.values.data(), shape, from, 5, PF_UINT8, 1};
-  const pf_tensor out{tokens.values.data(), shape, to, 5, PF_FLOAT32, 4};
+  const pf_tensor cut{picture.values.data(), shape, from, 5, PF_DTYPE_UINT8, 1};
+  const pf_tensor out{tokens.values.data(), shape, to, 5, PF_DTYPE_FLOAT32, 4};
   const pf_tensor entries = table.view();
   ASSERT_OK(pf_apply_table(&cut, -1, &entries, &out, pf_serial_executor()));
   for (std::size_t token = 0; token < 4; ++token)
