@@ -21,7 +21,7 @@ if(PATCHFOLD_BUILD_ONNXRUNTIME)
   install(TARGETS patchfold_shared LIBRARY DESTINATION patchfold/lib COMPONENT python NAMELINK_SKIP)
   # The sources that patchfold.openvino.extension() compiles for the OpenVINO that the user has.
   install(DIRECTORY plugins/common plugins/openvino DESTINATION patchfold/lib/source/plugins COMPONENT python)
-  foreach(header patchfold.h tiling.h export.hpp version.hpp)
+  foreach(header patchfold.h pictures.h tiling.h export.hpp version.hpp)
     install(FILES include/patchfold/${header} DESTINATION patchfold/lib/source/patchfold COMPONENT python)
   endforeach()
 endif()

@@ -7,7 +7,7 @@
  *     pf_output_shape(..)              computes the shape of the output
  *     pf_plan_create(..), pf_plan_run  checks and plans once, then runs any number of times, from any thread
  *     pf_explain(..)                   shows what an operator does to one shape
- * Overlapping tiles: tiling.h, which this header includes and a build without PATCHFOLD_WITH_TILING leaves out.
+ * This header includes pictures.h, and tiling.h for overlapping tiles, which a build without PATCHFOLD_WITH_TILING leaves out.
  * Operators and arguments have the same names everywhere in the library. The functions of the operator table, at the end of
  * this header, list them with types, defaults and one line of text each, enough to generate a binding.
  *
@@ -443,7 +443,7 @@ PF_CHECKED PF_API pf_status pf_use_instruction_set(const char* name);
 #ifdef __cplusplus
 }
 #endif
-
+#include "patchfold/pictures.h"
 #if PATCHFOLD_WITH_TILING
 #include "patchfold/tiling.h"
 #endif

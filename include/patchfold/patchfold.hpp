@@ -12,6 +12,7 @@
 #include "patchfold/onnx.hpp"
 #include "patchfold/openvino.hpp"
 #include "patchfold/operators.hpp"
+#include "patchfold/pictures.hpp"
 #include "patchfold/plan.hpp"
 #include "patchfold/table.hpp"
 #include "patchfold/tensor.hpp"

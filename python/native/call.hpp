@@ -2,6 +2,7 @@
 // Operators and plans, with the functions that Python calls.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,8 +44,8 @@ class Operator {
   Dims output_dims(const Dims& shape, const Values& values, std::string_view data) const;
   /// Returns the operand of x; an empty one for an operator without a data input.
   Operand source(nb::handle x) const;
-  /// Returns the operand of x for a call with these values. Numbers in the other byte order are copied to this machine's order if
-  /// the call adds them or has a fill other than 0. form_only: only the layout of the copy is made.
+  /// Returns the operand of x for a call with these values. Numbers in the other byte order are copied to this machine's
+  /// order if the call adds them or has a fill other than 0. form_only: only the layout of the copy is made.
   Operand source(nb::handle x, std::span<const nb::handle> values, bool form_only = false) const;
   Operand destination(nb::handle out, const Operand& src) const;
   /// Returns a plan for these tensors, from the cache if possible. If `dst` is null, the output is a new row-major tensor.
@@ -99,5 +100,11 @@ nb::object space_to_depth_view(nb::handle x, nb::handle block, nb::handle mode, 
 
 /// Copies patches at corners into out, or into a new array of x's kind: patchfold.gather_patches.
 nb::object gather_patches(nb::handle x, nb::handle corners, nb::handle size, nb::handle out);
+
+/// Writes the table's entries for the bytes of x to out. Errors name `op`.
+void apply_table(const std::string& op, nb::handle x, int axis, nb::handle table, nb::handle out);
+/// Resizes the pictures x (.., rows, columns) to out. Errors name `op`. The words must be the library's.
+void resize(const std::string& op, nb::handle x, nb::handle out, const std::string& filter, const std::string& fixed_point,
+            const std::optional<std::array<float, 4>>& box);
 
 }  // namespace patchfold::python

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The native half of the package: `patchfold._core`.
 #define PATCHFOLD_IMPORT_NUMPY
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <utility>
@@ -44,8 +47,8 @@ nb::list dtypes_of_numbers() {
   nb::list rows;
   for (const DTypeInfo& info : dtype_table)
     if (info.dtype != DType::opaque)
-      rows.append(nb::make_tuple(text(info.name), info.size, nb::str(&info.numpy_kind, 1), info.summable, info.onnx,
-                                 info.torch));
+      rows.append(
+          nb::make_tuple(text(info.name), info.size, nb::str(&info.numpy_kind, 1), info.summable, info.onnx, info.torch));
   return rows;
 }
 
@@ -188,6 +191,11 @@ NB_MODULE(_core_of_main, module) {
              nb::arg("mode").none(), nb::arg("layout").none());
   module.def("gather_patches", &gather_patches, nb::arg("x").none(), nb::arg("corners").none(), nb::arg("size").none(),
              nb::arg("out").none());
+
+  module.def("apply_table", &apply_table, nb::arg("op"), nb::arg("x").none(), nb::arg("axis"), nb::arg("table").none(),
+             nb::arg("out").none());
+  module.def("resize", &resize, nb::arg("op"), nb::arg("x").none(), nb::arg("out").none(), nb::arg("filter"),
+             nb::arg("fixed_point"), nb::arg("box").none());
 
   bind_tiling(module);
   bind_merger(module);

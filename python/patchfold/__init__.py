@@ -49,6 +49,7 @@ if _t.TYPE_CHECKING:
     from . import monai as monai
     from . import torch as torch
     from . import torchio as torchio
+    from . import vision as vision
 
 __all__ = [
     "COG",
@@ -121,6 +122,7 @@ _LAZY = {
     "monai": ("torch",),
     "torch": ("torch",),
     "torchio": ("torchio", "torch"),
+    "vision": (),
 }
 """The modules that are imported at their first use, with the packages that they need, which may be missing or slow to
 import."""

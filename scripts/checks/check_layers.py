@@ -24,11 +24,12 @@ HEADER_GROUPS = {
     "values": ["version.hpp", "export.hpp", "standard.hpp", "words.hpp", "fixed_list.hpp", "error.hpp", "dtype.hpp", "tensor.hpp"],
     "running": ["plan.hpp", "geometry.hpp"],
     "operators": ["operators.hpp"],
+    "pictures": ["pictures.hpp"],
     "tiling": ["tiling.hpp"],
     "dialects": [],  # all headers that no other group names
     "table": ["table.hpp"],
     "explain": ["explain.hpp"],
-    "all": ["patchfold.hpp", "patchfold.h", "tiling.h", "dlpack.h"],
+    "all": ["patchfold.hpp", "patchfold.h", "pictures.h", "tiling.h", "dlpack.h"],
 }
 GROUPS = list(HEADER_GROUPS)
 PUBLIC = "include/patchfold"
@@ -53,7 +54,8 @@ ENGINE = KERNELS + " src/engine"
 OPS = ENGINE + " src/ops"
 DIALECTS = OPS + " src/dialects"
 TILING = DIALECTS + " src/tiling"
-INSIDE = TILING + " src/capi src/explain"
+PICTURES = OPS + " src/pictures"
+INSIDE = TILING + " src/pictures src/capi src/explain"
 
 # A file belongs to the room whose name is the longest path in this table that holds it.
 ROOMS = {
@@ -64,10 +66,11 @@ ROOMS = {
     "src/kernels": Room("innermost loops over bytes and lanes", BASE + " src/tensor", "values", ("hwy/", "sys/auxv.h")),
     "src/engine": Room("problem, normal form, plan, run; threads", KERNELS + " system", "running", ("tbb/", "oneapi/")),
     "src/ops": Room("the neutral operators", ENGINE, "operators"),
+    "src/pictures": Room("pictures of bytes: tables and resizing", PICTURES, "pictures"),
     "src/dialects": Room("the systems' operators; the operator table", OPS, "table"),
     "src/explain": Room("what operators and tilings do, as text and pictures", DIALECTS, "explain"),
     "src/tiling": Room("overlapping tiles", DIALECTS, "all"),
-    "src/capi": Room("the C ABI", TILING, "all"),
+    "src/capi": Room("the C ABI", TILING + " src/pictures", "all"),
     "formats": Room("readers and writers of files", BASE + " system", "all",
                     ("fmt/", "jerror.h", "jpeglib.h", "nlohmann/", "png.h", "tiffio.h", "zlib.h")),
     "cli": Room("the command line", BASE + " system formats bench", "all", ("CLI/", "fmt/", "nlohmann/", "zlib.h")),

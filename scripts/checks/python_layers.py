@@ -14,6 +14,7 @@ TABLE = {
     "_orders": ("in which order somebody else's columns hold an image", "_arrays _operators"),
     "_tiles": ("overlapping tiles: cutting arrays, and merging results", "_arrays"),
     "_explain.py": ("what operators and tilings do, as text and pictures", "_arrays _operators _tiles"),
+    "vision": ("pictures for vision-language models: resizing, and tables of numbers for bytes", "_arrays _operators"),
     "keras.py": ("Keras's operators", "_operators"),
     "onnx": ("ONNX's operators; its node tests", "_arrays _operators"),
     "openvino": ("OpenVINO's operators; the library that it loads", "_operators"),
@@ -23,7 +24,7 @@ TABLE = {
     "jax": ("operators for JAX", "_arrays _operators"),
     "__init__.py": (
         "the public names",
-        "_operators _orders _tiles _explain.py keras.py onnx openvino tensorflow _graphs.py torch jax monai torchio dask",
+        "_operators _orders _tiles _explain.py keras.py onnx openvino tensorflow _graphs.py torch jax monai torchio dask vision",
     ),
     "monai": ("MONAI's inference by windows", "_arrays _tiles torch"),
     "torchio": ("TorchIO's grids of patches", "_arrays _tiles torch"),

@@ -14,5 +14,6 @@ const char* stream_target() noexcept;
 const char* sum_target() noexcept;
 const char* sum_map_target() noexcept;
 const char* plane_target() noexcept;
+const char* weigh_target() noexcept;
 
 }  // namespace patchfold::kernels

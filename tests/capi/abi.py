@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-HEADERS = ("patchfold.h", "tiling.h")
+HEADERS = ("patchfold.h", "pictures.h", "tiling.h")
 HEAD = """\
 # The C ABI on machines with pointers of 64 bits: tests/capi/abi.py compares it with the headers and the shared library.
 # Lines may be added. docs/c-abi.md says when a line may change or go. `tests/capi/abi.py --write` writes this list.

@@ -32,7 +32,7 @@ def main():
         include = Path(folder) / "patchfold"
         include.mkdir()
         for name, old, new, line in [("patchfold.h", "", "", "abi: "), *CHANGES]:
-            for header in ("patchfold.h", "tiling.h", "version.hpp", "export.hpp"):
+            for header in ("patchfold.h", "pictures.h", "tiling.h", "version.hpp", "export.hpp"):
                 text = (ROOT / "include/patchfold" / header).read_text(encoding="utf-8")
                 if header == name and old not in text:
                     failures += 1

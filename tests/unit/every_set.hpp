@@ -27,6 +27,7 @@ inline constexpr Kernel vector_kernels[] = {
     {"plane", plane_target},       {"mean", mean_target},
     {"mean map", mean_map_target}, {"normalise", blend_target},
     {"sum map", sum_map_target},   {"extract map", extract_map_target},
+    {"weigh", weigh_target},
 };
 
 /// Returns the record of runs: pairs of a kernel and an instruction set.

@@ -11,6 +11,7 @@
 #include "kernel_bytes.hpp"
 #include "kernels/plane.hpp"
 #include "kernels/stream.hpp"
+#include "kernels/weigh.hpp"
 
 namespace patchfold::kernels {
 namespace {
@@ -305,6 +306,31 @@ TEST(Gather, TakesPiecesOfManyRowsAndLongPieces) {
     p.shift = dice.chance(30) ? 0 : dice.between(0, 63);
     check_gather(dice, p);
   }
+}
+
+TEST(Weigh, IsThePlainSumInFixedPoint) {
+  on_every_instruction_set("weigh", [](const std::string& set) {
+    Dice dice(11);
+    for (int round = 0; round < 300; ++round) {
+      const std::int64_t count = dice.between(1, 300), taps = dice.between(0, 9);
+      const std::int64_t pitch = count + dice.between(0, 20);
+      const int bits = static_cast<int>(dice.between(8, 22));
+      const Fenced source(static_cast<std::size_t>(taps == 0 ? 1 : (taps - 1) * pitch + count));
+      dice.fill(source.bytes());
+      std::vector<std::int32_t> weights;
+      for (std::int64_t k = 0; k < taps; ++k)
+        weights.push_back(static_cast<std::int32_t>(dice.between(-(std::int64_t{1} << bits), std::int64_t{1} << bits) / 2));
+      Target target(count, dice.between(0, 63));
+      for (std::int64_t i = 0; i < count; ++i) {
+        std::int64_t sum = std::int64_t{1} << (bits - 1);
+        for (std::int64_t k = 0; k < taps; ++k)
+          sum += weights[static_cast<std::size_t>(k)] * std::to_integer<std::int64_t>(source.data()[k * pitch + i]);
+        target.expected()[i] = static_cast<std::byte>(std::clamp<std::int64_t>(sum >> bits, 0, 255));
+      }
+      weigh(target.data(), source.data(), pitch, count, weights.data(), taps, bits);
+      ASSERT_EQ(target.wrong(), "") << set << " round " << round;
+    }
+  });
 }
 
 }  // namespace

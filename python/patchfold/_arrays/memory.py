@@ -80,7 +80,7 @@ def new_room(kind: Any, like: Any, shape: tuple[int, ...], dtype: Any) -> Output
     type, of the same kind as ``like``."""
     name = str(dtype)
     if is_numpy(kind):
-        found = _numpy_type(dtype)
+        found = numpy_type(dtype)
         if found is not None:
             return Output(new_numpy(shape, found))
         kind = like
@@ -89,7 +89,8 @@ def new_room(kind: Any, like: Any, shape: tuple[int, ...], dtype: Any) -> Output
     return new_output(kind, shape, name)
 
 
-def _numpy_type(dtype: Any) -> np.dtype[Any] | None:
+def numpy_type(dtype: Any) -> np.dtype[Any] | None:
+    """Returns an element type of NumPy, or of ml_dtypes if that is imported; None for a name that neither has."""
     name = str(dtype)
     if not isinstance(dtype, str) or name in SHARED_WITH_NUMPY:
         known: np.dtype[Any] = np.dtype(dtype)
@@ -97,6 +98,13 @@ def _numpy_type(dtype: Any) -> np.dtype[Any] | None:
     kind: Any = getattr(sys.modules.get("ml_dtypes"), name, None)
     found: np.dtype[Any] | None = None if kind is None else np.dtype(kind)
     return found
+
+
+def type_like(array: Any, dtype: Any) -> Any:
+    """Returns the element type `dtype` of NumPy or torch as the library of a NumPy array or torch tensor knows it; None if
+    NumPy lacks the type."""
+    name = str(dtype).removeprefix("torch.")
+    return getattr(sys.modules["torch"], name) if is_torch(array) else numpy_type(name)
 
 
 def new_numpy(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:

@@ -49,6 +49,8 @@ class Geometry(NamedTuple):
     """The image with every axis cut into all its parts."""
     order: Shape
     """The axes of `parts` in the order of the tokens."""
+    channel: int
+    """The place of the channels in `order`."""
     image_seams: Seams
     """The seams at which the axes of `parts` join to axes of the image."""
     token_seams: Seams
@@ -97,6 +99,7 @@ def geometry(batch: Shape, channels: int, extents: Shape, patch: Shape, merge: S
         tokens=(*batch, prod(counts), channels * prod(patch)),
         parts=tuple(sizes),
         order=tuple(in_order),
+        channel=in_order.index(channel[0]),
         image_seams=_seams(sizes, [len(cut) for cut in cuts]),
         token_seams=_seams([sizes[axis] for axis in in_order], [1] * len(batch) + [len(positions), len(patch) + 1]),
     )

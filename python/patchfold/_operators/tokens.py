@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from .. import _core
 from .._arrays.kinds import is_numpy, is_torch, shape_of
-from .._arrays.memory import memory, new_numpy, new_torch
-from .._errors import InvalidValue, errors_of
+from .._arrays.memory import memory, new_numpy, new_torch, type_like
+from .._errors import InvalidType, InvalidValue, errors_of, type_name
 from .._typing import Array, Element, Int, IntOrInts, Ints, Layout, TokenOrder, TokenSettings
 from .moves import moved, read
 from .patches import reshaped
@@ -54,19 +54,41 @@ def _in_order(plan: Geometry) -> Shape:
     return tuple(plan.parts[axis] for axis in plan.order)
 
 
-def _copy_parts(source: Any, target: Any) -> None:
-    """Copies an array, which may have more axes than the operator copy takes."""
-    if source.ndim <= _MOST_AXES:
+def _copy_parts(source: Any, target: Any, table: Any = None, axis: int = 0) -> None:
+    """Copies an array, which may have more axes than the operator copy takes. With a table, copies its entries for the bytes
+    of the array; axis: the axis that selects a row of the table, as a negative number."""
+    if source.ndim > _MOST_AXES:
+        for part, to in zip(source, target, strict=True):
+            _copy_parts(part, to, table, axis)
+    elif table is None:
         _copy(source, target)
-        return
-    for part, to in zip(source, target, strict=True):
-        _copy_parts(part, to)
+    else:
+        _core.apply_table("patchify", source, axis, table, target)
 
 
-def _result(op: str, shape: Shape, like: Any, out: Any) -> Any:
-    """Returns the array for the result: `out` after a check, or a new array."""
+def _checked_table(op: str, table: Any, channels: int, x: Any, by_engine: bool) -> tuple[Any, Any]:
+    """Returns a table with a row for each channel, and the element type that a result of x's kind gets from the table."""
+    if not by_engine:
+        rule = "must be a NumPy array or a torch tensor in the processor's memory, to be read through a table"
+        raise InvalidType(op, "x", rule, type_name(x))
+    if not is_numpy(table) and not is_torch(table):
+        raise InvalidType(op, "table", "must be a NumPy array or a torch tensor", type_name(table))
+    if tuple(table.shape) not in ((256,), (channels, 256)):
+        rule = "must have 256 entries, or 256 for each channel"
+        raise InvalidValue(op, "table", rule, str(tuple(table.shape)), f"({channels}, 256) or (256,)", code="shape")
+    if table.ndim == 1:
+        table = table.expand(channels, 256) if is_torch(table) else np.broadcast_to(table, (channels, 256))
+    dtype = type_like(x, table.dtype)
+    if dtype is None:
+        rule = "NumPy has no such element type without ml_dtypes"
+        raise InvalidType(op, "table", rule, str(table.dtype), "import ml_dtypes, or torch.from_numpy(x)")
+    return table, dtype
+
+
+def _result(op: str, shape: Shape, like: Any, out: Any, dtype: Any) -> Any:
+    """Returns the array for the result: `out` after a check, or a new array of the kind of `like`."""
     if out is None:
-        return (new_torch if is_torch(like) else new_numpy)(shape, like.dtype)
+        return (new_torch if is_torch(like) else new_numpy)(shape, dtype)
     if not is_numpy(out) and not is_torch(out):
         memory(out, op, "out", True)  # refuses an `out` that is no array
     given = shape_of(out, op, "out")
@@ -89,6 +111,7 @@ def patchify(
     x: Array,
     patch_size: IntOrInts,
     *,
+    table: Array | None = None,
     out: Array | None = None,
     **settings: Unpack[TokenSettings],
 ) -> Array: ...
@@ -99,6 +122,7 @@ def patchify(
     order: TokenOrder = "vit",
     merge_size: Int | None = None,
     layout: Layout = "channels_first",
+    table: Array | None = None,
     out: Array | None = None,
 ) -> Array:
     """Cuts images or videos into patches that do not overlap, and makes a token of each, for vision transformers.
@@ -119,12 +143,15 @@ def patchify(
             or pd (frames, depth), p1 or ph (rows), and p2 or pw (columns).
         merge_size: patches along the rows and along the columns of a merge block; None for 2 with "qwen" and 1 otherwise.
         layout: where the channels lie, "channels_first" or "channels_last".
+        table: for an x of uint8 the numbers that stand for its bytes, (C, 256), or (256,) for all channels, such as
+            patchfold.vision.normalization_table makes. Each element e of channel c becomes table[c, e], in the same pass.
         out: a NumPy array or torch tensor of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, y * w + x, (i * q + j) * C + c] = x[n, c, y * p + i, x * q + j] for patches of (p, q), w of them
         in a row, order="vit"; [.., (c * p + i) * q + j] for order="torch".
 
-    Types: any element type of fixed size; elements are copied bit by bit. As numpy.reshape does, the result of a NumPy
+    Types: any element type of fixed size; elements are copied bit by bit. A result by a table has the table's element type,
+        and x must be a NumPy array or a torch tensor on the CPU. As numpy.reshape does, the result of a NumPy
         array or torch tensor shares its memory where no element has to move (patches as wide as the image, say). Arrays
         of other libraries, torch tensors that require grad or lie on another device, and tensors within torch.compile,
         jax.jit or tf.function are moved by their own library, so derivatives flow.
@@ -162,14 +189,18 @@ def patchify(
     merge = merge_of(op, kind, merge_size, rank)
     batch, channels, rest = image_axes(op, shape, patch, merge, kind, str(layout))
     plan = _geometry(compiled)(batch, channels, rest, patch, merge, kind, str(layout))
-    if out is None:
+    dtype = array.dtype
+    if table is not None:
+        table, dtype = _checked_table(op, table, channels, array, by_engine and not compiled)
+    elif out is None:
         cut = moved(array, plan.parts, plan.order)
         if not by_engine or _joins(cut, plan.token_seams):
             view: Array = reshaped(cut, plan.tokens)
             return view
-    result = _result(op, plan.tokens, array, out)
+    result = _result(op, plan.tokens, array, out, dtype)
     with errors_of(op):
-        _copy_parts(moved(array, plan.parts, plan.order), reshaped(result, _in_order(plan)))
+        cut = moved(array, plan.parts, plan.order)
+        _copy_parts(cut, reshaped(result, _in_order(plan)), table, plan.channel - len(plan.order))
     return result if out is None else out
 
 
@@ -268,7 +299,7 @@ def unpatchify(
         if not by_engine or _joins(cut, plan.image_seams):
             view: Array = reshaped(cut, plan.image)
             return view
-    result = _result(op, plan.image, array, out)
+    result = _result(op, plan.image, array, out, array.dtype)
     with errors_of(op):
         _copy_parts(reshaped(array, _in_order(plan)), moved(result, plan.parts, plan.order))
     return result if out is None else out
