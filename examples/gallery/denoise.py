@@ -6,6 +6,7 @@ usage: denoise.py [FOLDER]     FOLDER receives gallery-denoise.svg: the photogra
 
 import numpy as np
 import patchfold
+
 import pictures
 
 SIGMA, SIZE, STEP = 25, 8, 2

@@ -11,6 +11,7 @@ usage: inpaint.py [FOLDER]     FOLDER receives gallery-inpaint.svg: a frame, the
 
 import numpy as np
 import patchfold
+
 import pictures
 
 FRAMES, PATCH, STEP, HOLE = 6, (32, 32), 8, np.s_[36:64, 76:104]  # a hole of 28 x 28 pixels, the size of a TV channel's logo

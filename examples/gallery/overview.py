@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import patchfold
+
 import pictures
 
 CELL, TOP = 32, 66

@@ -7,6 +7,7 @@ usage: stitch.py [FOLDER]     FOLDER receives gallery-stitch.svg: tiles side by 
 import numpy as np
 import numpy.typing as npt
 import patchfold
+
 import pictures
 
 photo = pictures.read().astype(np.float32)  # 3 x 400 x 600

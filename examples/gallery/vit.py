@@ -6,6 +6,7 @@ usage: vit.py [FOLDER]     FOLDER receives gallery-vit.svg: the photograph, its 
 
 import numpy as np
 import patchfold
+
 import pictures
 
 SIZE, PATCH = 192, 32

@@ -126,13 +126,16 @@ def apply_tiled(
         raise InvalidType(APPLY, "fn", "must be a function", given_text(fn))
     most, threads_of_fn = batch_of(batch), checked_workers(workers, APPLY)
     source = Source(x)
+    whole = Call(APPLY, fn, source.shape, source.dtype, source.kind, model, memory, most, batch is not None, device)
     if isinstance(tile, Boxes):
+        whole.check_plain()
+        if threads_of_fn is not None:
+            raise InvalidType(APPLY, "workers", "must not be given together with a Boxes", value_text(workers))
         check_apart(x, out)
         with progress_of(progress, len(tile)) as done:
             call = partial(_result_of_box, fn, source, tile, device, batch is not None)
             given = _spec_for_boxes(spec, settings, source, out)
             return merged_boxes(tile, call, out, given, threads, source.kind, done)
-    whole = Call(APPLY, fn, source.shape, source.dtype, source.kind, model, memory, most, batch is not None, device)
     tiling, parts = tiled(whole, tile, settings)
     parts = parts_of(spec, **parts)
     if parts["nodata"] is None:
@@ -185,7 +188,13 @@ def _spec_for_boxes(spec: MergeSpec | None, settings: TiledSettings, source: Sou
 
 def _result_of_box(fn: Callable[[Any], Any], source: Source, boxes: Boxes, device: Any, stacked: bool, number: int) -> Any:
     alone, group = boxes._alone(number), [boxes[number]]
-    given = _called(fn, source.of(alone), alone, [alone[0]], device, stacked)
+    made: list[Any] = []
+
+    def add(_: list[Tile], result: Any, *, stacked: bool) -> None:
+        made.append(result)
+
+    run_tiles(fn, source.of(alone), alone, [0], add, False, device, 1, stacked=stacked, workers=0)
+    given = made[0]
     if kind_of(given) is not None:
         raise InvalidType(APPLY, f"result for {names_of(group)}", "must be one array", f"a {type(given).__name__}")
     return next(results_of(given, group, stacked))[1]
