@@ -10,6 +10,7 @@
 #include "kernels/blend_scalar.hpp"
 #include "kernels/mean_scalar.hpp"
 #include "kernels/number.hpp"
+#include "kernels/real_type.hpp"
 #include "tensor/held.hpp"
 
 namespace patchfold::kernels {

@@ -9,6 +9,7 @@
 
 #include "kernels/mean_scalar.hpp"
 #include "kernels/number.hpp"
+#include "kernels/real_type.hpp"
 #include "tensor/held.hpp"
 
 namespace patchfold::kernels {

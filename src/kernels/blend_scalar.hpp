@@ -4,10 +4,8 @@
 #pragma once
 
 #include <cstring>
-#include <type_traits>
 
 #include "kernels/blend.hpp"
-#include "tensor/held.hpp"
 
 namespace patchfold::kernels {
 
@@ -20,17 +18,6 @@ T load(const std::byte* row, std::int64_t j) {
 template <class T>
 void save(std::byte* row, std::int64_t j, T value) {
   std::memcpy(row + j * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
-}
-
-/// Returns f.template operator()<T>() for the type of the elements; null for opaque and complex elements.
-template <class F>
-Blend with_real_type(DType dtype, F f) {
-  return visit_held(dtype, [&]<class T>(std::type_identity<T>) -> Blend {
-    if constexpr (ComplexNumber<T> || std::is_same_v<T, Opaque>)
-      return nullptr;
-    else
-      return f.template operator()<T>();
-  });
 }
 
 /// Calls f(dst, elements_of, row, j) for each element, where elements_of(i) is the row of term i.
