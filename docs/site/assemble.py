@@ -145,7 +145,8 @@ class Site:
         for header, name in self.headers.items():
             text = (self.root / header).read_text(encoding="utf-8")
             self.put(name, header_reference.page(os.path.basename(header), text))
-        first = "patchfold.h pictures.h tiling.h dlpack.h patchfold.hpp operators.hpp tensor.hpp plan.hpp pictures.hpp tiling.hpp".split()
+        first = "patchfold.h pictures.h tiling.h dlpack.h patchfold.hpp operators.hpp tensor.hpp plan.hpp".split()
+        first += ["pictures.hpp", "tiling.hpp"]
         names = sorted((os.path.basename(name) for name in self.headers), key=lambda name: (name not in first, name))
         ordered = [*first, *(name for name in names if name not in first)]
         self.put("headers/index.md", index_of("C and C++ reference", HEADERS, ordered))

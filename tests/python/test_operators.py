@@ -28,6 +28,7 @@ def test_every_operator_has_a_function_with_the_arguments_of_the_table(spec):
     assert data == ([spec.data_input if "." in spec.name else "x"] if spec.data_input else [])
     extra = {"dtype"} if spec.name == "coverage" else set()
     extra |= {argument.old_name for argument in spec.arguments}
+    extra |= {"name"} & {*parameters} if spec.name.startswith("tensorflow.") else set()  # of an operation in a graph
     either = {"sizes"} & {*parameters} if spec.name == "tensorflow.ExtractImagePatches" else set()
     extra |= either  # another name of ksizes: a call needs one of the two, so Python's signature requires neither
     assert list(parameters)[-1] == "out" and parameters["out"].default is None

@@ -39,7 +39,7 @@ def test_random_problems_give_the_bits_of_one_machine(tmp_path):
         x = rng.integers(0, 3, shape)
         tile = tuple(int(rng.integers(extent // 2, extent + 1)) for extent in shape)
         settings = {
-            "overlap": tuple(int(rng.integers(1, extent * 2 // 3)) for extent in tile),
+            "overlap": tuple(int(rng.integers(1, max(2, extent * 2 // 3))) for extent in tile),
             "tail": str(rng.choice(["shift", "pad", "partial"])),
             "join": ["touch", ("iou", 0.3), "share"][number % 3],
         }

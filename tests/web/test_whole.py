@@ -11,6 +11,7 @@ import time
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from conftest import PAGE, ROOT, link
+
 from pictures import PICTURES, take
 
 PANELS = ["patches", "orders", "which", "seams", "cost", "picture", "copy"]

@@ -137,7 +137,7 @@ def _closed(columns: Any, whole: Any) -> tuple[tuple[int, ...], Any]:
     entries = first_entries(columns.shape) if module_of(columns) == "tensorflow" else None
     is_open = entries is not None and entries[:1] == (None,) and None not in entries[1:]
     held = (1, *entries[1:]) if entries and is_open else shape_of(columns, "reconstruct", "columns")
-    if type(whole) is tuple and held and whole[:1] == (None,):
+    if type(whole) is tuple and held and whole and whole[0] is None:
         return held, (held[0], *whole[1:])
     if is_open:
         rule = "must begin with None, since the batch of the columns is open"

@@ -19,7 +19,7 @@ from .._arguments import first_entries, is_integer, is_list
 from .._arrays.devices import to_processor
 from .._arrays.kinds import is_torch
 from .._errors import InvalidType, InvalidValue, given_text, value_text
-from .._typing import Box, Int, IntOrInts, Number, PaddingMode, Scale
+from .._typing import Box, Int, IntOrInts, Number, PaddingMode, Reduce, Scale
 from .boxes import merge_box
 from .merge_arguments import MERGE, window_of
 from .merge_spec import MergeSpec, facts_of_first, spec_of
@@ -101,7 +101,7 @@ class Boxes:
             self.output = tuple(-int(-extent * each // 1) for extent, each in zip(extents, factors, strict=True))
         if axes is None:
             ask_for_axes(self.shape, tiled)
-        self._arguments = {"padding_mode": padding_mode, "value": value}
+        self._arguments: dict[str, Any] = {"padding_mode": padding_mode, "value": value}
         for name, boxes, limits in (("reads", self._reads, extents), ("writes", self._writes, None)):
             for i, box in enumerate(boxes):
                 if len(box) != tiled:
@@ -117,7 +117,7 @@ class Boxes:
         return len(self._reads)
 
     def __getitem__(self, index: Int) -> Tile:
-        number = index_of(_Sized(len(self)), index)
+        number = index_of((len(self),), index)
         return replace(self._alone(number)[0], index=number, position=(number,))
 
     def __iter__(self) -> Iterator[Tile]:
@@ -125,7 +125,7 @@ class Boxes:
 
     def read(self, source: Any, index: Int) -> Any:
         """Reads tile ``index`` of an array or of a store, padding included, as Tiling.read does."""
-        return self._alone(index_of(_Sized(len(self)), index)).read(source, 0)
+        return self._alone(index_of((len(self),), index)).read(source, 0)
 
     def _alone(self, number: int) -> Tiling:
         """Returns a tiling of only this tile: a box is a tile whose margins reach to its ends."""
@@ -152,13 +152,6 @@ class Boxes:
 
 def _restored(shape: Any, reads: Any, writes: Any, axes: Any, output: Any, arguments: Any) -> Boxes:
     return Boxes(shape, reads, writes=writes, axes=axes, output=output, **arguments)
-
-
-class _Sized:
-    """The number of tiles in the form in which index_of reads it."""
-
-    def __init__(self, size: int) -> None:
-        self.size, self.grid = size, (size,)
 
 
 @lru_cache(256)
@@ -257,6 +250,8 @@ def merge_boxes(
         raise InvalidType(MERGE, "boxes", "must be a Boxes", given_text(boxes))
     if not callable(results) and not hasattr(results, "__getitem__"):
         raise InvalidType(MERGE, "results", "must be a list of results, or a function", given_text(results))
+    if hasattr(results, "__len__") and len(results) != len(boxes):
+        raise InvalidValue(MERGE, "results", "must have a result for each tile", str(len(results)), str(len(boxes)))
     return merged_boxes(boxes, results, out, MergeSpec() if spec is None else spec_of(spec), threads)
 
 
@@ -336,7 +331,7 @@ def _blocks_of(boxes: Boxes) -> tuple[Tiling, list[list[int]]]:
         if all(a < b for a, b in inside):
             places = (range(a // e, (b - 1) // e + 1) for (a, b), e in zip(inside, extents, strict=True))
             for place in itertools.product(*places):
-                touching[index_of(blocks._native, place)].append(number)
+                touching[index_of(blocks._native.grid, place)].append(number)
     return blocks, touching
 
 
@@ -376,7 +371,7 @@ def _merged(boxes: Boxes, spec: MergeSpec, tile: Tile, numbers: list[int], made:
     count = max(len(numbers), 1)
     weights = np.zeros((count, *extents))
     pieces = {}
-    reduce = spec.reduce or _reduction(spec, dtype)
+    reduce: Reduce = spec.reduce or _reduction(spec, dtype)
     for k, number in enumerate(numbers):
         write = boxes._writes[number]
         place = _place(write, box)
@@ -387,10 +382,10 @@ def _merged(boxes: Boxes, spec: MergeSpec, tile: Tile, numbers: list[int], made:
             slices[axis], parts[axis] = p, q
         region[tuple(slices)] = made.of(number)[tuple(parts)]
         pieces[k] = region[None]
-        weights[(count - 1 - k, *place)] = _weights(spec, reduce, tuple(b - a for a, b in write), tuple(inside))
+        weights[count - 1 - k][place] = _weights(spec, reduce, tuple(b - a for a, b in write), tuple(inside))
     if reduce == "center":
         weights = _nearest(boxes, numbers, box, weights)
-    fill = filled(spec.fill, spec.nodata)
+    fill = filled(spec.fill, spec.nodata, reduce)
     rule = MergeSpec(
         window=weights, reduce="first" if reduce == "center" else reduce, dtype=spec.dtype, fill=fill, nodata=spec.nodata
     )
@@ -401,7 +396,7 @@ def _merged(boxes: Boxes, spec: MergeSpec, tile: Tile, numbers: list[int], made:
     return merge_box(stack, rule, [(count - 1, count), *((0, extent) for extent in extents)], pieces)[0]
 
 
-def _reduction(spec: MergeSpec, dtype: Any) -> str:
+def _reduction(spec: MergeSpec, dtype: Any) -> Reduce:
     """Returns the default reduction for results of this type."""
     are_labels = spec.window is None and spec.dtype is None and str(dtype).startswith(("bool", "int", "uint"))
     return "center" if are_labels else "mean"
@@ -435,4 +430,4 @@ def _nearest(boxes: Boxes, numbers: list[int], box: Pairs, weights: npt.NDArray[
         row = len(weights) - 1 - k
         nearer = (weights[row] > 0) & (distance < best)
         best[nearer], chosen[nearer] = distance[nearer], row
-    return (np.arange(len(weights)).reshape(-1, *[1] * best.ndim) == chosen).astype(float)
+    return np.asarray(np.arange(len(weights)).reshape(-1, *[1] * best.ndim) == chosen, dtype=np.float64)

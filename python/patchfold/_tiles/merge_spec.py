@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -139,9 +139,9 @@ class MergeSpec:
         return self._window
 
     @property
-    def reduce(self) -> str | None:
+    def reduce(self) -> Reduce | None:
         """The reduction; None: the default for the type, see reduction."""
-        return self._reduce
+        return cast("Reduce | None", self._reduce)
 
     @property
     def dtype(self) -> str | None:

@@ -56,6 +56,11 @@ class Raster:
         self._dataset = dataset
         self.shape = (dataset.count, dataset.height, dataset.width)
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        name = self._dataset.dtypes[0]
+        return np.dtype("complex64" if name == "complex_int16" else name)  # as rasterio reads it
+
     def __getitem__(self, slices: tuple[slice, ...]) -> Any:
         bands, *window = (slice(*each.indices(extent)) for each, extent in zip(slices, self.shape, strict=True))
         ranges = tuple((each.start, each.stop) for each in window)

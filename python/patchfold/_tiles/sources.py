@@ -34,11 +34,12 @@ class Source:
         self.takes_threads = not self.is_store or module_of(x) in ("zarr", "dask")
         """Whether several threads may read tiles at once."""
         if not self.is_store:
-            shape, self.kind = _core.array_facts(x, operator, argument)[0], x
+            shape, self.dtype, _ = _core.array_facts(x, operator, argument)
+            self.kind = x
         elif self.raster is not None:
-            shape, self.kind = self._x.shape, np.empty(0)
+            shape, self.dtype, self.kind = self._x.shape, self._x.dtype, np.empty(0)
         elif hasattr(x, "shape") and hasattr(x, "dtype") and hasattr(x, "__getitem__"):
-            shape, self.kind = shape_of(x, operator, argument), np.empty(0)
+            shape, self.dtype, self.kind = shape_of(x, operator, argument), x.dtype, np.empty(0)
         else:
             raise InvalidType(
                 **self._names,
@@ -47,10 +48,6 @@ class Source:
                 expected=_instead_of(x, argument),
             )
         self.shape = tuple(shape)
-
-    @property
-    def dtype(self) -> Any:
-        return self._x.dtype
 
     def of(self, tiling: TilingBase) -> Source:
         """Returns the source, after a check that it has the shape of the tiling."""

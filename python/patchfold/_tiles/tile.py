@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -86,23 +87,22 @@ class TileIndexError(InvalidValue, IndexError):
     """An error about an index that no tile has."""
 
 
-def index_of(tiling: _core.Tiling, index: Any) -> int:
-    """Returns the number of a tile that is given by its number, by its place in the grid, or as a Tile."""
+def index_of(grid: tuple[int, ...], index: Any) -> int:
+    """Returns the number of a tile that is given by its number, by its place in the grid of tiles, or as a Tile."""
     if issubclass(type(index), Tile):
         index = index.index
     if isinstance(index, tuple):
-        return _index_at(tiling, index)
+        return _index_at(grid, index)
     if not is_integer(index):
         raise wrong_type("index", "must be the index of a tile", index)
-    number, size = operator.index(index), tiling.size
+    number, size = operator.index(index), math.prod(grid)
     if not -size <= number < size:
         expected = f"{-size} to {size - 1}" if size else "none: there are no tiles"
         raise TileIndexError(TILING, "index", "must be the index of a tile", value_text(number), expected)
     return number + size if number < 0 else number
 
 
-def _index_at(tiling: _core.Tiling, position: tuple[Any, ...]) -> int:
-    grid = tiling.grid
+def _index_at(grid: tuple[int, ...], position: tuple[Any, ...]) -> int:
     if len(position) != len(grid) or not all(map(is_integer, position)):
         rule = "must be the number of a tile, or its place in the grid"
         raise InvalidType(TILING, "index", rule, value_text(position), f"a place in the grid {grid}")

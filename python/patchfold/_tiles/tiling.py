@@ -220,7 +220,7 @@ class Tiling(TilingBase):
         return (self._tile_at(index) for index in range(len(self)))
 
     def _index_of(self, index: Any) -> int:
-        return index_of(self._native, index)
+        return index_of(self._native.grid, index)
 
     def cut(self, x: Array, index: Int | tuple[Int, ...] | Tile, out: Array | None = None) -> Array:
         """Returns a copy of tile ``index`` of the array, padding included.

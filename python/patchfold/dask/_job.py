@@ -26,8 +26,8 @@ from ._parts import Box, Region, assembled
 Pieces = dict[int, Any]
 """Parts of the results of tiles, by the numbers of the tiles."""
 
-Layout = tuple[tuple[Box, tuple[Box, ...]], ...]
-"""For each tile of a task, the box of the dask array that the tile needs, and the places of the parts in the box."""
+Layout = tuple[tuple[tuple[Box, tuple[Box, ...]], ...], ...]
+"""For each tile of a task, the boxes of the dask array that the tile needs, each with the places of the parts in the box."""
 
 
 @dataclass(frozen=True)

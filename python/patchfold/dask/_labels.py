@@ -139,7 +139,7 @@ def merge_labels(
         tiles = labelled.tiles.finish()
         given = replace(given, array=tiles, stacked=True, reads=Relabelled(tiles, _table(labelled, tiles, rule, kind)))
     finish = replace(options, results=ResultType(kind.name, channels), batch=1, stacked=False, device=None, resources=None)
-    report = merged(_unchanged, given, tiling, _SPEC, replace(finish, check=0))
+    report: Report = merged(_unchanged, given, tiling, _SPEC, replace(finish, check=0))
     labelled.tiles.remove()
     return replace(
         report,
@@ -263,7 +263,8 @@ class _Stored:
         self.shape, self.ndim = array.shape[1:], array.ndim - 1
 
     def __getitem__(self, slices: tuple[slice, ...]) -> Array:
-        return np.asarray(self._array[(self._number, *slices)])
+        place = (self._number, *slices)
+        return np.asarray(self._array[place])
 
 
 def find(shared: tuple[Tiling, Any, Any], number: int) -> Found:
