@@ -21,6 +21,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
+OTHER_NAMES = {
+    "tensorflow.ExtractImagePatches": "sizes",  # ksizes
+    "tensorflow.SpaceToBatch": "block_shape",  # block_size
+    "tensorflow.BatchToSpace": "block_shape",
+}
+
+
 @pytest.mark.parametrize("spec", HERE, ids=lambda spec: spec.name)
 def test_every_operator_has_a_function_with_the_arguments_of_the_table(spec):
     parameters = dict(inspect.signature(function_of(spec)).parameters)
@@ -29,8 +36,8 @@ def test_every_operator_has_a_function_with_the_arguments_of_the_table(spec):
     extra = {"dtype"} if spec.name == "coverage" else set()
     extra |= {argument.old_name for argument in spec.arguments}
     extra |= {"name"} & {*parameters} if spec.name.startswith("tensorflow.") else set()  # of an operation in a graph
-    either = {"sizes"} & {*parameters} if spec.name == "tensorflow.ExtractImagePatches" else set()
-    extra |= either  # another name of ksizes: a call needs one of the two, so Python's signature requires neither
+    either = OTHER_NAMES.get(spec.name)  # a call needs one of two names, so Python's signature requires neither
+    extra |= {either} & {*parameters}
     assert list(parameters)[-1] == "out" and parameters["out"].default is None
     assert parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY
     arguments = [name for name in parameters if name not in {*data, "out", *extra}]
@@ -38,7 +45,7 @@ def test_every_operator_has_a_function_with_the_arguments_of_the_table(spec):
     for argument in spec.arguments:
         default = parameters[argument.name].default
         if argument.required:
-            assert default is (None if either else inspect.Parameter.empty)
+            assert default is inspect.Parameter.empty or (either and default is None)
         elif not argument.default:
             assert default is None
         elif default is None:

@@ -93,6 +93,8 @@ def open_ome_zarr(path: Any, level: Int = 0) -> OMEZarrLevel:
     except Exception as error:
         rule = "must be the path or URL of an OME-Zarr image, or a group of zarr"
         raise InvalidValue(OPEN, "path", rule, f"{given_text(path)}: {type(error).__name__}") from error
+    if not is_integer(level):
+        raise InvalidType(OPEN, "level", "must be an integer", given_text(level))
     number = operator.index(level)
     try:
         entry = multiscales_of(group)
