@@ -9,12 +9,11 @@
  *     for (k = 0; k < layout.count; ++k) .. pf_tiling_cut(tiling, k, ..), compute, pf_merger_add(merger, k, ..)
  *     pf_merger_finish(merger);
  *
- * Tile k of a tiled axis reads elements [start, start + tile) of the array, where start = k * stride - margin and
- * stride = tile - overlap. Elements outside the array are padding. The tail is the rule for the end of the axis and its
- * margin, where the last tile may not fit. Tiles are numbered row-major over the tiled axes: the number along the last
- * axis runs fastest. The function that makes a tile's result may scale it; the result lies at
- * [start * scale + offset, start * scale + offset + result) of the output, whose extent is ceil(extent * scale) unless
- * another one is given.
+ * Tile k of a tiled axis reads elements [start, start + tile) of the array, where start = k * stride - margin and stride =
+ * tile - overlap. Elements outside the array are padding. The tail is the rule for the end of the axis and its margin, where
+ * the last tile may not fit. Tiles are numbered row-major over the tiled axes: the number along the last axis runs fastest.
+ * The function that makes a tile's result may scale it; the result lies at [start * scale + offset, start * scale + offset +
+ * result) of the output, whose extent is ceil(extent * scale) unless another one is given.
  *
  * An optional field of a spec is a pointer, NULL if it is not given, or a number of which 0 is the default. So a spec has
  * its defaults if it is all zeros except its size and the fields that must be given; pf_tiling_spec_of() and
@@ -101,8 +100,7 @@ typedef struct pf_ratio {
   int64_t den;
 } pf_ratio;
 
-/* A number of any type. It is converted to the element type where it is used; PF_ERROR_VALUE if the element type cannot
- * hold it. */
+/* A number of any type. It is converted to the element type where it is used; PF_ERROR_VALUE if that type cannot hold it. */
 typedef struct pf_scalar {
   int32_t kind;     /* PF_VALUE_INTEGER, PF_VALUE_UNSIGNED, PF_VALUE_NUMBER or PF_VALUE_COMPLEX */
   int32_t reserved; /* 0 */
@@ -111,8 +109,7 @@ typedef struct pf_scalar {
   double imaginary;
 } pf_scalar;
 
-/* One tile along one tiled axis: elements [read_begin, read_end) of the array become [write_begin, write_end) of the output.
- */
+/* One tile along one tiled axis: elements [read_begin, read_end) of the array become [write_begin, write_end) of the output. */
 typedef struct pf_tile_span {
   int64_t read_begin; /* the elements of the array that the tile holds */
   int64_t read_end;
@@ -215,8 +212,7 @@ typedef struct pf_tiling_layout {
 /* Fills the fields of *layout behind `size`, as many as fit into `size` bytes. */
 PF_CHECKED PF_API pf_status pf_tiling_info(const pf_tiling* tiling, pf_tiling_layout* layout);
 
-/* Finds tile `index`: its place in the grid, and its span along each tiled axis. PF_ERROR_VALUE unless
- * 0 <= index < count.
+/* Finds tile `index`: its place in the grid, and its span along each tiled axis. PF_ERROR_VALUE unless 0 <= index < count.
  *   position, spans  room for n_tiled entries each, or NULL */
 PF_CHECKED PF_API pf_status pf_tiling_tile(const pf_tiling* tiling, int64_t index, int64_t* position, pf_tile_span* spans);
 /* Finds the span of tile k along tiled axis i. PF_ERROR_VALUE unless 0 <= i < n_tiled and 0 <= k < grid[i]. */
@@ -225,9 +221,8 @@ PF_CHECKED PF_API pf_status pf_tiling_span(const pf_tiling* tiling, int32_t i, i
 /* A box of the output has a span for each tiled axis: an array of n_tiled entries. The box has all elements along the
  * other axes. PF_ERROR_VALUE for a box outside the output. */
 
-/* Finds the tiles whose results touch a box: a span [begin, end) of tiles along each tiled axis, of which every
- * combination touches the box. Spans are empty if a span of the box is empty or lies in a gap. Takes O(log n) for n tiles
- * along an axis.
+/* Finds the tiles whose results touch a box: a span [begin, end) of tiles along each tiled axis, of which every combination
+ * touches the box. Spans are empty if a span of the box is empty or in a gap. Takes O(log n) for n tiles along an axis.
  *   tiles  room for n_tiled entries */
 PF_CHECKED PF_API pf_status pf_tiling_touching(const pf_tiling* tiling, const pf_span* box, pf_span* tiles);
 /* Finds the part of the result of tile `index` in a box: along each tiled axis the elements [begin, end) of the result,
@@ -247,8 +242,7 @@ PF_CHECKED PF_API pf_status pf_tiling_result_shape(const pf_tiling* tiling, int6
 /* Computes the shape of the output of a merge. */
 PF_CHECKED PF_API pf_status pf_tiling_output_shape(const pf_tiling* tiling, const int64_t* channels, int32_t n_channels,
                                                    int64_t* shape, int32_t* rank);
-/* Computes the tiled axes of results of that rank: the axes of the spec, with negative axes counted from the end of this
- * rank.
+/* Computes the tiled axes of results of that rank: the axes of the spec, negative ones counted from the end of this rank.
  *   axes  room for n_tiled entries */
 PF_CHECKED PF_API pf_status pf_tiling_axes_in(const pf_tiling* tiling, int32_t rank, int64_t* axes);
 /* Computes, for a result of tile `index` with this shape of `rank` extents, the extents of the axes that are not tiled.
@@ -257,9 +251,8 @@ PF_CHECKED PF_API pf_status pf_tiling_axes_in(const pf_tiling* tiling, int32_t r
  *   n_channels  the room that channels has; becomes the number of these extents */
 PF_CHECKED PF_API pf_status pf_tiling_result_channels(const pf_tiling* tiling, int64_t index, const int64_t* shape,
                                                       int32_t rank, int64_t* channels, int32_t* n_channels);
-/* Finds the scale with which results of tile `index` would have this shape of `rank` extents, in lowest terms. {0, 0} if
- * this scale is that of the spec or differs along the tiled axes. {0, 0} too if the spec has an offset, or a result other
- * than tile * scale. */
+/* Finds the scale with which results of tile `index` would have this shape of `rank` extents, in lowest terms. {0, 0} if this
+ * scale is that of the spec or differs along the tiled axes, or if the spec has an offset, or a result but tile * scale. */
 PF_CHECKED PF_API pf_status pf_tiling_scale_of(const pf_tiling* tiling, int64_t index, const int64_t* shape, int32_t rank,
                                                pf_ratio* scale);
 
@@ -328,8 +321,7 @@ typedef struct pf_merge_bytes {
 /* Checks a spec as pf_merger_create does, but leaves two checks to pf_merger_create: memory_limit, and whether weights of
  * 0 leave elements without a value. The second check takes as long as visiting every element of the output. */
 PF_CHECKED PF_API pf_status pf_merge_check(const pf_tiling* tiling, const pf_merge_spec* spec);
-/* Checks a spec as pf_merge_check does, and also whether weights of 0 leave elements without a value. Only the check of
- * memory_limit is left to pf_merger_create. */
+/* Makes the second of these checks too, and leaves only that of memory_limit to pf_merger_create. */
 PF_CHECKED PF_API pf_status pf_merge_check_weights(const pf_tiling* tiling, const pf_merge_spec* spec);
 /* Finds the reduction of a merge with that spec: the given one, or the one that PF_REDUCE_STANDARD stands for. */
 PF_CHECKED PF_API pf_status pf_merge_reduction(const pf_tiling* tiling, const pf_merge_spec* spec, pf_reduce* reduce);

@@ -11,9 +11,8 @@
 // Tile k of a tiled axis reads elements [start, start + tile) of the array, where start = k * stride - margin and stride = tile -
 // overlap. Elements outside the array are padding. The tail is the rule for the end of the axis and its margin, where the last tile
 // may not fit. Tiles are numbered row-major over the tiled axes: the number along the last axis runs fastest. The function that
-// makes a tile's result may scale it; the result lies at
-//   [start * scale + offset, start * scale + offset + result)
-// of the output, whose extent is ceil(extent * scale) unless another one is given.
+// makes a tile's result may scale it; the result lies at [start * scale + offset, start * scale + offset + result) of the output,
+// whose extent is ceil(extent * scale) unless another one is given.
 //
 // Every function that is not noexcept throws std::bad_alloc if memory runs out. A call that throws std::bad_alloc has changed
 // nothing, except that it may have closed a Merger (see class Merger).
@@ -49,8 +48,7 @@ inline constexpr auto words<Tail> = std::to_array<Word<Tail>>({{Tail::shift, "sh
                                                                {Tail::partial, "partial"},
                                                                {Tail::drop, "drop"},
                                                                {Tail::error, "error"}});
-/// Returns whether the tail asks for padding. (A shifted tile may have padding too, if TilingSpec::align forbids its
-/// beginning.)
+/// Returns whether the tail asks for padding. (A shifted tile may have padding too, because of TilingSpec::align.)
 constexpr bool pads(Tail tail) noexcept {
   return tail == Tail::pad || tail == Tail::shift_or_pad;
 }
@@ -231,9 +229,8 @@ class PATCHFOLD_API Tiling {
   /// Returns the extents of the axes that are not tiled, for a result of tile `index` that has this shape. Throws Error(value,
   /// rank, shape) for an index outside [0, size()) and for a shape that no result of the tile has.
   Dims result_channels(std::int64_t index, const Dims& shape) const;
-  /// Returns the scale with which results of tile `index` would have this shape, in lowest terms. Returns no scale if this scale is
-  /// that of the spec or differs along the tiled axes. Returns no scale either if the spec has an offset, or a result other than
-  /// tile * scale.
+  /// Returns the scale with which results of tile `index` would have this shape, in lowest terms; none if this scale is that of the
+  /// spec or differs along the tiled axes, or if the spec has an offset, or a result other than tile * scale.
   std::optional<Ratio> scale_of(std::int64_t index, const Dims& shape) const;
   /// Returns the extents of the array's axes that are not tiled.
   Dims channels() const;
@@ -263,8 +260,7 @@ class PATCHFOLD_API Tiling {
 ///   hann      sin(pi t)^2
 ///   cosine    sin(pi t)
 ///   gaussian  exp(-((t - 1/2) / sigma_scale)^2 / 2), at least 2^-100
-///   tukey     sin(pi t / alpha)^2 for t < alpha / 2, 1 in the middle, mirrored for t > 1 - alpha / 2: the formula of
-///             scipy.signal.windows.tukey
+///   tukey     sin(pi t / alpha)^2 for t < alpha / 2, 1 in the middle, mirrored for t > 1 - alpha / 2: SciPy's formula
 ///   hamming   0.54 - 0.46 cos(2 pi t), the formula of numpy.hamming
 ///   axes      one list for each tiled axis; the weight of an element is the product
 ///   array     one list, row-major over the extents of a whole result along the tiled axes
@@ -291,8 +287,7 @@ inline constexpr auto words<WeightWindow::Kind> =
                                              {WeightWindow::Kind::axes, "axes"},
                                              {WeightWindow::Kind::array, "array"},
                                              {WeightWindow::Kind::standard, "standard"}});
-/// Returns whether the kind stands for one formula. The kinds axes and array need lists of weights, and standard stands for one of
-/// two formulas.
+/// Returns whether the kind stands for one formula: axes and array need lists of weights, and standard stands for two formulas.
 constexpr bool has_formula(WeightWindow::Kind kind) noexcept {
   return kind != WeightWindow::Kind::axes && kind != WeightWindow::Kind::array && kind != WeightWindow::Kind::standard;
 }

@@ -54,8 +54,8 @@ struct WrongMerge {
 TEST(CMerger, RefusesWrongSpecs) {
   const WrongMerge rows[] = {
       {"ok", [](Merge&) {}},
-      {"value: merge: spec: size must be the size of the struct; given 0, expected 112", [](Merge& m) { m.spec.size = 0; }},
-      {"value: merge: spec: size must be the size of the struct; given 103, expected 112",
+      {"value: merge: spec: size must be the size of the struct; given 0, expected 120", [](Merge& m) { m.spec.size = 0; }},
+      {"value: merge: spec: size must be the size of the struct; given 103, expected 120",
        [](Merge& m) { m.spec.size = 103; }},
       {"value: merge: spec: reserved must be 0; given -1", [](Merge& m) { m.spec.reserved = -1; }},
       {"dtype: merge: dtype: there is no such element type; given 99", [](Merge& m) { m.spec.dtype = 99; }},
@@ -401,7 +401,7 @@ TEST(CMerger, TakesStructsOfLaterVersions) {
   EXPECT_OK(pf_merge_check(m.tiling.get(), &later.known));
   later.unknown[49] = 1;
   EXPECT_EQ(outcome(pf_merge_check(m.tiling.get(), &later.known)),
-            "value: merge: spec: fields that this version does not know must be 0; given 512, expected 112");
+            "value: merge: spec: fields that this version does not know must be 0; given 520, expected 120");
   struct LaterBytes {
     pf_merge_bytes known;
     std::int64_t unknown[4];

@@ -77,9 +77,18 @@ void fill_with_numbers(Random& random, Bytes& tensor) {
   });
 }
 
-void expect_same_place(const pf_tile_span& c, const TileSpan& cpp) {
-  const TileSpan same{{c.read_begin, c.read_end}, c.extent, {c.write_begin, c.write_end},
-                      {c.keep_begin, c.keep_end}, c.result, c.start};
+/// Compares the spans of one tile along tiled axis i. In C the place of the tile's first element follows from `start`.
+void expect_same_place(const Tiling& tiling, int i, const pf_tile_span& c, const TileSpan& cpp) {
+  const std::vector<Ratio>& scales = tiling.spec().scale;
+  const Ratio scale = scales.empty() ? Ratio{1, 1} : scales[scales.size() == 1 ? 0 : static_cast<std::size_t>(i)];
+  const std::int64_t offset = tiling.spec().offset.empty() ? 0 : tiling.spec().offset[i];
+  const TileSpan same{{c.read_begin, c.read_end},
+                      c.extent,
+                      {c.write_begin, c.write_end},
+                      {c.keep_begin, c.keep_end},
+                      c.result,
+                      c.start,
+                      (c.start - offset) * scale.den / scale.num};
   EXPECT_EQ(same, cpp);
 }
 
@@ -122,10 +131,10 @@ void compare_tilings(Random& random, const pf_tiling* c, const Tiling& cpp) {
     ASSERT_OK(pf_tiling_tile(c, tile.index, position, spans));
     EXPECT_EQ(list(position, tiled), list_of(tile.position));
     for (std::int32_t i = 0; i < tiled; ++i) {
-      expect_same_place(spans[i], tile.spans[static_cast<std::size_t>(i)]);
+      expect_same_place(cpp, i, spans[i], tile.spans[static_cast<std::size_t>(i)]);
       pf_tile_span alone;
       ASSERT_OK(pf_tiling_span(c, i, tile.position[i], &alone));
-      expect_same_place(alone, cpp.span(i, tile.position[i]));
+      expect_same_place(cpp, i, alone, cpp.span(i, tile.position[i]));
     }
     EXPECT_EQ(list_from([&](std::int64_t* to, std::int32_t* rank) { return pf_tiling_tile_shape(c, tile.index, to, rank); }),
               list_of(cpp.tile_shape(tile.index)));

@@ -40,8 +40,8 @@ TEST(CTiling, RefusesWrongSpecs) {
     std::function<void(Tiles&)> change;
   } rows[] = {
       {"ok", [](Tiles&) {}},
-      {"value: tiling: spec: size must be the size of the struct; given 0, expected 144", [](Tiles& t) { t.spec.size = 0; }},
-      {"value: tiling: spec: size must be the size of the struct; given 127, expected 144",
+      {"value: tiling: spec: size must be the size of the struct; given 0, expected 176", [](Tiles& t) { t.spec.size = 0; }},
+      {"value: tiling: spec: size must be the size of the struct; given 127, expected 176",
        [](Tiles& t) { t.spec.size = 127; }},
       {"length: tiling: shape: the number of entries must be at least 0; given -1", [](Tiles& t) { t.spec.rank = -1; }},
       {"length: tiling: shape: the number of entries must be at least 0; given -2147483648",
@@ -115,7 +115,7 @@ TEST(CTiling, TakesAndFillsStructsOfLaterVersions) {
   const TilingPointer tiling(made);
   spec.unknown[99] = 1;
   EXPECT_EQ(outcome(pf_tiling_create(&spec.known, &made)),
-            "value: tiling: spec: fields that this version does not know must be 0; given 944, expected 144");
+            "value: tiling: spec: fields that this version does not know must be 0; given 976, expected 176");
   EXPECT_EQ(made, nullptr);
 
   Later<pf_tiling_layout> layout;

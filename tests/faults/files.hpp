@@ -24,6 +24,7 @@ struct Writing {
   std::filesystem::path path{};
   std::function<void()> write{};
   std::string bytes{};  ///< the written bytes
+  int files = 1;        ///< the number of files that are written under temporary names at the same time
 };
 
 /// Returns a reading for each reader of this build, and makes the file of each reading in the folder.

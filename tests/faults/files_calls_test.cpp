@@ -145,6 +145,11 @@ TEST(CallsThatFail, LeaveTheFileThatIsWrittenAsItWas) {
                   if (exists) write_bytes(writing.path, as_it_was);
                 },
                 [&](const std::string& where, const std::optional<Error>& error) {
+                  if (!error && writing.files > 1 && std::string_view(call) == "close") {  // of a file that is removed
+                    EXPECT_TRUE(read_bytes(writing.path) == writing.bytes) << writing.name << ": " << where;
+                    EXPECT_EQ(folder.names(), std::vector{name}) << where;
+                    return;
+                  }
                   ASSERT_TRUE(error) << writing.name << ": " << where;
                   EXPECT_EQ(error->code(), ErrorCode::file_write) << writing.name << ": " << where << error->what();
                   EXPECT_EQ(error->argument(), writing.path.string()) << error->what();
@@ -276,7 +281,7 @@ TEST(FilesWithoutMemory, InTiffAreWrittenInFullOrStayAsTheyWereWhereLibtiffDoesN
     all.memory += one.memory;
     all.other += one.other;
     all.crashed += one.crashed;
-    EXPECT_LE(folder.names().size(), static_cast<std::size_t>(1 + one.crashed)) << writing.name;
+    EXPECT_LE(folder.names().size(), static_cast<std::size_t>(1 + one.crashed * writing.files)) << writing.name;
     for (const auto& name : folder.names()) std::filesystem::remove(folder / name);
   }
   EXPECT_GT(all.memory, 0);

@@ -46,7 +46,7 @@ struct Call {
     dst = contiguous_opaque(destination_memory.data(), bound.output_shape(problem.shape), element_size);
     src.dtype = dst.dtype = dtype;
   }
-  void run() const { throw_if_failed(bound.plan(src, dst).run(src.data, dst.data, serial_executor()), spec.name); }
+  void run() const { throw_if_failed(bound.plan(src, dst).run(src.data, dst.data, serial_executor()), spec.name, spec.output); }
 
   ProblemText problem;
   const OperatorSpec& spec;
@@ -157,8 +157,8 @@ constexpr WrongTensor wrong_tensors[] = {
        for (int axis = 0; axis < c.dst.shape.size(); ++axis)
          if (c.dst.shape[axis] > 1) c.dst.strides[axis] = 1;
      }},
-    {"source and destination in one place", ErrorCode::overlap, Named::any, true, [](Call& c) { c.dst.data = c.src.data; }},
-    {"destination within the source", ErrorCode::overlap, Named::any, true,
+    {"source and destination in one place", ErrorCode::overlap, Named::dst, true, [](Call& c) { c.dst.data = c.src.data; }},
+    {"destination within the source", ErrorCode::overlap, Named::dst, true,
      [](Call& c) { c.dst.data = static_cast<std::byte*>(c.src.data) + 3; }},
     {"no source", ErrorCode::null_data, Named::any, true, [](Call& c) { c.src.data = nullptr; }},
     {"no destination", ErrorCode::null_data, Named::any, false, [](Call& c) { c.dst.data = nullptr; }},

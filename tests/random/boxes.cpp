@@ -62,6 +62,7 @@ MergeSpec draw_merge_of_any_type(Random& random, const Tiling& tiling) {
   spec.dtype = random.pick(types);
   spec.element_size = spec.dtype == DType::opaque ? 3 : size_of(spec.dtype);
   draw_merge(random, tiling, spec);
+  if (spec.dtype == DType::opaque) spec.reduce = random.pick(std::array{Reduce::first, Reduce::last, Reduce::center});
   return spec;
 }
 

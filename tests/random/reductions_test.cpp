@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares random merges that rank, count or skip elements with their definitions, element by element.
+// Compares random merges with the definitions of their reductions, element by element.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,9 +44,23 @@ T reduced(Reduce reduce, std::vector<T> values) {
   return std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first;
 }
 
-/// Returns the values of the tiles that give an element of the output, whose index has the axes of a result.
+/// Returns the weights of the window along each tiled axis; of a window that is an array, ones.
+std::vector<std::vector<double>> weights_along(const Whole& whole) {
+  const WeightWindow& window = whole.spec.window;
+  if (window.kind == WeightWindow::Kind::axes) return window.axes;
+  std::vector<std::vector<double>> lists;
+  for (const std::int64_t extent : whole.tiling.result()) {
+    const bool is_array = window.kind == WeightWindow::Kind::array;
+    lists.push_back(is_array ? std::vector<double>(static_cast<std::size_t>(extent), 1.0) : sample(window, extent));
+  }
+  return lists;
+}
+
+/// Returns the values of the tiles that give an element of the output, whose index has the axes of a result, and adds their
+/// weights to `weights`. `lists` are those of weights_along().
 template <class T>
-std::vector<T> values_at(const Whole& whole, const Dims& at) {
+std::vector<T> values_at(const Whole& whole, const std::vector<std::vector<double>>& lists, const Dims& at,
+                         std::vector<double>& weights) {
   std::vector<T> values;
   for (std::int64_t index = 0; index < whole.tiling.size(); ++index) {
     if (!whole.spec.mask.empty() && whole.spec.mask[static_cast<std::size_t>(index)] == 0) continue;
@@ -60,8 +74,7 @@ std::vector<T> values_at(const Whole& whole, const Dims& at) {
       const std::int64_t y = at[static_cast<int>(whole.axes[i])] - span.start;
       covers = covers && y >= 0 && y < span.result;
       inside[static_cast<int>(whole.axes[i])] = y;
-      if (covers && whole.spec.window.kind == WeightWindow::Kind::axes)
-        weight *= whole.spec.window.axes[static_cast<std::size_t>(i)][static_cast<std::size_t>(y)];
+      if (covers) weight *= lists[static_cast<std::size_t>(i)][static_cast<std::size_t>(y)];
       place = place * whole.tiling.result()[i] + y;
     }
     if (covers && whole.spec.window.kind == WeightWindow::Kind::array)
@@ -73,23 +86,48 @@ std::vector<T> values_at(const Whole& whole, const Dims& at) {
                 whole.results[static_cast<std::size_t>(index)].data() + offset_of(inside, contiguous_strides(shape, sizeof(T))),
                 sizeof(T));
     values.push_back(value);
+    weights.push_back(weight);
   }
   return values;
+}
+
+/// Returns whether a mean lies within the bound that class Merger gives, and a rounding of T, from its definition.
+template <class T>
+bool is_mean(T given, const std::vector<T>& values, const std::vector<double>& weights) {
+  long double sum = 0, size = 0, all = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const long double product = static_cast<long double>(weights[i]) * static_cast<long double>(values[i]);
+    sum += product;
+    size += std::abs(product);
+    all += weights[i];
+  }
+  if (!(size / all < std::numeric_limits<T>::max() / 2)) return true;  // NaN, infinite, or too large for the bound
+  const auto count = static_cast<long double>(values.size());
+  const long double bound = (2 * count + 3) * 0x1p-53L * (size / all) + count * 0x1p-1074L;  // products may be subnormal
+  const long double rounding =
+      std::abs(sum / all) * std::numeric_limits<T>::epsilon() + std::numeric_limits<T>::denorm_min();
+  return std::abs(given - sum / all) <= bound + rounding;
 }
 
 /// Returns the number of wrong elements of a merge.
 template <class T>
 std::int64_t wrong_values(const Whole& whole) {
   const Dims strides = contiguous_strides(whole.shape, sizeof(T));
+  const std::vector<std::vector<double>> lists = weights_along(whole);
   std::int64_t wrong = 0;
   each_index(whole.shape, [&](const Dims& at) {
-    const std::vector<T> values = values_at<T>(whole, at);
+    std::vector<double> weights;
+    const std::vector<T> values = values_at<T>(whole, lists, at, weights);
     T expected = static_cast<T>(1);  // the fill
     const bool has_numbers = std::any_of(values.begin(), values.end(), [](T value) { return !is_nan(value); });
     const bool skips_nans = *whole.spec.reduce == Reduce::nanmax || *whole.spec.reduce == Reduce::nanmin;
-    if (!values.empty() && (has_numbers || !skips_nans || !whole.spec.fill)) expected = reduced(*whole.spec.reduce, values);
     T given;
     std::memcpy(&given, whole.output.data() + offset_of(at, strides), sizeof(T));
+    if (*whole.spec.reduce == Reduce::mean && !values.empty()) {
+      wrong += !is_mean(given, values, weights);
+      return;
+    }
+    if (!values.empty() && (has_numbers || !skips_nans || !whole.spec.fill)) expected = reduced(*whole.spec.reduce, values);
     wrong += !(given == expected || (is_nan(given) && is_nan(expected)));
   });
   return wrong;
@@ -143,7 +181,8 @@ TEST(Reductions, AreThoseOfTheirDefinitions) {
     if (!whole || !whole->spec.reduce || element_count(whole->shape) > 5000 || whole->tiling.size() > 200) continue;
     const Reduce reduce = *whole->spec.reduce;
     const bool skips_nans = reduce == Reduce::nanmax || reduce == Reduce::nanmin;
-    const bool is_simple = skips_nans || reduce == Reduce::median || reduce == Reduce::vote;
+    const bool is_of_numbers = reduce == Reduce::mean && kind_of(whole->spec.dtype) == ElementKind::real;
+    const bool is_simple = skips_nans || reduce == Reduce::median || reduce == Reduce::vote || is_of_numbers;
     if (!is_simple && reduce != Reduce::argmax) continue;
     if (is_simple && whole->type != whole->spec.dtype) continue;
     const std::int64_t wrong = visit(whole->spec.dtype, [&]<class T>(std::type_identity<T>) -> std::int64_t {
@@ -160,7 +199,7 @@ TEST(Reductions, AreThoseOfTheirDefinitions) {
     ASSERT_EQ(wrong, 0) << "PATCHFOLD_SEED=" << seed_of_run() << ", case " << number << ": " << text_of(*whole, Box{});
   }
   if (scale_of_run() >= 1) {
-    EXPECT_EQ(seen.size(), 5u);
+    EXPECT_EQ(seen.size(), 6u);
   }
 }
 
