@@ -17,6 +17,17 @@ class Formatter final : public CLI::Formatter {
  public:
   explicit Formatter(std::string usage) : usage_(std::move(usage)) { column_width(34); }
   std::string make_usage(const CLI::App*, std::string) const override { return "Usage: " + usage_ + "\n"; }
+  /// Returns what an option means, in lines that let the help have at most 160 columns.
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::string text = CLI::Formatter::make_option_desc(option);
+    for (std::size_t begin = 0, most = 160 - get_column_width(); text.size() - begin > most;) {
+      const std::size_t space = text.rfind(' ', begin + most);
+      if (space == std::string::npos || space <= begin) break;
+      text[space] = '\n';
+      begin = space + 1;
+    }
+    return text;
+  }
 
  private:
   std::string usage_;

@@ -180,7 +180,7 @@ TilingSpec TilingOptions::spec() const {
 
 void add_reduce(Command& command, std::string& reduce, std::string_view default_text) {
   command.choices(command.option("--reduce", reduce, "RULE",
-                                 text_of("where tiles overlap: ", listed_words<Reduce>(), ";\ndefault ", default_text)),
+                                 text_of("where tiles overlap: ", listed_words<Reduce>(), "; default ", default_text)),
                   choices_of<Reduce>());
 }
 
