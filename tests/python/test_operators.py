@@ -20,7 +20,6 @@ from calls import ELSEWHERE, HERE, dialect_of, example, function_name, function_
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-
 OTHER_NAMES = {
     "tensorflow.ExtractImagePatches": "sizes",  # ksizes
     "tensorflow.SpaceToBatch": "block_shape",  # block_size
