@@ -105,7 +105,8 @@ class _Run:
     """A call of decode or encode. distribution: the type of what encode returns, if it is a distribution."""
 
     def __init__(self, name: str, vae: Any, x: Any, scale: Any) -> None:
-        self.name, self.vae, self.x, self.distribution = f"diffusers.{name}", vae, x, None
+        self.name, self.vae, self.x = f"diffusers.{name}", vae, x
+        self.distribution: Callable[[torch.Tensor], Any] | None = None
         self.method: Callable[[Any], Any] = getattr(vae, name, None)  # type: ignore[assignment]
         if not callable(self.method):
             raise InvalidType(self.name, "vae", f"must have a method {name}", given_text(vae))

@@ -133,6 +133,7 @@ def exported(model: Any, shapes: Sequence[Sequence[int]] | None) -> Any:
 def _held(graph: Graph) -> Fraction:
     """Returns the bytes of the tensors that live at a time, for each element of the inputs."""
     inputs = list(graph.inputs or ())
+    kept = {*inputs, *graph.results}  # the caller holds the inputs while the model runs
     last = {name: number for number, step in enumerate(graph.steps) for name in (*step.inputs, *step.outputs)}
 
     def size(name: str) -> int:
@@ -146,7 +147,7 @@ def _held(graph: Graph) -> Fraction:
             now += live[name]
         most = max(most, now)
         for name in {*step.inputs, *step.outputs}:
-            if last[name] == number and name not in graph.results:
+            if last[name] == number and name not in kept:
                 now -= live.pop(name, 0)
     return Fraction(most, max(sum(math.prod(graph.shapes[name]) for name in inputs), 1))
 
