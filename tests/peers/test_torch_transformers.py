@@ -6,10 +6,11 @@ import json
 
 import numpy as np
 import pytest
-import torch
-import transformers
 from patchfold import vision
-from PIL import Image
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+Image = pytest.importorskip("PIL.Image")
 
 # The settings of each family as its models publish them.
 FAMILIES = {

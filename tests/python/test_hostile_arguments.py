@@ -356,16 +356,13 @@ def test_an_infinite_scale_in_json_is_refused():
         patchfold.Tiling.from_json(text.replace("[1, 1]", "[1e999]"))
 
 
-def test_signals_arrive_between_calls():
-    # Sets the handler, since a process that was started in the background ignores SIGINT.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+def test_signals_arrive_between_calls(interrupts):
     thread = threading.Thread(target=signal.raise_signal, args=(signal.SIGINT,))
     with pytest.raises(KeyboardInterrupt):
         thread.start()
         for _ in range(10**7):
             patchfold.coverage((64, 64), 9)
     thread.join()
-    signal.signal(signal.SIGINT, before)
 
 
 SECOND_INTERPRETER = """

@@ -219,7 +219,7 @@ def test_the_first_error_in_order_comes_out_and_nothing_runs_on(workers):
 
 
 @pytest.mark.parametrize("workers", [None, 2])
-def test_an_interrupt_ends_all_threads(workers, tmp_path):
+def test_an_interrupt_ends_all_threads(workers, tmp_path, interrupts):
     calls = []
 
     def fn(tile):
