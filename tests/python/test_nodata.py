@@ -174,6 +174,15 @@ def test_a_blur_keeps_the_elements_without_data(rules):
     assert (y[x == -9] == -9).all() and ((y == -9) | (y > 0)).all() and not np.array_equal(y == -9, x == -9)
 
 
+@pytest.mark.parametrize("reduce", ["center", "first", "mean"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.float32])
+def test_complex_numbers_without_an_imaginary_part_are_real(dtype, reduce):
+    x = np.arange(12).reshape(3, 4).astype(dtype)
+    numbers = {"nodata": 5 + 0j, "fill": 7 + 0j}
+    made = patchfold.apply_tiled(lambda tile: tile, x, (2, 2), overlap=0, reduce=reduce, progress=False, **numbers)
+    np.testing.assert_array_equal(made, np.where(x == 5, 7, x).astype(made.dtype))
+
+
 def test_an_error_says_what_a_nodata_is():
     tiling = Tiling((6,), (4,), stride=2)
     for nodata in ("0", [0], object(), "None", 2**70):

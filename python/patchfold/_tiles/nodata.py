@@ -53,9 +53,8 @@ class Nodata:
 
     def __init__(self, spec: _core.MergeSpec, number: Any, fill: Any, dtype: Any) -> None:
         """dtype: the element type of the results."""
-        self._number = number
-        self._fill = filled(fill, number, None)
         name = element_type("tile", dtype)[0]
+        self._number, self._fill = (_of_type(name, each) for each in (number, filled(fill, number, None)))
         self._selects = _core.reduction(spec, name) in ("first", "last", "center")
 
     def leave_out(self, tile: Any, weights: Any = None) -> tuple[Any, Any]:
@@ -101,6 +100,11 @@ def _comparable(tile: Any, nodata: Any) -> tuple[npt.NDArray[Any], Any]:
         return tile.double().numpy(), tile.new_tensor(nodata).double().item()
     array = np.asarray(tile) if is_numpy(tile) or hasattr(tile, "__array__") else np.from_dlpack(tile)
     return array, array.dtype.type(nodata) if array.dtype.kind == "V" and array.dtype.fields is None else nodata
+
+
+def _of_type(name: str, number: Any) -> Any:
+    """Returns a number without an imaginary part of 0 if the type is real: NumPy and torch refuse complex numbers there."""
+    return number.real if isinstance(number, complex) and number.imag == 0 and not name.startswith("complex") else number
 
 
 def _replaced(tile: Any, valid: npt.NDArray[np.bool_], value: Any) -> Any:
