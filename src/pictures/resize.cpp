@@ -29,7 +29,6 @@ using pictures::AxisOfWeights;
 using pictures::ResizedAxis;
 using pictures::Taps;
 
-constexpr std::string_view op_name = Resize::name;
 /// The most rows or columns: the tables of weights grow with them.
 constexpr std::int64_t most_pixels = std::int64_t{1} << 20;
 /// The most planes of a picture whose pixels are neighbours.
@@ -277,14 +276,14 @@ ResizedAxis axis_of(const Dims& from, const Dims& to, int axis, float begin, flo
 
 void check_arguments(const Resize& op, const Dims& from) {
   if (!is_enumerator(op.filter))
-    fail(ErrorCode::value, op_name, "filter", "must be a filter of this library", static_cast<int>(op.filter));
+    fail(ErrorCode::value, Resize::name, "filter", "must be a filter of this library", static_cast<int>(op.filter));
   if (op.fixed_point == FixedPoint::torch) {
     if (op.filter != Filter::bilinear && op.filter != Filter::bicubic)
-      fail(ErrorCode::value, op_name, "filter", "torch has only bilinear and bicubic", word_of(op.filter),
+      fail(ErrorCode::value, Resize::name, "filter", "torch has only bilinear and bicubic", word_of(op.filter),
            "bilinear or bicubic");
-    if (op.box) fail(ErrorCode::value, op_name, "box", "torch resizes whole pictures only");
+    if (op.box) fail(ErrorCode::value, Resize::name, "box", "torch resizes whole pictures only");
   } else if (op.fixed_point != FixedPoint::pillow) {
-    fail(ErrorCode::value, op_name, "fixed_point", "must be one of this library", static_cast<int>(op.fixed_point));
+    fail(ErrorCode::value, Resize::name, "fixed_point", "must be one of this library", static_cast<int>(op.fixed_point));
   }
   if (!op.box) return;
   const auto [left, upper, right, lower] = *op.box;
@@ -293,7 +292,7 @@ void check_arguments(const Resize& op, const Dims& from) {
   const bool inside = left >= 0 && upper >= 0 && right > left && lower > upper &&
                       right <= static_cast<float>(from[rank - 1]) && lower <= static_cast<float>(from[rank - 2]);
   if (!inside)
-    fail(ErrorCode::value, op_name, "box", "must be (left, upper, right, lower), not empty, inside the picture",
+    fail(ErrorCode::value, Resize::name, "box", "must be (left, upper, right, lower), not empty, inside the picture",
          "(" + std::to_string(left) + ", " + std::to_string(upper) + ", " + std::to_string(right) + ", " +
              std::to_string(lower) + ")",
          ErrorValue("inside (0, 0, ", from[rank - 1], ", ", from[rank - 2], ")"));
@@ -302,24 +301,24 @@ void check_arguments(const Resize& op, const Dims& from) {
 }  // namespace
 
 void Resize::run(const ConstTensorView& picture, const TensorView& resized, Executor& executor) const {
-  const ops::Sound src = pictures::check_bytes(op_name, "picture", picture);
+  const ops::Sound src = pictures::check_bytes(Resize::name, "picture", picture);
   const int rank = picture.shape.size();
   if (rank < 2)
-    fail_rank(op_name, "picture", "must have rows and columns as its last axes", picture.shape, "rank 2 or more");
+    fail_rank(Resize::name, "picture", "must have rows and columns as its last axes", picture.shape, "rank 2 or more");
   const auto check_pixels = [&](std::string_view argument, const Dims& shape) {
     for (int axis = rank - 2; axis < rank; ++axis)
       if (shape[axis] < 1 || shape[axis] > most_pixels)
-        fail(ErrorCode::value, op_name, argument, "must have rows and columns, at most 2^20 of each", shape);
+        fail(ErrorCode::value, Resize::name, argument, "must have rows and columns, at most 2^20 of each", shape);
   };
   check_pixels("picture", picture.shape);
   Dims shape = picture.shape;
   if (resized.shape.size() == rank)
     for (int axis = rank - 2; axis < rank; ++axis) shape[axis] = resized.shape[axis];
-  const ops::Sound dst = pictures::check_result(op_name, "resized", resized, shape, DType::uint8);
+  const ops::Sound dst = pictures::check_result(Resize::name, "resized", resized, shape, DType::uint8);
   check_pixels("resized", shape);
   check_arguments(*this, picture.shape);
   if (element_count(shape) == 0) return;
-  pictures::check_memory(op_name, "picture", picture, src, "resized", resized, dst);
+  pictures::check_memory(Resize::name, "picture", picture, src, "resized", resized, dst);
 
   const auto whole = [&](int axis) { return static_cast<float>(picture.shape[axis]); };
   const std::array<float, 4> part = box.value_or(std::array<float, 4>{0, 0, whole(rank - 1), whole(rank - 2)});
@@ -332,7 +331,7 @@ void Resize::run(const ConstTensorView& picture, const TensorView& resized, Exec
   }
   Resizing resizing(pictures, rows, columns, *this);
   throw_if_failed(resizing.run(static_cast<const std::byte*>(picture.data), static_cast<std::byte*>(resized.data), executor),
-                  op_name, "resized");
+                  Resize::name, "resized");
 }
 
 }  // namespace patchfold
