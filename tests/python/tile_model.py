@@ -62,6 +62,8 @@ class Axis:
         self.output = math.ceil(extent * scale) if output is None else output
         self.result = int(tile * scale) if result is None else result
         self.starts, self.results = [], []
+        if self.tiles and (margin[0] * scale).denominator != 1:
+            raise Refused
         for start, _, _, length in self.tiles:
             at, cut = start * scale, (tile - length) * scale
             if at.denominator != 1 or cut.denominator != 1:
