@@ -113,7 +113,8 @@ class RowWriter {
   const ElementType& type() const noexcept { return type_; }
   /// Returns the number of the row that is written next.
   std::int64_t next() const noexcept { return next_; }
-  /// Returns a line for each kind of given data that the file does not hold (a loss); complete after commit().
+  /// Returns the losses: a line for each kind of data that the caller gave and the file cannot hold. The list is complete
+  /// only after commit().
   const std::vector<std::string>& losses() const noexcept { return losses_; }
   /// Appends rows of shape [count, rest of the file's shape..], of any strides. Throws Error(rank, shape, dtype) for rows that do
   /// not fit the file, and Error(file_write), after which nothing more can be written.

@@ -23,8 +23,8 @@ Dims spatial_entries(std::string_view name, std::string_view argument, const Dim
   return list.slice(1, rank - 1);
 }
 
-/// Throws Error if, with VALID, an image is smaller than the kernel by two strides or more. An image that is smaller by less has no
-/// patches.
+/// Throws Error if, with VALID, an image is smaller than the kernel by two strides or more. An image that is
+/// smaller than the kernel, but by less than two strides, is accepted and has no patches.
 void check_valid(const Dims& extents, const Dims& kernel, const Dims& strides, const Dims& rates, const Names& names) {
   for (int i = 0; i < extents.size(); ++i) {
     const auto missing = (Checked(kernel[i] - 1) * Checked(rates[i]) + Checked(1) - Checked(extents[i])).value();

@@ -30,8 +30,8 @@ class Task {
   Plan plan() const { return spec_->bind(problem_.arguments).plan(src_, dst_); }
   /// Binds, plans and runs the problem. Throws every exception of these steps.
   void run(Executor& executor) const;
-  /// Fills the destination with bytes that a run must replace. These bytes are the same in each call, since problems with
-  /// accumulate=true add to them.
+  /// Fills the destination with bytes that a run must replace. These bytes are the same in each call: problems with
+  /// accumulate=true add to them, and their results are compared.
   void spoil();
   const std::vector<std::byte>& result() const noexcept { return output_; }
 

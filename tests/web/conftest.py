@@ -51,7 +51,7 @@ class Driver:
         return self.page.evaluate("([problem, values]) => patchfoldPage.run(problem, values)", [problem, values])
 
     def fill(self, name, text):
-        """Types into a field of the form and leaves the field."""
+        """Types into a field of the form and presses Enter."""
         self.page.fill(f"#{name}", text)
         self.page.press(f"#{name}", "Enter")
 

@@ -22,7 +22,7 @@ inline bool is_mean(const Problem& problem) noexcept {
   return problem.verb == Verb::combine_mean;
 }
 
-/// Returns the bytes of the accumulator of an element.
+/// Returns the number of bytes of an element's accumulator.
 inline std::int64_t accumulator_size(const Problem& problem) noexcept {
   return is_mean(problem) ? kernels::mean_kernel(problem.dtype).accumulator_size
                           : kernels::sum_kernel(problem.dtype).accumulator_size;
