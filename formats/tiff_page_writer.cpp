@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/tiff_page.hpp"
+#include "formats/tiff_page_writer.hpp"
 
 #include <algorithm>
 #include <cstring>

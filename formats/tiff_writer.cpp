@@ -6,7 +6,7 @@
 
 #include "formats/overviews.hpp"
 #include "formats/picture_codec.hpp"
-#include "formats/tiff_page.hpp"
+#include "formats/tiff_page_writer.hpp"
 #include "src/base/checked.hpp"
 
 namespace patchfold::formats {
