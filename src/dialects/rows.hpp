@@ -174,8 +174,8 @@ struct Fields {
   std::vector<AnyField> list;
 
   /// Sets the members of `*op`, an operator of the type that this row describes, from the arguments. Throws
-  /// Error(unknown_argument, missing) unless the arguments exist, are given once, and are complete. Throws Error(type, rank) unless tensors for shape inputs have types
-  /// and ranks that the operator takes.
+  /// Error(unknown_argument, missing) unless the arguments exist, are given once, and are complete. Throws
+  /// Error(type, rank) unless tensors for shape inputs have types and ranks that the operator takes.
   void set(void* op, std::span<const Argument> arguments) const;
 };
 

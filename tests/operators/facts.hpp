@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts of an operator beyond its row of the operator table: a second implementation of the shape of its output, and the
-// inputs that are right for this operator though wrong for most. Each dialect with such operators has a file of facts. An operator without facts
-// is tested by its row.
+// inputs that are right for this operator though wrong for most. Each dialect with such operators has a file of
+// facts. An operator without facts is tested by its row.
 #pragma once
 
 #include <string_view>

@@ -4,7 +4,8 @@
 //
 // Fields. All of them are always present; `defaults` shows them. `complete` adds missing fields and replaces wrong ones
 // by defaults.
-//   operator   the operator that runs: unfold, fold, extract_patches, space_to_depth, depth_to_space, space_to_batch or batch_to_space.
+//   operator   the operator that runs: unfold, fold, extract_patches, space_to_depth, depth_to_space, space_to_batch
+//              or batch_to_space.
 //   dialect    patchfold (the neutral operators), torch, onnx, tensorflow, openvino, keras. `offers` says which operators a
 //              dialect has.
 //   shape      the image, [batch, channels, spatial..] whatever the layout, with 1 to 3 spatial axes, extents 1 to 4096. fold,
