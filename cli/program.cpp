@@ -11,6 +11,7 @@
 #include "patchfold/table.hpp"
 #include "patchfold/version.hpp"
 #include "src/base/nearest.hpp"
+#include "system/process.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -59,6 +60,8 @@ int run_program(const std::vector<std::string>& words) {
     run_command(words, in_words);
     return done;
   } catch (const Error& error) {
+    const bool is_output = error.argument() == "standard output" || is_standard_output(error.argument());
+    if (error.code() == ErrorCode::file_write && is_output) system::end_if_nothing_reads();
     const int code = exit_code(error.code(), in_words);
     print_error(error, code, json);
     return code;

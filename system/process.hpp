@@ -10,6 +10,9 @@ namespace patchfold::system {
 /// Ensures that all standard streams exist and carry bytes unchanged. Writing to a closed pipe, or beyond the largest file size,
 /// becomes an error instead of a signal.
 void prepare_process() noexcept;
+/// Ends the process by SIGPIPE, as other programs end, if nothing reads standard output any more. Returns otherwise, and always
+/// on Windows, which has no such signal.
+void end_if_nothing_reads() noexcept;
 /// Returns the words after the program's name, in UTF-8 on every system.
 std::vector<std::string> arguments(int argc, char** argv);
 

@@ -2,6 +2,7 @@
 #include "system/process.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -27,6 +28,13 @@ void prepare_process() noexcept {
     if (::fcntl(descriptor, F_GETFD) < 0) ::open("/dev/null", O_RDONLY);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+}
+
+void end_if_nothing_reads() noexcept {
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  if (::poll(&output, 1, 0) != 1 || (output.revents & (POLLERR | POLLHUP)) == 0) return;
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
 }
 
 std::vector<std::string> arguments(int argc, char** argv) {

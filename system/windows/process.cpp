@@ -44,6 +44,8 @@ void prepare_process() noexcept {
   if (is_terminal(1) || is_terminal(2)) ::SetConsoleOutputCP(CP_UTF8);
 }
 
+void end_if_nothing_reads() noexcept {}
+
 std::vector<std::string> arguments(int, char**) {
   int count = 0;
   const std::unique_ptr<wchar_t*, decltype(&::LocalFree)> words(::CommandLineToArgvW(::GetCommandLineW(), &count),

@@ -193,7 +193,7 @@ TEST(Explain, LargeShapesNeedLittleMemory) {
 }
 
 TEST(Explain, AClosedOutputIsAFailureNotAWrongUsage) {
-  EXPECT_EQ(Folder().run("explain unfold f32 1x3x8x8 k3x3", {.break_pipe = true}).code, 1);
+  EXPECT_EQ(Folder().run("explain unfold f32 1x3x8x8 k3x3", {.close_output = true}).code, 1);
 }
 
 }  // namespace

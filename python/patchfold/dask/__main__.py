@@ -13,6 +13,7 @@ from typing import Any
 
 from .._core import WORDS
 from .._errors import Error
+from .._program import run
 from . import apply_tiled, merge, once, split
 
 _HELP = """\
@@ -188,4 +189,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .._program import run
 from . import ModelError, NotPortable, halo, inspect
 from ._inspect import taken
 from ._targets import TARGETS
@@ -193,4 +194,4 @@ def _input(entry: Any, sizes: Mapping[str, int]) -> Any:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

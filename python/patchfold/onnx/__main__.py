@@ -12,6 +12,7 @@ from pathlib import Path
 
 from .._core import set_num_threads
 from .._errors import Error
+from .._program import run
 
 _DESCRIPTION = "Runs ONNX node tests and compares the results."
 _EPILOG = """\
@@ -87,6 +88,8 @@ def main(words: Sequence[str] | None = None) -> int:
     set_num_threads(arguments.threads)
     try:
         return 1 if _run(arguments.folders, arguments.quiet) else 0
+    except BrokenPipeError:
+        raise
     except OSError as error:  # print() raised it: an unreadable folder raises no OSError here
         print(f"patchfold: standard output cannot be written: {error.strerror}", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more as it ends
@@ -94,4 +97,4 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

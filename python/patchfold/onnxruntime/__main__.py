@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from .._program import run
 from ..models import ModelError, _onnx
 from ..models.__main__ import STAYS, add_sizes, save, sizes_of
 from ..models._inspect import stays_of, taken
@@ -34,4 +35,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)
