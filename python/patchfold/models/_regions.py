@@ -162,10 +162,12 @@ def find_all(graph: Graph) -> list[Found]:
     while True:
         origins = origins_of(graph, sources)
         fresh = _named_ends(graph, origins, set(found))
-        joins = set() if fresh else _unnamed_joins(graph, origins, found) - sources
-        if not fresh and not joins:
+        begins: set[str] = set()
+        for choose in () if fresh else (_joins, _selections):
+            begins = begins or choose(graph, origins, found) - sources
+        if not fresh and not begins:
             break
-        sources |= joins
+        sources |= begins
         for tensor, (name, origin) in fresh.items():
             numbers = sorted(origin.steps)
             name = _tokens(graph, name, origin)
@@ -174,12 +176,39 @@ def find_all(graph: Graph) -> list[Found]:
     return [entry for _, entry in sorted(found.values(), key=lambda pair: pair[0])]
 
 
-def _unnamed_joins(graph: Graph, origins: dict[str, _Origin], found: dict[str, tuple[int, Found]]) -> set[str]:
+def _joins(graph: Graph, origins: dict[str, _Origin], found: dict[str, tuple[int, Found]]) -> set[str]:
     """Returns tensors that join parts of one tensor and belong to no operator, such as a shifted image. New chains begin at
     them."""
-    used = {node for _, entry in found.values() for node in entry.nodes}
-    joins = [step for step in graph.steps if step.move is not None and len(step.inputs) > 1 and step.node not in used]
+    joins = [step for step in _unnamed(graph, found) if len(step.inputs) > 1]
     return {tensor for step in joins for tensor in step.outputs if tensor in origins}
+
+
+def _selections(graph: Graph, origins: dict[str, _Origin], found: dict[str, tuple[int, Found]]) -> set[str]:
+    """Returns tensors that hold a part of one tensor, copies of its elements, or its elements in an order that no axes have,
+    and belong to no operator: the results of Slice, Gather, Tile, Pad .. New chains begin at them."""
+    steps = [step for step in _unnamed(graph, found) if len(step.inputs) == 1]
+    return {tensor for step in steps for tensor in step.outputs if tensor in origins and _selects(graph, step, tensor)}
+
+
+def _unnamed(graph: Graph, found: dict[str, tuple[int, Found]]) -> list[Step]:
+    """Returns the steps that move elements and belong to no operator."""
+    used = {node for _, entry in found.values() for node in entry.nodes}
+    return [step for step in graph.steps if step.move is not None and step.node not in used]
+
+
+def _selects(graph: Graph, step: Step, tensor: str) -> bool:
+    """Returns whether a result of a step is no plain rearrangement of the axes of the step's input."""
+    shape = graph.shapes.get(step.inputs[0])
+    if step.move is None or shape is None or math.prod(shape) > MOST_ELEMENTS:
+        return False
+    if math.prod(graph.shapes.get(tensor, shape)) != math.prod(shape):
+        return True
+    try:
+        results = dict(zip(step.outputs, step.move([whole(shape)]), strict=False))
+    except Exception:  # the runtime will refuse the node with its own error
+        return False
+    map = next(maps(results[tensor], shape), None)
+    return map is None or map.inverse() is None
 
 
 def found_of(graph: Graph, name: Name, numbers: Iterable[int], source: str, result: str) -> Found:
@@ -236,19 +265,23 @@ def _named_ends(graph: Graph, origins: dict[str, _Origin], done: set[str]) -> di
         if tensor in done or (tensor in moved and tensor not in ends and tensor not in graph.results):
             continue
         name = _name(graph, origins[tensor])
-        if name is None or (name.found and name.found.crops()):  # a crop of a result is no operator
+        if name is None or _crops(name):  # a crop of a result is no operator
             for number in sorted(origins[tensor].steps, reverse=True):
                 made = graph.steps[number].outputs
                 earlier = [t for t in made if t in origins and t not in done and t != tensor and t not in named]
-                inner = next((n for t in earlier if (n := _name(graph, origins[t])) is not None), None)
+                inner = next(((t, n) for t in earlier if (n := _name(graph, origins[t])) and not _crops(n)), None)
                 if inner is not None:
-                    tensor, name = earlier[0], inner
+                    tensor, name = inner
                     break
         else:
             tensor, name = _plainer(graph, origins, tensor, name)
         if name is not None:
             named[tensor] = (name, origins[tensor])
     return named
+
+
+def _crops(name: Name) -> bool:
+    return name.found is not None and name.found.crops()
 
 
 def _plainer(graph: Graph, origins: dict[str, _Origin], tensor: str, name: Name) -> tuple[str, Name]:
