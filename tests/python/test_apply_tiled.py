@@ -242,6 +242,40 @@ def test_what_a_function_raises_comes_out_with_a_note():
         ]
 
 
+@pytest.mark.skipif(not NOTES, reason="Python 3.10 has no notes")
+@pytest.mark.parametrize(
+    ("axes", "arguments", "text"),
+    [
+        (4, {}, "fn takes a tile with one more axis in front: batch=1 adds it"),
+        (4, {"overlap": "exact"}, "fn takes a tile with one more axis in front: batch=1 adds it"),
+        (5, {}, "fn takes a tile with two more axes in front: use lambda tile: fn(tile[None, None])[0, 0]"),
+        (3, {"batch": 4}, "fn takes a tile without the axis of the stack: leave batch out"),
+        (5, {"batch": 4}, "fn takes a stack with one more axis behind its first: x[None] adds it"),
+        (9, {}, None),
+    ],
+)
+def test_a_function_that_wants_another_number_of_axes_is_told_how_to_get_them(axes, arguments, text):
+    def net(tile):
+        if tile.ndim != axes:
+            raise ValueError(f"{axes} axes")
+        return tile * 2
+
+    x = np.ones((3, 40, 30), np.float32)
+    with pytest.raises(ValueError, match=f"^{axes} axes") as caught:
+        patchfold.apply_tiled(net, x, (16, 16), **{"overlap": 4, **arguments}, progress=False)
+    notes = [note for note in getattr(caught.value, "__notes__", ()) if ": tile" not in note]
+    assert notes == ([] if text is None else [f"patchfold: apply_tiled: {text}"])
+    if text is None:
+        return
+    cures = {
+        "batch=1": {"batch": 1}, "leave batch": {"batch": None}, "x[None]": {"x": x[None]},
+        "lambda": {"fn": lambda tile: net(tile[None, None])[0, 0]},
+    }  # fmt: skip
+    cure = next(change for words, change in cures.items() if words in text)
+    given = {"fn": net, "x": x, "overlap": 4, **arguments, **cure}
+    assert np.array_equal(patchfold.apply_tiled(tile=(16, 16), progress=False, **given).reshape(x.shape), x * 2)
+
+
 def test_results_of_the_wrong_shape_or_type_name_the_tile():
     with pytest.raises(InvalidValue) as caught:
         apply(lambda tile: tile[:, 1:])

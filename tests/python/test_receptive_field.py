@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of patchfold.receptive_field, which measures how far a function looks."""
 
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -113,3 +114,16 @@ def test_wrong_calls_are_refused():
         receptive_field(np.sqrt, (8,), axes=1)
     with pytest.raises(InvalidValue, match="same result for the same array"):
         receptive_field(lambda x: x + rng.random(), (8,))
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 has no notes")
+def test_a_function_that_wants_more_axes_names_the_shape():
+    def net(x):
+        if x.ndim != 4:
+            raise ValueError("four axes")
+        return x
+
+    with pytest.raises(ValueError, match="four axes") as caught:
+        receptive_field(net, (3, 16, 16))
+    text = "fn takes an array with more axes in front: give shape=(1, 3, 16, 16)"
+    assert caught.value.__notes__ == [f"patchfold: receptive_field: {text}"]

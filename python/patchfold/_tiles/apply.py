@@ -27,6 +27,7 @@ from .exact import EXACT, Call
 from .merge_arguments import mask_bytes
 from .merge_spec import MergeSpec, parts_of
 from .merger import Merger
+from .missing_axes import called
 from .ome_zarr import OMEZarr
 from .pipeline import Pipeline, checked_workers
 from .probe import kind_of
@@ -243,8 +244,14 @@ def run_tiles(
     def read(group: list[Tile]) -> Any:
         return source.stack(tiling, group) if stacked else source.cut(tiling, group[0])
 
+    worked = False
+
     def call(data: Any) -> Any:
-        return fn(to_device(data, device, source.operator))
+        nonlocal worked
+        given = to_device(data, device, source.operator)
+        result = fn(given) if worked else called(fn, given, stacked, source.operator)
+        worked = True
+        return result
 
     pipeline = Pipeline(workers, ahead=source.is_store, together=source.takes_threads)
     groups = groups_of(tiling, indices, most)

@@ -20,6 +20,7 @@ from .._arrays.devices import to_device, to_processor
 from .._arrays.kinds import is_numpy, is_torch, module_of
 from .._errors import InvalidType, InvalidValue, given_text, value_text
 from .halo import Halo
+from .missing_axes import called
 from .probe import kind_of
 from .receptive_field import receptive_field
 
@@ -144,7 +145,7 @@ class Call:
             given = sys.modules["tensorflow"].constant(x)
         elif not is_numpy(self.kind):
             given = self.kind.__array_namespace__().asarray(x)
-        made = self.fn(to_device(given, self.device, self.operator))
+        made = called(self.fn, to_device(given, self.device, self.operator), self.stacked, self.operator)
         kind = kind_of(made)
         if kind is None:
             return self._array(made)

@@ -10,6 +10,7 @@ from .._arrays.devices import to_processor
 from .._arrays.kinds import is_array, shape_of
 from .._errors import InvalidType, InvalidValue, given_text
 from .merge_spec import ResultType, facts_of_first
+from .missing_axes import called
 from .sources import APPLY, Source
 from .tile import Tile, TilingBase, names_of
 from .tiling_arguments import TILING
@@ -19,7 +20,7 @@ def probed(tiling: TilingBase, fn: Any, source: Any, tile: Tile, batch: bool) ->
     if not callable(fn):
         raise InvalidType(TILING, "fn", "must be a function", given_text(fn))
     reader = Source(source, TILING, "source").of(tiling)
-    given = fn(reader.stack(tiling, [tile]) if batch else reader.cut(tiling, tile))
+    given = called(fn, reader.stack(tiling, [tile]) if batch else reader.cut(tiling, tile), batch, TILING)
 
     def type_of(result: Any) -> ResultType:
         check_given(result, [tile])

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from .._errors import InvalidType, InvalidValue, given_text
 from .._typing import IntOrInts, Ints
 from .halo import Halo
+from .missing_axes import Way, called_with
 from .probe import kind_of
 
 NAME = "receptive_field"
@@ -116,7 +117,7 @@ class _Probe:
     def run(self, axes: Sequence[int]) -> ReceptiveField:
         self.nan_taken = self.dtype.kind == "f"
         self.x = self._random(self.shape)
-        self.want = self._call(self.x)
+        self.want = called_with(self._call, self.x, self._ways(), NAME)
         again = self._call(self.x)
         if any(_changed(want, again[name]).any() for name, want in self.want.items()):
             raise InvalidValue(NAME, "fn", "must give the same result for the same array", "two results")
@@ -133,6 +134,11 @@ class _Probe:
         values = ("two numbers", "NaN") if self.nan_taken else ("two numbers",)
         agrees = self.agrees if self.nan_taken else None
         return ReceptiveField(tuple(halos), self.calls, values, agrees, places, self.windows)
+
+    def _ways(self) -> list[Way]:
+        ones = [(1,) * count for count in (1, 2)]
+        words = "fn takes an array with more axes in front: give shape="
+        return [Way((None,) * len(more), 0, f"{words}{(*more, *self.shape)}") for more in ones]
 
     def _random(self, shape: Sequence[int]) -> Array:
         if self.dtype.kind in "fc":

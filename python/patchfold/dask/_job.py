@@ -17,6 +17,7 @@ from .._errors import InvalidValue
 from .._threads import thread_limit
 from .._tiles.boxes import merge_box
 from .._tiles.merge_spec import MergeSpec, ResultType
+from .._tiles.missing_axes import called
 from .._tiles.probe import check_given
 from .._tiles.tile import Tile, names_of
 from .._tiles.tiling import Tiling
@@ -71,7 +72,7 @@ class Job:
             read = self.read(tiles, layout, parts)
             data = np.stack(read) if self.stacked else read[0]
             del read
-            given = self.fn(to_device(data, self.device, NAME))
+            given = called(self.fn, to_device(data, self.device, NAME), self.stacked, NAME)
         except BaseException as error:
             if hasattr(error, "add_note"):
                 error.add_note(f"patchfold: {NAME}: {names_of(tiles)}")
