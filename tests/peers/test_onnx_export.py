@@ -39,6 +39,10 @@ class Model(torch.nn.Module):
             patchfold.torch.fold(cubes, (4, 5, 6), **window),
             patchfold.unpatchify(patchfold.patchify(image, 2), (6, 8), 2, order="torch"),
             patchfold.rearrange(columns, "b (c k) (h w) -> b h w (k c)", k=6, h=2),
+            patchfold.rearrange(image, "b c h w -> (b h) w c"),
+            patchfold.patchify(image[0], 2),
+            patchfold.gather_patches(image, [(0, 1), (2, 3)], 2),
+            *(patchfold.torch.unfold(image, 3, padding=1, padding_mode=mode) for mode in ("edge", "reflect", "wrap")),
         )
 
 
@@ -66,8 +70,12 @@ def test_the_exporter_of_torchscript(tmp_path):
     path = str(tmp_path / "model.onnx")
     given = inputs(2)
     names = list(given)
-    torch.onnx.export(Model(), tuple(given.values()), path, dynamo=False, input_names=names, opset_version=18)
+    axes = {name: {0: "batch"} for name in names}
+    torch.onnx.export(
+        Model(), tuple(given.values()), path, dynamo=False, input_names=names, dynamic_axes=axes, opset_version=18
+    )
     check(path, 2)
+    check(path, 5)
 
 
 @pytest.mark.filterwarnings("ignore")

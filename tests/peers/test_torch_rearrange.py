@@ -10,6 +10,7 @@ einops = pytest.importorskip("einops")
 
 import numpy as np  # noqa: E402
 import patchfold  # noqa: E402
+import patchfold.torch  # noqa: E402
 
 PATTERN = "b (h p) c -> b h (c p)"
 
@@ -82,3 +83,39 @@ def test_it_is_part_of_a_compiled_graph() -> None:
     compiled = torch.compile(lambda t: patchfold.rearrange(t, PATTERN, p=3) * 2, backend="eager", fullgraph=True)
     for given in (x, x[:, :3], x[:1]):
         assert torch.equal(compiled(given), patchfold.rearrange(given, PATTERN, p=3) * 2)
+
+
+class Function(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+
+OPEN = {
+    "rearrange": lambda x: patchfold.rearrange(x, "b c (h p) (w q) -> b (h w) (p q c)", p=2, q=2),
+    "joined with the batch": lambda x: patchfold.rearrange(x, "b c h w -> (b h) w c"),
+    "the size of the batch given": lambda x: patchfold.rearrange(x, "(b f) c h w -> b f c h w", b=x.shape[0], f=1),
+    "patchify": lambda x: patchfold.patchify(x, 2),
+    "unpatchify": lambda x: patchfold.unpatchify(patchfold.patchify(x, 2), x.shape[2:], 2),
+    "gather_patches": lambda x: patchfold.gather_patches(x, [(0, 0), (1, 2)], 2),
+}
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("name", OPEN)
+def test_an_export_keeps_the_batch_open(name: str, strict: bool) -> None:
+    shapes = ({0: torch.export.Dim("n")},)
+    program = torch.export.export(Function(OPEN[name]), (torch.randn(3, 4, 8, 12),), dynamic_shapes=shapes, strict=strict)
+    other = torch.randn(5, 4, 8, 12)
+    assert torch.equal(program.module()(other), OPEN[name](other))
+
+
+@pytest.mark.parametrize("name", ["rearrange", "patchify", "unpatchify"])
+def test_an_export_keeps_rows_open(name: str) -> None:
+    shapes = ({2: 2 * torch.export.Dim("rows")},)
+    program = torch.export.export(Function(OPEN[name]), (torch.randn(3, 4, 8, 12),), dynamic_shapes=shapes)
+    other = torch.randn(3, 4, 10, 12)
+    assert torch.equal(program.module()(other), OPEN[name](other))

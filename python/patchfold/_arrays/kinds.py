@@ -25,6 +25,12 @@ def is_torch(array: Any) -> bool:
     return kind is not None and issubclass(type(array), kind)
 
 
+def is_symbol(value: Any) -> bool:
+    """Returns whether a number stands for many, as the extents of open axes do while torch.export runs a function."""
+    kind = getattr(sys.modules.get("torch"), "SymInt", None)
+    return kind is not None and isinstance(value, kind)
+
+
 def speaks_dlpack(array: Any) -> bool:
     """Returns whether the object exports its memory through DLPack; False for a class, which has the methods but no
     memory."""

@@ -38,6 +38,13 @@ class Read(NamedTuple):
     """True if torch.compile traces the call."""
 
 
+def open_batch(array: Any, extents: Shape) -> Shape:
+    """Returns the first extents of an array's shape, the first of them as -1 in a trace of torch, which holds for a batch of
+    any size: torch's exporter by TorchScript would fix the numbers."""
+    traced = is_torch(array) and extents and 0 not in array.shape and sys.modules["torch"].jit.is_tracing()
+    return (-1, *extents[1:]) if traced else extents
+
+
 def read(array: Any, op: str, argument: str, out: Any) -> Read:
     """Reads an array. In a graph of TensorFlow or an export of JAX, the first extent may be unknown; it becomes -1."""
     if is_numpy(array):

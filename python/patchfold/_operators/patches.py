@@ -244,7 +244,6 @@ def _picked(x: Any, corners: Any, size: Any, is_open: bool) -> Any:
     """Returns the result of gather_patches by torch's own indexing, so that derivatives flow. is_open: whether corners is a
     tensor whose values are not yet known. Then a patch that is not wholly inside raises torch's own error about an index."""
     torch = sys.modules["torch"]
-    shape: tuple[int, ...] = tuple(map(int, x.shape))
     try:
         given = tuple(map(int, np.shape(corners)))
     except ValueError:  # rows of different lengths, which the native function refuses
@@ -252,7 +251,7 @@ def _picked(x: Any, corners: Any, size: Any, is_open: bool) -> Any:
     batch = max(len(given) - 2, 0)
     axes = x.ndim - batch
     others = axes - given[-1] if len(given) > 1 and 1 <= given[-1] <= axes else 0
-    cut = shape[:batch] + shape[batch + others :]
+    cut = tuple(map(int, (*x.shape[:batch], *x.shape[batch + others :])))  # the other extents may stay open in a graph
     known = corners
     if is_open:
         known = np.zeros(given, "float32" if corners.is_floating_point() or corners.is_complex() else "int64")

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from .. import _core
 from .._arguments import read_once
+from .._arrays.kinds import is_symbol
 from .._errors import InvalidType, InvalidValue, given_text, value_text
 from .moves import Shape
 
@@ -106,11 +107,16 @@ def _text(group: Group) -> str:
     return _REST if group is None else group[0] if len(group) == 1 else f"({' '.join(group)})"
 
 
+def _elements(extent: int, axis: int) -> str:
+    """Returns words for an error. A text with an open extent fixes the extent in torch.export, so only a call that fails
+    makes one."""
+    return f"{extent} elements on axis {axis}"
+
+
 def _cut(extent: int, axis: int, group: tuple[str, ...], sizes: dict[str, int]) -> Shape:
     """Returns the extents of the parts of an axis; an unknown extent is -1."""
     unknown = [name for name in group if name not in sizes]
     known = prod([sizes[name] for name in group if name in sizes])
-    given = f"{extent} elements on axis {axis}"
     if len(unknown) > 1:
         rule = f"must be given: all sizes of {_text(group)} but one are needed"
         raise _refuse(unknown[0], rule, "", "an integer", code="missing")
@@ -118,17 +124,18 @@ def _cut(extent: int, axis: int, group: tuple[str, ...], sizes: dict[str, int]) 
         return tuple([sizes.get(name, -1) for name in group])
     if not group and extent != 1:
         rule = "an axis that the pattern writes as 1 or () must have one element"
-        raise _refuse("x", rule, given, "1 element", code="shape")
+        raise _refuse("x", rule, _elements(extent, axis), "1 element", code="shape")
     if not unknown:
         if known != extent:
             what = "its size" if len(group) == 1 else "the product of its sizes"
-            raise _refuse("x", f"the extent of {_text(group)} must be {what}", given, f"{known}", code="shape")
+            rule = f"the extent of {_text(group)} must be {what}"
+            raise _refuse("x", rule, _elements(extent, axis), f"{known}", code="shape")
     elif known == 0:
         raise _refuse(unknown[0], f"must be given, since another size of {_text(group)} is 0", "", "an integer", "missing")
     elif extent % known:
         what = " * ".join(f"{name}={sizes[name]}" for name in group if name in sizes)
         rule = f"the extent of {_text(group)} must be a multiple of the sizes that are given"
-        raise _refuse("x", rule, given, f"a multiple of {known} ({what})", code="divisible")
+        raise _refuse("x", rule, _elements(extent, axis), f"a multiple of {known} ({what})", code="divisible")
     return tuple([sizes[name] if name in sizes else extent // known for name in group])
 
 
@@ -169,25 +176,34 @@ def plan_of(pattern: str, shape: Shape, sizes: Sizes) -> Plan:
         raise _refuse("pattern", f"must have at most {_MOST_AXES} names and axes", max(count, len(axes)), code="limit")
     parts = [extent for cut in source for extent in cut]
     result = tuple([max(-1, prod([parts[place] for place in axis])) for axis in axes])
-    if max([0, *result]) >= _LIMIT:
-        raise _refuse("x", "extents of the result must stay below 2^60", shape, code="overflow")
     return Plan(
         tuple(source), tuple([place for axis in axes for place in axis]), tuple([len(axis) for axis in axes]), result
     )
 
 
+def bounded_plan_of(pattern: str, shape: Shape, sizes: Sizes) -> Plan:
+    """Returns the plan for arrays of a shape, after a check of the result's extents. A graph of torch checks them itself: a
+    check here would bound the extents that it takes."""
+    plan = plan_of(pattern, shape, sizes)
+    if max([0, *plan.shape]) >= _LIMIT:
+        raise _refuse("x", "extents of the result must stay below 2^60", shape, code="overflow")
+    return plan
+
+
 @functools.lru_cache(maxsize=1024)
 def move_of(pattern: str, shape: Shape, sizes: Sizes) -> _core.Rearrangement:
     """Returns the engine's rearrangement for arrays of a shape."""
-    plan = plan_of(pattern, shape, sizes)
+    plan = bounded_plan_of(pattern, shape, sizes)
     return _core.Rearrangement(plan.source, plan.order, plan.target)
 
 
 def sizes_of(axes: dict[str, Any]) -> Sizes:
     """Returns a caller's sizes as ints, since a cache would treat True and 1.0 like 1."""
-    sizes = tuple([(name, size if type(size) is int else read_once(size)) for name, size in axes.items()])
+    sizes = tuple(
+        [(name, size if type(size) is int or is_symbol(size) else read_once(size)) for name, size in axes.items()]
+    )
     for name, size in sizes:
-        if type(size) is not int:
+        if type(size) is not int and not is_symbol(size):
             rule = "must be an integer, the size of an axis"
             raise InvalidType(OP, name, rule, given_text(axes[name]))
     return sizes

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from .._core import Operator
 from .._errors import InvalidType, given_text, text_in
 from .._typing import Array, Element, Int, Operation
-from .moves import moved, read
+from .moves import moved, open_batch, read
 from .patches import reshaped
-from .patterns import OP, move_of, plan_of, sizes_of
+from .patterns import OP, bounded_plan_of, move_of, plan_of, sizes_of
 
 _copy: Operation = Operator("copy", data="x").__call__
 
@@ -109,7 +109,10 @@ def rearrange(x: Array, pattern: str, /, *, out: Array | None = None, **axes: In
     if by_engine:
         result = move_of(text, shape, sizes)(array, out)
         return result if out is None else out
-    plan: Any = plan_of(text, shape, sizes)
+    plan: Any = plan_of(text, shape, sizes) if compiled else bounded_plan_of(text, shape, sizes)
+    opened = shape if compiled else open_batch(array, shape)
+    if opened is not shape:
+        plan = plan_of(text, opened, sizes)
     parts = [extent for axis in plan.source for extent in axis]
     result = reshaped(moved(array, parts, plan.order), plan.shape)
     return result

@@ -8,6 +8,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from .._arguments import read_once
+from .._arrays.kinds import is_symbol
 from .._core import spelled_order
 from .._errors import InvalidType, InvalidValue, given_text, text_in, value_text
 
@@ -62,6 +63,8 @@ def _seams(sizes: list[int], groups: list[int]) -> Seams:
     group, in order."""
     found: list[Shape] = []
     axis = 0
+    if any(is_symbol(size) for size in sizes):  # a comparison with 1 would fix an open extent
+        return None
     for count in groups:
         long = [each for each in range(axis, axis + count) if sizes[each] != 1]
         found += [(first, second, sizes[second]) for first, second in zip(long, long[1:], strict=False)]
@@ -140,14 +143,16 @@ def check_spelled(op: str, order: Order, patch: Shape, given: Any) -> None:
 
 def integers(op: str, argument: str, value: Any) -> Any:
     """Returns an argument as an int of at least 1, or as a tuple of such ints."""
-    read = read_once(value)
+    symbols = isinstance(value, (tuple, list)) and any(is_symbol(number) for number in value)
+    read = tuple(value) if symbols else read_once(value)
     numbers = read if type(read) is tuple else (read,)
-    if not numbers or not all(type(number) is int for number in numbers):
+    if not numbers or not all(type(number) is int or is_symbol(number) for number in numbers):
         rule = "must be an integer or a sequence of integers"
         raise InvalidType(op, argument, rule, given_text(value))
-    if min(numbers) < 1:
+    known = [number for number in numbers if not is_symbol(number)]
+    if min(known, default=1) < 1:
         raise InvalidValue(op, argument, "must be at least 1", value_text(value))
-    if max(numbers) >= _LIMIT:
+    if max(known, default=1) >= _LIMIT:
         raise InvalidValue(op, argument, "must stay below 2^60", value_text(value), code="limit")
     return read
 

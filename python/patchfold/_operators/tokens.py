@@ -15,7 +15,7 @@ from .._arrays.kinds import is_numpy, is_torch, shape_of
 from .._arrays.memory import memory, new_numpy, new_torch, type_like
 from .._errors import InvalidType, InvalidValue, errors_of, type_name
 from .._typing import Array, Element, Int, IntOrInts, Ints, Layout, TokenOrder, TokenSettings
-from .moves import moved, read
+from .moves import moved, open_batch, read
 from .patches import reshaped
 from .token_orders import (
     Geometry,
@@ -188,6 +188,7 @@ def patchify(
     check_spelled(op, kind, patch, order)
     merge = merge_of(op, kind, merge_size, rank)
     batch, channels, rest = image_axes(op, shape, patch, merge, kind, str(layout))
+    batch = batch if compiled else open_batch(array, batch)
     plan = _geometry(compiled)(batch, channels, rest, patch, merge, kind, str(layout))
     dtype = array.dtype
     if table is not None:
@@ -292,7 +293,8 @@ def unpatchify(
     if shape[-2] != count or shape[-1] % taps:
         rule = "must have a token for each patch and, in each, as many elements of every channel as the patch has"
         raise InvalidValue(op, "tokens", rule, str(shape), f"(.., {count}, a multiple of {taps})", code="shape")
-    plan = _geometry(compiled)(shape[:-2], shape[-1] // taps, extents, patch, merge, kind, str(layout))
+    batch = shape[:-2] if compiled else open_batch(array, shape[:-2])
+    plan = _geometry(compiled)(batch, shape[-1] // taps, extents, patch, merge, kind, str(layout))
     if out is None:
         back = sorted(range(len(plan.order)), key=plan.order.__getitem__)
         cut = moved(array, _in_order(plan), back)

@@ -38,8 +38,13 @@ def pad(input: Tensor, pads: Sequence[tuple[Any, Any]], mode: str) -> Tensor:
         elif mode == "wrap":
             place = place.remainder(extent)
         else:
-            period = 2 * extent if mode == "symmetric" else torch.sym_max(2 * extent - 2, 1)
+            period = 2 * extent if mode == "symmetric" else _at_least_one(2 * extent - 2)
             place = place.remainder(period)
             place = place.minimum(period - (1 if mode == "symmetric" else 0) - place)
         input = input.index_select(axis, place)
     return input
+
+
+def _at_least_one(extent: Any) -> Any:
+    """Returns an extent, or 1 in place of 0. In a trace of TorchScript, extents are tensors."""
+    return extent.clamp(min=1) if isinstance(extent, Tensor) else torch.sym_max(extent, 1)
