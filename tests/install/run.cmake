@@ -55,6 +55,23 @@ target_link_libraries(old patchfold::c)
   run(${work}/old/build/old)
 endif()
 
+# A component that is misspelt or missing is named.
+file(WRITE ${work}/parts/CMakeLists.txt "cmake_minimum_required(VERSION 3.16)
+project(parts C)
+find_package(patchfold CONFIG \${required} COMPONENTS \${part} OPTIONAL_COMPONENTS explain)
+if(NOT patchfold_FOUND)
+  message(FATAL_ERROR no)
+endif()
+")
+list(GET kinds 0 kind)
+set(configure ${CMAKE_COMMAND} -S ${work}/parts -B ${work}/parts/build -G Ninja -D CMAKE_C_COMPILER=${c_compiler}
+              -D CMAKE_PREFIX_PATH=${prefix})
+foreach(required "" REQUIRED)
+  run_to_fail("patchfold has no component statik; this installation has ${kind}" ${configure} -D required=${required}
+              -D part=statik)
+endforeach()
+run(${configure} -D part=${kind})
+
 string(REPLACE ";" "," list "${kinds}")
 build(c_only c_only -D CMAKE_PREFIX_PATH=${prefix} -D kinds=${list})
 foreach(kind patchfold ${kinds})
