@@ -87,7 +87,7 @@ std::string status_rows() {
   return text;
 }
 
-constexpr std::string_view introduction = R"(<!-- Written by `patchfold errors --markdown`. -->
+constexpr std::string_view introduction = R"(<!-- Written by `patchfold errors --markdown > docs/errors.md`. -->
 # Errors
 
 Every error is one sentence. It names the operator, the wrong argument, the rule, the given value and the expected one, and, where
@@ -187,7 +187,7 @@ struct ErrorsCommand {
     std::vector<std::string> names;
     for (const auto& entry : error_catalogue()) names.emplace_back(entry.name);
     command.choices(one, std::move(names));
-    const auto markdown_flag = command.flag("--markdown", as_markdown, "all codes, as a page of the documentation");
+    const auto markdown_flag = command.flag("--markdown", as_markdown, "all codes, as docs/errors.md");
     command.excludes(markdown_flag, one);
     command.excludes(command.flag("--json", as_json, "all codes, or the one, as JSON"), markdown_flag);
   }

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts together the files that Sphinx reads: the pages of docs/ and of the tree's root, and the generated references.
 
-usage: assemble.py ROOT FOLDER PROGRAM
+usage: assemble.py ROOT FOLDER
 
 The pages of docs/ are written for a forge such as GitHub. In the site, a link to another page leads to that page, and a link
-to a public header leads to the header's page of the reference. A link to the catalogue of errors leads to the page that
-PROGRAM (`patchfold`) writes, and a link to any other file leads to the project's repository. Comments are taken out.
+to a public header leads to the header's page of the reference, and a link to any other file to the project's repository.
+Comments are taken out.
 """
 
 import os
@@ -32,7 +32,6 @@ HEADERS = """The public headers, from their comments, in the order in which they
 `patchfold/patchfold.h`, C++ programs `patchfold/patchfold.hpp`, which includes all headers that end in `.hpp`.
 Guides: [embedding](../embedding.html), [the C interface](../c-abi.html)."""
 INDEX = "docs/site/index.md"
-ERRORS, MADE = "src/tensor/error.cpp", "docs/errors.md"  # the catalogue, and the page that the site has of it
 FENCE = re.compile(r"^(```+)[^\n]*\n.*?^\1$", re.M | re.S)
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\])\(([^)\s]+)\)")
 
@@ -53,8 +52,8 @@ def with_links(text, change):
 
 
 class Site:
-    def __init__(self, root, folder, program):
-        self.root, self.folder, self.program = root, folder, program
+    def __init__(self, root, folder):
+        self.root, self.folder = root, folder
         self.url = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Source"]
         self.pages = {INDEX: "index.md", "README.md": "index.md", **ROOT_PAGES}
         for path in sorted((root / "docs").rglob("*.md")):
@@ -65,7 +64,6 @@ class Site:
             f"include/patchfold/{path.name}": f"headers/{path.name}.md"
             for path in sorted((root / "include" / "patchfold").glob("*.h*"))
         }
-        self.pages[ERRORS] = self.pages[MADE] = "errors.md"
         self.pictures = 0
 
     def target(self, page, link):
@@ -126,16 +124,10 @@ class Site:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
-    def text_of(self, page):
-        if page == MADE:
-            command = [self.program, "errors", "--markdown"]
-            return subprocess.run(command, stdout=subprocess.PIPE, check=True, encoding="utf-8").stdout
-        return (self.root / page).read_text(encoding="utf-8")
-
     def assemble(self):
         for page, name in self.pages.items():
-            if page not in ("README.md", ERRORS):
-                self.put(name, self.translated(page, self.text_of(page)))
+            if page != "README.md":
+                self.put(name, self.translated(page, (self.root / page).read_text(encoding="utf-8")))
         for path in [*(self.root / "docs").glob("*.svg"), *(self.root / "docs").glob("*.png")]:
             shutil.copy(path, self.folder)
         modules = python_reference.pages(self.root / "python")
@@ -157,10 +149,10 @@ def index_of(title, text, entries):
 
 
 def main():
-    root, folder, program = Path(sys.argv[1]).resolve(), Path(sys.argv[2]), sys.argv[3]
+    root, folder = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    Site(root, folder, program).assemble()
+    Site(root, folder).assemble()
 
 
 if __name__ == "__main__":

@@ -159,6 +159,7 @@ std::string content_of(const char* path) {
 TEST(Errors, ThePageHasEveryCodeAndQuotesTheProgram) {
   const Folder folder;
   const std::string page = folder.run("errors --markdown").out;
+  EXPECT_TRUE(page == content_of(PATCHFOLD_SOURCES "/docs/errors.md")) << "patchfold errors --markdown > docs/errors.md";
   std::size_t at = 0;
   for (const auto& entry : error_catalogue()) {
     at = page.find("\n## " + std::string(entry.name) + "\n", at);
