@@ -144,26 +144,37 @@ Plan plan(const Op& op, const ConstTensorView& src, const TensorView& dst) {
   return op.plan(src, dst);
 }
 
-/// A plan, or the error that prevented it.
-struct [[nodiscard]] Planning {
-  Plan plan{};                       ///< the plan, if there is no error
-  std::optional<ErrorCode> error{};  ///< code of the Error that plan() would throw; out_of_memory also for std::bad_alloc
+/// The error of a call, if it failed.
+struct [[nodiscard]] Attempt {
+  std::optional<ErrorCode> error{};  ///< code of the Error that the call threw; out_of_memory for any other exception
   std::string message{};             ///< what() of that Error; empty if there was no memory for the text
   explicit operator bool() const noexcept { return !error; }
 };
 
+/// A plan, or the error that prevented it.
+struct [[nodiscard]] Planning : Attempt {
+  Plan plan{};  ///< the plan, if there is no error
+};
+
 namespace detail {
-PATCHFOLD_API Planning try_plan(Plan (*make)(const void* op, const ConstTensorView& src, const TensorView& dst),
-                                const void* op, const ConstTensorView& src, const TensorView& dst) noexcept;
+PATCHFOLD_API Attempt attempt(void (*call)(void* function), void* function) noexcept;
 }
 
-/// Makes a plan as plan() does, but returns the error instead of throwing it, for programs without exceptions. An exception of the
-/// library passes through code of this header, so a program without unwinding tables needs -funwind-tables.
+/// Calls f() and returns the error that a function of the library throws in it, for programs without exceptions. Objects in f are
+/// destroyed only if f is compiled with exceptions, so let f assign to objects outside of it. An exception of the library passes
+/// through code of this header: a program without unwinding tables needs -funwind-tables.
+template <class F>
+Attempt attempt(F&& f) noexcept {
+  return detail::attempt([](void* function) { (*static_cast<std::remove_reference_t<F>*>(function))(); },
+                         const_cast<void*>(static_cast<const void*>(std::addressof(f))));
+}
+
+/// Makes a plan as plan() does, but returns the error instead of throwing it, as attempt() does.
 template <class Op>
 Planning try_plan(const Op& op, const ConstTensorView& src, const TensorView& dst) noexcept {
-  return detail::try_plan([](const void* given, const ConstTensorView& from,
-                             const TensorView& to) { return static_cast<const Op*>(given)->plan(from, to); },
-                          &op, src, dst);
+  Planning result;
+  static_cast<Attempt&>(result) = attempt([&] { result.plan = op.plan(src, dst); });
+  return result;
 }
 
 /// Throws the Error of a status other than ok. `output` names the destination in the Error of overlap.

@@ -148,12 +148,11 @@ std::string_view Plan::strategy() const noexcept {
   return compiled_ ? compiled_->strategy : "nothing";
 }
 
-Planning detail::try_plan(Plan (*make)(const void*, const ConstTensorView&, const TensorView&), const void* op,
-                          const ConstTensorView& src, const TensorView& dst) noexcept {
-  Planning result;
+Attempt detail::attempt(void (*call)(void*), void* function) noexcept {
+  Attempt result;
   try {
     result.error = ErrorCode::out_of_memory;
-    result.plan = make(op, src, dst);
+    call(function);
     result.error.reset();
   } catch (const Error& error) {
     result.error = error.code();

@@ -18,6 +18,7 @@
 
 #include "base/index.hpp"
 #include "patchfold/operators.hpp"
+#include "patchfold/tiling.hpp"
 
 namespace {
 
@@ -278,6 +279,17 @@ TEST(TryPlan, ReturnsThePlanOrTheError) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error, ErrorCode::shape);
   EXPECT_THAT(refused.message, StartsWith("unfold: columns: must have the shape of the operator's result"));
+}
+
+TEST(AttemptOfACall, ReturnsTheErrorOfAnyFunction) {
+  std::optional<Tiling> tiling;
+  ASSERT_TRUE(attempt([&] { tiling.emplace(TilingSpec{.shape = {64}, .tile = {16}}); }));
+  EXPECT_EQ(tiling->size(), 4);
+  const Attempt refused = attempt([&] { tiling.emplace(TilingSpec{.shape = {64}, .tile = {0}}); });
+  EXPECT_EQ(refused.error, ErrorCode::value);
+  EXPECT_THAT(refused.message, StartsWith("tiling: tile: "));
+  const Attempt foreign = attempt([] { throw 1; });
+  EXPECT_EQ(foreign.error, ErrorCode::out_of_memory);
 }
 
 }  // namespace

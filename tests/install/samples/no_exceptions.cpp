@@ -28,5 +28,10 @@ int main() {
   const pf::Planning wrong = pf::try_plan(unfold, pf::view(image, {1, 1, 2, 2}), pf::view(columns, {1, 2, 2}));
   std::printf("%s\n", wrong.message.c_str());
   const pf::Planning right = pf::try_plan(unfold, pf::view(image, {1, 1, 2, 2}), pf::view(columns, {1, 4, 1}));
-  return wrong.error == pf::ErrorCode::shape && right && right.plan.run(image, columns) == pf::Status::ok ? 0 : 1;
+  if (wrong.error != pf::ErrorCode::shape || !right || right.plan.run(image, columns) != pf::Status::ok) return 1;
+
+  const pf::Attempt refused = pf::attempt([&] { pf::run(unfold, pf::view(image, {1, 1, 2, 2}), pf::view(columns, {4})); });
+  const pf::Attempt made = pf::attempt([&] { pf::run(unfold, pf::view(image, {1, 1, 2, 2}), pf::view(columns, {1, 4, 1})); });
+  std::printf("%s\n", refused.message.c_str());
+  return refused.error == pf::ErrorCode::shape && made ? 0 : 1;
 }
