@@ -62,8 +62,10 @@ PATCHFOLD_API const ErrorEntry& describe(ErrorCode code) noexcept;
 /// An argument with a value that would be correct. Front ends write the argument as a caller types it: kernel_size=3,3 in problem
 /// strings, kernel_size=(3, 3) in Python, --kernel_size 3,3 on the command line.
 struct Setting {
+  using Fractions = std::vector<std::pair<std::int64_t, std::int64_t>>;  ///< numerators and denominators, one or more
+
   std::string name{};
-  std::variant<std::string, std::int64_t, bool, Dims, PadsList> value{};  ///< a string is one of the argument's words
+  std::variant<std::string, std::int64_t, bool, Dims, PadsList, Fractions> value{};  ///< a string is one of the argument's words
 
   Setting() = default;
   Setting(std::string_view argument, decltype(value) given) : name(argument), value(std::move(given)) {}

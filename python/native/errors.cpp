@@ -41,6 +41,12 @@ class PythonWriter final : public ErrorWriter {
       for (int i = 0; i < pairs.size(); ++i) text += (i ? ", " : "") + writer.pair(pairs[i]);
       return text + "]";
     }
+    std::string operator()(const Setting::Fractions& fractions) const {
+      std::string text;
+      for (const auto& [over, under] : fractions)
+        text += (text.empty() ? "" : ", ") + std::to_string(over) + (under == 1 ? "" : "/" + std::to_string(under));
+      return fractions.size() == 1 ? text : "(" + text + ")";
+    }
   };
 };
 

@@ -149,6 +149,14 @@ struct PartWriter {
   std::string operator()(const Rearrangement& one) const { return writer.rearranged(one); }
 };
 
+/// Returns fractions as text: "1/2,3".
+std::string joined(const Setting::Fractions& fractions) {
+  std::string text;
+  for (const auto& [over, under] : fractions)
+    text += (text.empty() ? "" : ",") + std::to_string(over) + (under == 1 ? "" : "/" + std::to_string(under));
+  return text;
+}
+
 /// Writes a value in the form of problem strings, which parse_value() reads.
 struct ProblemTextWriter {
   std::string operator()(const std::string& word) const { return word; }
@@ -165,6 +173,7 @@ struct ProblemTextWriter {
       text += (i ? "," : "") + std::to_string(pairs[i].begin) + ":" + std::to_string(pairs[i].end);
     return text;
   }
+  std::string operator()(const Setting::Fractions& fractions) const { return joined(fractions); }
 };
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "base/checked.hpp"
@@ -33,6 +32,15 @@ bool can_be_made(const TilingSpec& spec) {
 Setting setting(std::string_view name, const Dims& values) {
   const bool same = std::all_of(values.begin(), values.end(), [&](std::int64_t value) { return value == values[0]; });
   return same ? Setting(name, values[0]) : Setting(name, values);
+}
+
+/// Returns the setting of a scale, with a single fraction if all are equal.
+Setting scale_setting(const std::vector<Ratio>& scale) {
+  const bool same = std::all_of(scale.begin(), scale.end(), [&](Ratio one) { return one == scale[0]; });
+  Setting::Fractions fractions;
+  for (const Ratio one : scale)
+    if (fractions.empty() || !same) fractions.emplace_back(one.num, one.den);
+  return {"scale", std::move(fractions)};
 }
 
 /// Adds to `fitting` the border that suits a function which drops equally many elements at both ends of each tile. `first`
@@ -128,22 +136,14 @@ void propose_rules(ErrorValue& fitting, const Tiling& tiling, const Dims& result
     spec.stride = {};
   }
   if (!can_be_made(spec)) return;
-  std::string scale;
-  for (const Ratio each : spec.scale)
-    scale += (scale.empty() ? "" : ", ") + text(each.num) + (each.den == 1 ? "" : "/" + text(each.den));
-  const bool is_same = std::equal(spec.scale.begin() + 1, spec.scale.end(), spec.scale.begin());
-  if (is_same) scale = scale.substr(0, scale.find(','));
-  std::vector<std::variant<std::string, Setting>> settings;
-  if (has_gaps) settings.emplace_back(setting("overlap", overlap));
-  settings.emplace_back("scale=" + (is_same ? scale : "(" + scale + ")"));
-  if (has_border) settings.emplace_back(setting("offset", spec.offset));
-  if (needs_result) settings.emplace_back(setting("result", results));
-  if (joins) settings.emplace_back(setting("output", output));
+  std::vector<Setting> settings;
+  if (has_gaps) settings.push_back(setting("overlap", overlap));
+  settings.push_back(scale_setting(spec.scale));
+  if (has_border) settings.push_back(setting("offset", spec.offset));
+  if (needs_result) settings.push_back(setting("result", results));
+  if (joins) settings.push_back(setting("output", output));
   fitting.append(": results of this extent need a tiling with ");
-  for (std::size_t k = 0; k < settings.size(); ++k) {
-    fitting.append(k == 0 ? "" : " and ");
-    std::visit([&](const auto& each) { fitting.append(each); }, settings[k]);
-  }
+  for (std::size_t k = 0; k < settings.size(); ++k) fitting.append(k == 0 ? "" : " and ", settings[k]);
   const Dims fill{0};
   if (has_border && !is_whole)
     fitting.append(", and merge with ", Setting("fill", fill[0]), " for the border of the whole");
@@ -160,7 +160,7 @@ bool propose_scale(ErrorValue& fitting, const Tiling& tiling, std::int64_t index
   const auto is = [&](std::int64_t num, std::int64_t den) { return *scale == Ratio{num, den}; };
   const std::string ratio = text(scale->num) + (scale->den == 1 ? "" : "/" + text(scale->den));
   const std::string size = is(1, 1) ? "" : is(2, 1) ? "twice " : is(1, 2) ? "half " : ratio + " times ";
-  fitting.append(": results are ", size, "as large as tiles, so make the tiling with scale=", ratio,
+  fitting.append(": results are ", size, "as large as tiles, so make the tiling with ", scale_setting(spec.scale),
                  " if that holds for tiles of every size");
   return true;
 }

@@ -167,7 +167,7 @@ TEST(TilingLayout, HintsExplainResultsOfOtherSizes) {
             rule + "[16], expected [20]: if results lack a border of tiles, make the tiling with offset=2 and result=16");
   EXPECT_EQ(hint({.shape = {9, 64}, .tile = {5, 32}, .overlap = {1, 0}}, {17, 256}),
             rule +
-                "[17, 256], expected [5, 32]: results of this extent need a tiling with scale=(4, 8) and result=17,256 and "
+                "[17, 256], expected [5, 32]: results of this extent need a tiling with scale=4,8 and result=17,256 and "
                 "output=33,512");
   EXPECT_EQ(
       hint({.shape = {64}, .tile = {16}}, {28}),
