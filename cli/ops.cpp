@@ -82,6 +82,14 @@ std::string columns(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
+/// Returns a sentence about the shapes of the example's tensors. quote: what stands around a name.
+std::string shapes_of(const OperatorSpec& op, const Example& example, std::string_view quote) {
+  const std::string output = formats::shape_text(example.output);
+  if (op.data_input.empty()) return fmt::format("the output has shape {}", output);
+  return fmt::format("{2}{0}{2} of shape {1} gives an output of shape {3}", op.data_input, formats::shape_text(example.shape),
+                     quote, output);
+}
+
 std::string show(const OperatorSpec& op) {
   std::string text = fmt::format("{}\n  {}\n\n", op.name, op.doc);
   fmt::format_to(Text(text), "Definition: {}\n", op.definition);
@@ -97,9 +105,7 @@ std::string show(const OperatorSpec& op) {
   text += columns(rows);
   const Example example = example_of(op);
   fmt::format_to(Text(text), "\nExample:\n  {}\n", example.command);
-  if (!op.data_input.empty())
-    fmt::format_to(Text(text), "  with {}.npy of shape {}\n", op.data_input, formats::shape_text(example.shape));
-  return text;
+  return text + fmt::format("  {}\n", shapes_of(op, example, ""));
 }
 
 std::string cell(std::string_view text) {
@@ -119,7 +125,8 @@ std::string markdown(const OperatorSpec& op) {
     fmt::format_to(Text(text), "| `{}` | {} | {} | {}{} |\n", argument.name, kind_of(argument), cell(default_of(argument)),
                    cell(argument.doc), words);
   }
-  fmt::format_to(Text(text), "\n    {}\n", example_of(op).command);
+  const Example example = example_of(op);
+  fmt::format_to(Text(text), "\n    {}\n\nHere {}.\n", example.command, shapes_of(op, example, "`"));
   return text;
 }
 
@@ -129,19 +136,35 @@ std::string markdown() {
 # Operators
 
 Every operator of the operator table, with its arguments. The [glossary](glossary.md) explains the words, and
-[dialects.md](dialects.md#each-operator-is-one-setting-of-a-neutral-operator) the neutral operators' options. On the command line
-values are written like this:
+[dialects.md](dialects.md#each-operator-is-one-setting-of-a-neutral-operator) the neutral operators' options. On the command line,
+and in C in `pf_text(name, value)`, values are written like this; the last column has other calls of C that make the same argument:
 
-| kind | value |
-|---|---|
-| `integer` | `3` |
-| `integers` | a list: `3,5` |
-| `axes` | one number for every spatial axis, `3`, or a list: `3,5` |
-| `pairs` | a list of begin:end: `1:2,0:1` |
-| `padding` | `valid`, `same_upper` (also `same`), `same_lower`, or any of the forms above |
-| `number` | `1.5`, `-3`, `nan`, `inf`, `1+2j` |
-| `boolean` | `true` or `false` |
-| `choice` | one of the words in the row of the argument |
+| kind | value | in C |
+|---|---|---|
+| `integer` | `3` | `pf_integer(name, 3)` |
+| `integers` | a list: `3,5` | `pf_integers(name, values, 2)` |
+| `axes` | one number for every spatial axis, `3`, or a list: `3,5` | `pf_integer` or `pf_integers` |
+| `pairs` | a list of begin:end: `1:2,0:1` | `pf_pairs(name, values, 2)` with `values` of 1, 2, 0, 1 |
+| `padding` | `valid`, `same_upper` (also `same`), `same_lower`, or any of the forms above | `pf_integer`, `pf_integers`, `pf_pairs` |
+| `number` | `1.5`, `-3`, `nan`, `inf`, `1+2j` | `pf_number(name, 1.5)` |
+| `boolean` | `true` or `false` | `pf_integer(name, 1)` |
+| `choice` | one of the words in the row of the argument | |
+
+`pf_output_shape` computes the shape of an output. With C channels, spatial extents I, K = the product of the kernel's extents, and
+l = (I + pads - dilation * (kernel - 1) - 1) / stride + 1 positions on an axis, rounded down, L of them in all:
+
+| operator | data | output |
+|---|---|---|
+| `unfold` | (B.., C, I1..IR) | (B.., C*K, L); `positions=grid`: (B.., C*K, l1..lR) |
+| `fold` | (B.., C*K, L), or as a grid | (B.., C, I1..IR) with I = `output_size` |
+| `coverage` | none | (I1..IR) |
+| `reorder`, `copy` | any shape that they take | the same shape |
+| `space_to_batch` | (N, C, I1..IR) | (N*K, C, (I + pads) / block ..) with K = the product of the block |
+| `batch_to_space` | (N*K, C, I1..IR) | (N, C, I * block - crops ..) |
+| `space_to_depth` | (B.., C, I1..IR) | (B.., C*K, I / block ..) |
+| `depth_to_space` | (B.., C*K, I1..IR) | (B.., C, I * block ..) |
+
+With `layout=channels_last`, C and C*K come last. Operators of other systems have the shapes of their neutral operator and options.
 
 An argument that is an input may also be given as a tensor: a .npy file after the data.
 

@@ -74,6 +74,7 @@ Example example_of(const OperatorSpec& op) {
   const std::string input = op.data_input.empty() ? "" : text_of(" ", op.data_input, ".npy");
   example.command = text_of("patchfold run ", op.name, input, example.options, " -o output.npy");
   example.shape = problem.shape;
+  example.output = op.bind(problem.arguments).output_shape(problem.shape);
   return example;
 }
 

@@ -19,6 +19,7 @@ struct Example {
   std::string command{};  ///< "patchfold run fold columns.npy --output_size 4,4 --kernel_size 2,2 -o output.npy"
   std::string options{};  ///< the options in `command`: " --output_size 4,4 --kernel_size 2,2"
   Dims shape{};           ///< shape of the data input
+  Dims output{};          ///< shape of the output
 };
 
 Example example_of(const OperatorSpec& op);
