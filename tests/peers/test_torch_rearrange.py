@@ -119,3 +119,12 @@ def test_an_export_keeps_rows_open(name: str) -> None:
     program = torch.export.export(Function(OPEN[name]), (torch.randn(3, 4, 8, 12),), dynamic_shapes=shapes)
     other = torch.randn(3, 4, 10, 12)
     assert torch.equal(program.module()(other), OPEN[name](other))
+
+
+@pytest.mark.parametrize("shape", [(3, 56, 84), (1, 3, 56, 84), (3, 3, 56, 84)])
+def test_hints_about_frames_are_calls_of_torch(shape: tuple[int, ...]) -> None:
+    x = torch.randn(shape, requires_grad=True)
+    with pytest.raises(patchfold.InvalidValue) as caught:
+        patchfold.patchify(x, 14, order="qwen")
+    change = caught.value.hint.partition(": ")[2]
+    assert patchfold.patchify(eval(change, {"torch": torch, "x": x}), 14, order="qwen").requires_grad

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from math import prod
 from typing import Any, NamedTuple
 
@@ -198,9 +199,34 @@ def _frames_hint(given: int, step: int, axis: int) -> str:
     return f"a video repeats its last frame: numpy.concatenate([x, {last}], axis={axis})"
 
 
-def image_axes(op: str, shape: Shape, patch: Shape, merge: Shape, kind: Order, layout: str) -> tuple[Shape, int, Shape]:
+_IN_TORCH = (
+    (r"numpy\.stack", "torch.stack"),
+    (r"numpy\.repeat\(x, (\d+), axis=", r"torch.repeat_interleave(x, \1, dim="),
+    (
+        r"numpy\.concatenate\(\[x, x\.take\(\[-1\] \* (\d+), axis=(-\d+)\)\], axis=",
+        r"torch.cat([x, *[x.narrow(\2, -1, 1)] * \1], dim=",
+    ),
+)
+"""The calls of hints, and what they are in torch."""
+
+
+def image_axes(
+    op: str, shape: Shape, patch: Shape, merge: Shape, kind: Order, layout: str, in_torch: bool = False
+) -> tuple[Shape, int, Shape]:
     """Returns the batch, the channels and the spatial extents of an image. If one change of the call would work, the error
-    proposes this change."""
+    proposes this change, in calls of NumPy or of torch."""
+    try:
+        return _checked_axes(op, shape, patch, merge, kind, layout)
+    except InvalidValue as error:
+        hint = error.hint
+        for numpys, torchs in _IN_TORCH if in_torch else ():
+            hint = re.sub(numpys, torchs, hint)
+        if hint == error.hint:
+            raise
+        raise InvalidValue(op, "x", **{**error._facts(), "hint": hint}) from None
+
+
+def _checked_axes(op: str, shape: Shape, patch: Shape, merge: Shape, kind: Order, layout: str) -> tuple[Shape, int, Shape]:
     try:
         return _image_axes(op, shape, patch, merge, kind, layout)
     except InvalidValue as error:

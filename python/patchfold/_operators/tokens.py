@@ -187,7 +187,7 @@ def patchify(
     rank = len(patch)
     check_spelled(op, kind, patch, order)
     merge = merge_of(op, kind, merge_size, rank)
-    batch, channels, rest = image_axes(op, shape, patch, merge, kind, str(layout))
+    batch, channels, rest = image_axes(op, shape, patch, merge, kind, str(layout), is_torch(array))
     batch = batch if compiled else open_batch(array, batch)
     plan = _geometry(compiled)(batch, channels, rest, patch, merge, kind, str(layout))
     dtype = array.dtype
