@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public functions of a merge. The functions of a Merger lock its State, which does the work.
+#include <algorithm>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -20,12 +21,26 @@ bool is_countable(DType dtype) {
   return kind == ElementKind::boolean || kind == ElementKind::signed_integer || kind == ElementKind::unsigned_integer;
 }
 
+/// Returns the tiling, after a check that the spec has the channels of the output, if it has any.
+const Tiling& with_channels(const Tiling& tiling, const MergeSpec& spec, const Dims& output) {
+  const bool has_classes = reduction_of(spec) == Reduce::argmax;  // an axis that the output lacks
+  if (!spec.channels.empty() || has_classes || output.size() <= tiling.axes().size()) return tiling;
+  const Dims axes = tiling.axes_in(output.size());
+  Dims channels;
+  for (int i = 0; i < output.size(); ++i)
+    if (std::find(axes.begin(), axes.end(), i) == axes.end()) channels.push_back(output[i]);
+  if (tiling.output_shape(channels) == output)
+    fail(ErrorCode::shape, op_merge, "output", "has axes that are not tiled, and the spec has no channels", output, {},
+         Setting("channels", channels));
+  return tiling;
+}
+
 }  // namespace
 
 RowSink::~RowSink() = default;
 
 Merger::Merger(const Tiling& tiling, const MergeSpec& spec, const TensorView& output, Executor& executor)
-    : state_(std::make_unique<State>(tiling, spec, executor, false)) {
+    : state_(std::make_unique<State>(with_channels(tiling, spec, output.shape), spec, executor, false)) {
   const Rules& rules = state_->rules;
   state_->output = check_output(rules, "tiles", output, rules.without_classes(tiling.output_shape(rules.channels)));
 }

@@ -376,6 +376,16 @@ TEST(MergeValues, MeansOfShortFloatsAreRoundedToNearestEven) {
     EXPECT_EQ(mean_of_two(dtype, a, b), mean) << name_of(dtype) << std::hex << " " << a << ", " << b;
 }
 
+TEST(MergeErrors, AnOutputWithChannelsThatTheSpecLacksNamesThem) {
+  std::vector<float> output(std::size_t{3} * 8 * 8);
+  for (const auto& [axes, shape] : {std::pair(Dims{}, Dims{3, 8, 8}), {Dims{1, 2}, Dims{3, 8, 8}}, {Dims{0, 1}, Dims{8, 8, 3}}}) {
+    const Tiling tiling(TilingSpec{.shape = shape, .tile = {4, 4}, .axes = axes});
+    const std::string error = error_of([&] { Merger(tiling, {}, view(output, shape)); });
+    EXPECT_TRUE(error.ends_with("; channels=3,")) << error;
+    EXPECT_EQ(error_of([&] { Merger(tiling, {.channels = {3}}, view(output, shape)); }), "nothing");
+  }
+}
+
 TEST(MergeValues, ChannelsOfTheOutputMayLieApart) {
   const Tiling tiling(TilingSpec{.shape = {6, 2, 3}, .tile = {4}, .stride = {2}, .axes = {0}});
   // In memory, each group of three channels is followed by an element that is not part of the output.
