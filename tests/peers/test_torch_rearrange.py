@@ -113,6 +113,13 @@ def test_an_export_keeps_the_batch_open(name: str, strict: bool) -> None:
     assert torch.equal(program.module()(other), OPEN[name](other))
 
 
+@pytest.mark.parametrize("name", ["rearrange", "joined with the batch", "patchify", "unpatchify"])
+def test_a_trace_takes_any_batch(name: str) -> None:
+    traced = torch.jit.trace(Function(OPEN[name]), torch.randn(3, 4, 8, 12))
+    other = torch.randn(5, 4, 8, 12)
+    assert torch.equal(traced(other), OPEN[name](other))
+
+
 @pytest.mark.parametrize("name", ["rearrange", "patchify", "unpatchify"])
 def test_an_export_keeps_rows_open(name: str) -> None:
     shapes = ({2: 2 * torch.export.Dim("rows")},)

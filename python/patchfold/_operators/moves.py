@@ -41,7 +41,7 @@ class Read(NamedTuple):
 def open_batch(array: Any, extents: Shape) -> Shape:
     """Returns the first extents of an array's shape, the first of them as -1 in a trace of torch, which holds for a batch of
     any size: torch's exporter by TorchScript would fix the numbers."""
-    traced = is_torch(array) and extents and 0 not in array.shape and sys.modules["torch"].jit.is_tracing()
+    traced = is_torch(array) and extents and 0 not in extents and sys.modules["torch"].jit.is_tracing()
     return (-1, *extents[1:]) if traced else extents
 
 
