@@ -6,7 +6,8 @@ usage: bench/halos.py [NAME..]
 
 Needs torch, torchvision, timm, segmentation-models-pytorch and monai; a network whose package is missing is skipped. Exits
 with 1 if a halo from the graph is not the measured one. A network is run once for each place up to its alignment, along a
-long and narrow picture: NaN spreads to exactly the elements that see it, also where weights are too small to change a number.
+long and narrow picture. NaN spreads to exactly the elements that see it, also where weights are too small to change a
+number.
 """
 
 import importlib
@@ -51,7 +52,7 @@ NETWORKS = {
     "monai SegResNet": ("monai.networks.nets", lambda m: m.SegResNet(2, 8, 3, 2)),
 }
 NARROW = 32
-MOST = 4096
+MOST = 8192
 
 
 def trunk(net, last=2):
@@ -88,10 +89,11 @@ def seen_by(net, extent, place):
 
 def measured(net, extent, align):
     """Returns before, after and scale of a network, or None if a row in the middle reaches both ends."""
-    before, after, scale = -extent, -extent, None
+    before, after = -extent, -extent
+    rows = [seen_by(net, each, 0)[2] for each in (extent, extent + align)]
+    scale = Fraction(rows[1] - rows[0], align)
     for place in range(extent // 2 // align * align, extent // 2 // align * align + align):
         first, last, rows = seen_by(net, extent, place)
-        scale = Fraction(rows, extent)
         if first == 0 and last == rows - 1:
             return None
         if first is not None:
@@ -116,7 +118,7 @@ def row(name):
         return f"| {name} | - | - | {str(error)[:120]} |", None
     took = time.perf_counter() - begin
     if found.before is None:
-        real = measured(net, 256, 1)
+        real = measured(net, 256, 32)
         reason = found.unbounded_by[0].partition(":")[0]
         return f"| {name} | unbounded: {reason} | {real or 'unbounded'} | {took:.0f} s |", real is None
     graph = found.before, found.after, found.scale

@@ -10,21 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, Literal
 
 import torch
 
 from ._arguments import first_entries, is_integer, is_list
 from ._errors import InvalidType, InvalidValue, given_text, value_text
-from ._tiles.exact import EXACT, EXPORTED, Call
+from ._tiles.exact import EXACT
 from ._tiles.tiling import Tiling
 from ._typing import Int, IntOrInts
-from .models import halo
+from .models import ModelError, split_for_tiles
 
 __all__ = ["decode", "encode"]
 
 TILE = 64
+# The extents for which a module is planned: plans do not depend on them.
+PLANNED = 64
 
 
 def decode(
@@ -42,16 +43,16 @@ def decode(
         vae: a module with the method ``decode`` of diffusers.AutoencoderKL, whose own tiling is off (``disable_tiling()``).
         latents: a tensor on the device of the module.
         tile: extents of a tile in latents, for the last two axes (or a list, for the last axes). Default: 64.
-        overlap: latents that neighbouring tiles share, fewer than the tile; or "exact", for decoders that see a bounded
-            part of the latents. Then overlap and tile follow from the decoder's graph, and each element comes from one
-            tile: the result is the whole one, up to the rounding of convolutions, whose algorithm may depend on the
-            extents.
+        overlap: latents that neighbouring tiles share, fewer than the tile; or "exact". Then the decoder is split by
+            ``models.split_for_tiles``: attention and the nodes around it run on the whole latents, norms use the statistics
+            of the whole plane, and all other nodes run in tiles with their halo. The result is the whole one, up to
+            rounding. The tile is then the largest whose tensors fit into 256 MB, unless it is given.
         scale: pixels for each latent along the tiled axes. Default: the module's own ``spatial_compression_ratio``, or a
             factor of 2 for each of ``config.block_out_channels`` but one.
 
-    Errors: InvalidValue and InvalidType. With overlap="exact" the error names the nodes that see the whole plane, as
-        GroupNorm and attention: such decoders have no exact tiles. With a number each tile is normalised by itself, which
-        changes contrast and colours from tile to tile; larger tiles change less.
+    Errors: InvalidValue and InvalidType. With overlap="exact" the error names the nodes that see the whole plane where no
+        part of the decoder can run in tiles. With a number each tile is normalised by itself, which changes contrast and
+        colours from tile to tile; larger tiles change less.
 
     Example:
         >>> import torch, patchfold.diffusers
@@ -164,7 +165,7 @@ class _Run:
                 rule = f"must have extents that are multiples of {self.unit} along tiled axes"
                 raise InvalidValue(self.name, "pictures", rule, str(tuple(self.x.shape)))
         if exact:
-            return self._merged(self._exact(None if tile is None else tiles, axes), None)
+            return self._exact(None if tile is None else tiles, axes)
         shared = self._latents("overlap", overlap if is_list(overlap) else [overlap] * len(tiles))
         if len(shared) != len(tiles) or not all(0 <= each < extent for each, extent in zip(shared, tiles, strict=True)):
             rule = "must be numbers of latents from 0 to less than the tile, one for each tiled axis"
@@ -175,17 +176,19 @@ class _Run:
         tiling = Tiling(tuple(self.x.shape), extents, overlap=shared, axes=list(axes), scale=ratio, align=self.unit)
         return self._merged(tiling, [each * self.scale if self.unit == 1 else each // self.scale for each in shared])
 
-    def _exact(self, tiles: list[int] | None, axes: range) -> Tiling:
-        shape = tuple(self.x.shape)
-        model = halo(_Part(self), [tuple(min(extent, EXPORTED) for extent in shape)])
-        call = Call(self.name, self.called, shape, self.x.dtype, self.x, model, None, 1, False, None)
-        extents, settings = call.exact(tiles, {"axes": list(axes)})
-        settings.pop("reduce")
-        return Tiling(shape, extents, **settings)
+    def _exact(self, tiles: list[int] | None, axes: range) -> torch.Tensor:
+        shape = [
+            min(extent, max(PLANNED, self.unit)) if axis in axes else extent for axis, extent in enumerate(self.x.shape)
+        ]
+        try:
+            made: torch.Tensor = split_for_tiles(_Part(self), [shape], axes=axes)(self.x, tile=tiles)
+        except ModelError as error:
+            raise InvalidValue(self.name, "overlap", f"cannot be exact: {error}", value_text(EXACT)) from None
+        return made
 
-    def _merged(self, tiling: Tiling, ramps: Sequence[int] | None) -> torch.Tensor:
+    def _merged(self, tiling: Tiling, ramps: Sequence[int]) -> torch.Tensor:
         """Returns the merge of the results for all tiles. ramps: elements of the result along each axis over which the
-        weights fall; None for results that are cut in the middle of their overlap."""
+        weights fall."""
         axes, out, kind = tiling.axes, None, self.x.dtype
         places = [self._places(tiling, number) for number in range(len(axes))]
         for one in tiling:
@@ -200,18 +203,15 @@ class _Run:
                 kind = made.dtype
                 shape = [tiling.output_shape[axis] if axis in axes else made.shape[axis] for axis in range(made.ndim)]
                 wide = torch.float64 if kind == torch.float64 else torch.float32
-                out = made.new_zeros(shape, dtype=kind if ramps is None else wide)
-            write, keep = [slice(None)] * made.ndim, [slice(None)] * made.ndim
+                out = made.new_zeros(shape, dtype=wide)
+            write = [slice(None)] * made.ndim
             for number, axis in enumerate(axes):
                 begin, end = places[number][one.position[number]]
-                if ramps is None:
-                    begin, end = _cut(places[number], one.position[number])
-                elif len(places[number]) > 1:
+                if len(places[number]) > 1:
                     weights = _weights(places[number], ramps[number], out)[one.position[number]]
                     made = made.to(out.dtype) * weights.reshape(-1, *[1] * (made.ndim - axis - 1))
-                first = places[number][one.position[number]][0]
-                write[axis], keep[axis] = slice(begin, end), slice(begin - first, end - first)
-            out[tuple(write)] += made[tuple(keep)]
+                write[axis] = slice(begin, end)
+            out[tuple(write)] += made
         if out is None:
             raise InvalidValue(self.name, "latents", "must have elements", str(tuple(self.x.shape)))
         return out.to(kind)
@@ -224,13 +224,6 @@ class _Run:
             write = tiling[tuple(position)].write[axis]
             found.append((write.start, write.stop))
         return found
-
-
-def _cut(places: Sequence[tuple[int, int]], number: int) -> tuple[int, int]:
-    """Returns the part of an axis that comes from one tile: up to the middle of each overlap. The earlier tile gets an
-    element in the middle, since it sees as far behind the element as the later tile sees before the next one."""
-    cuts = [places[0][0], *(-(-(a[1] + b[0]) // 2) for a, b in pairwise(places)), places[-1][1]]
-    return cuts[number], cuts[number + 1]
 
 
 def _weights(places: Sequence[tuple[int, int]], ramp: int, like: torch.Tensor) -> list[torch.Tensor]:

@@ -3,8 +3,9 @@
 them.
 
 `inspect` reports operators in models of ONNX and OpenVINO, and `portable` writes an ONNX model that computes the same
-with operators that a target has. `halo` returns how far a model looks, and so the overlap that tiles need. Models of
-ONNX need the package onnx. `python -m patchfold.models` runs all three from a shell.
+with operators that a target has. `halo` returns how far a model looks, and so the overlap that tiles need.
+`split_for_tiles` runs models in tiles that see a whole plane somewhere. Models of ONNX need the package onnx.
+`python -m patchfold.models` runs the first three from a shell.
 """
 
 from importlib.util import find_spec
@@ -13,11 +14,16 @@ from typing import TYPE_CHECKING, Any
 from ._errors import ModelError, NotPortable
 from ._halo import Halos, halo
 from ._inspect import Finding, Inspection, inspect
+from ._split import Part
+from ._split_run import Split, split_for_tiles
 
 if TYPE_CHECKING:
     from ._portable import portable
 
-__all__ = ["Finding", "Halos", "Inspection", "ModelError", "NotPortable", "halo", "inspect", "portable"]
+__all__ = [
+    "Finding", "Halos", "Inspection", "ModelError", "NotPortable", "Part", "Split", "halo", "inspect", "portable",
+    "split_for_tiles",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

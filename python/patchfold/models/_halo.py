@@ -102,14 +102,15 @@ def halo(
     graph = graphs[0]
     if graph.inputs is None:
         raise ModelError(f"{path}: halo follows models of ONNX, OpenVINO and torch; convert this one to ONNX")
-    walk = _Walk(graph)
+    walk = Walk(graph)
     try:
         halos = tuple(walk.halos())
     except RecursionError:
         raise ModelError(f"{path}: has too long a chain of nodes that move elements in no even steps") from None
     notes = dict.fromkeys((*graph.notes, *(note for each in halos for note in each.notes)))
     inputs = {graph.titles.get(name, name): graph.shapes[name] for name in graph.inputs}
-    return Halos(path, halos, tuple(notes), inputs, _held(graph))
+    count = max(sum(map(math.prod, inputs.values())), 1)
+    return Halos(path, halos, tuple(notes), inputs, Fraction(held_bytes(graph), count))
 
 
 def exported(model: Any, shapes: Sequence[Sequence[int]] | None) -> Any:
@@ -130,8 +131,8 @@ def exported(model: Any, shapes: Sequence[Sequence[int]] | None) -> Any:
         raise ModelError(f"torch.export does not export the module: {type(error).__name__}: {reason}") from error
 
 
-def _held(graph: Graph) -> Fraction:
-    """Returns the bytes of the tensors that live at a time, for each element of the inputs."""
+def held_bytes(graph: Graph) -> int:
+    """Returns the bytes of the tensors that live at a time."""
     inputs = list(graph.inputs or ())
     kept = {*inputs, *graph.results}  # the caller holds the inputs while the model runs
     last = {name: number for number, step in enumerate(graph.steps) for name in (*step.inputs, *step.outputs)}
@@ -149,11 +150,11 @@ def _held(graph: Graph) -> Fraction:
         for name in {*step.inputs, *step.outputs}:
             if last[name] == number and name not in kept:
                 now -= live.pop(name, 0)
-    return Fraction(most, max(sum(math.prod(graph.shapes[name]) for name in inputs), 1))
+    return most
 
 
 @dataclass
-class _Walk:
+class Walk:
     """The views of all tensors of a graph."""
 
     graph: Graph

@@ -215,6 +215,9 @@ class _Reader:
     def _note_inferred(self, graph: Graph, node: onnx.NodeProto) -> None:
         """Adds shapes that follow from the inputs of one node: the inference of a whole model stops at open extents."""
         constants, inputs = graph.constants, [tensor for tensor in node.input if tensor]
+        if node.op_type == "GroupNormalization" and inputs[0] in graph.shapes:  # onnx infers nothing for it
+            graph.shapes.setdefault(node.output[0], graph.shapes[inputs[0]])
+            graph.dtypes.setdefault(node.output[0], graph.dtypes.get(inputs[0], ""))
         shapes = {tensor: graph.shapes.get(tensor, getattr(constants.get(tensor), "shape", None)) for tensor in inputs}
         if all(tensor in graph.shapes for tensor in node.output) or None in shapes.values() or bodies_of(node):
             return

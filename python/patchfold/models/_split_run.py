@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Splits models that see a whole plane somewhere, and runs them in tiles."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from .._arguments import first_entries, is_integer, is_list
+from .._errors import given_text
+from ._errors import ModelError
+from ._split import Norm, Part, Place, Planner, Program
+
+MEMORY = 1 << 28
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Split:
+    """A model that runs in parts: some on whole tensors, some in tiles. Its text has a line for each part.
+
+    parts: in the order in which they run.
+    """
+
+    model: str
+    parts: tuple[Part, ...]
+    _program: Program = field(repr=False)
+    _places: Mapping[str, Place | None] = field(repr=False)
+
+    def __str__(self) -> str:
+        return "\n".join([self.model, *map(str, self.parts)])
+
+    def __call__(self, *inputs: Any, tile: Any = None, memory: int = MEMORY) -> Any:
+        """Returns the results of the model: one array, or a tuple if it has several outputs.
+
+        Tensors between parts and results are on the device of the first input, and tiles go to the device of the module. So
+        a picture in the memory of the processor needs only tiles and the tensors of whole parts on another device.
+
+        Arguments:
+            inputs: as the model takes them, with any extents along the tiled axes: torch tensors for a torch module, else
+                NumPy arrays.
+            tile: extents of a tile along the tiled axes of the first input, or one for all axes, margins included.
+                Default: the largest tile whose tensors fit into `memory`, or the smallest possible one.
+            memory: bytes for the tensors of a tile. Tensors that are held whole are not counted.
+
+        Raises: ModelError for inputs of other shapes, and for a tile that holds no element beside its margins.
+        """
+        extents = self._program.checked(inputs)
+        held = dict(zip(self._program.inputs, inputs, strict=True))
+        fixed: dict[str, Sequence[Any]] = {}
+        last = {name: number for number, part in enumerate(self.parts) for name in part.inputs}
+        for number, part in enumerate(self.parts):
+            feeds = {name: held[name] for name in part.inputs}
+            if part.whole:
+                made = self._program.run(part, feeds, {}, extents)
+                held |= {name: self._program.kept(each, inputs[0]) for name, each in zip(part.outputs, made, strict=True)}
+            else:
+                tiles = _Tiles(self._program, self._places, part, extents)
+                held |= tiles.run(feeds, fixed, tiles.cores(tile, memory), inputs[0])
+                fixed |= {norm.node: self._program.numbers(norm, *tiles.sums[norm.node].all()) for norm in part.sums}
+            del feeds
+            for name in [name for name, when in last.items() if when == number and name not in self._program.outputs]:
+                held.pop(name, None)
+        results = tuple(held[name] for name in self._program.outputs)
+        return results[0] if len(results) == 1 else results
+
+
+class _Tiles:
+    """A part of a model for inputs of given extents."""
+
+    def __init__(self, program: Program, places: Mapping[str, Place | None], part: Part, extents: Sequence[int]):
+        self.program, self.places, self.part, self.extents = program, places, part, extents
+        self.shapes = {name: program.shape(name, extents) for name in (*part.inputs, *part.outputs)}
+        self.sums = {norm.node: Moments() for norm in part.sums}
+
+    def cores(self, tile: Any, memory: int) -> list[list[Range]]:
+        """Returns, for each tiled axis, the ranges that tiles without their margins have."""
+        part, count = self.part, len(self.extents)
+        if tile is None:
+            size = self._size(memory)
+            wanted = [size] * count
+        else:
+            entries = first_entries(tile) if is_list(tile) else (tile,) * count
+            if entries is None or len(entries) != count or not all(map(is_integer, entries)):
+                raise ModelError(f"tile: must be an integer for each of {count} tiled axes; given {given_text(tile)}")
+            wanted = [index(entry) for entry in entries]
+        ranges = []
+        for axis, (size, extent) in enumerate(zip(wanted, self.extents, strict=True)):
+            align, margin = part.align[axis], part.margin[axis]
+            own = extent if size >= extent else (size - 2 * margin) // align * align
+            if own < 1 and tile is not None:
+                least = f"{2 * margin + align}: margins of {margin} and the alignment of {align}"
+                raise ModelError(f"tile: must be at least {least} along tiled axis {axis}; given {size}")
+            own = max(own, align)
+            ranges.append([(begin, min(begin + own, extent)) for begin in range(0, extent, own)])
+        return ranges
+
+    def _size(self, memory: int) -> int:
+        """Returns the extent of the largest tile whose tensors fit into the memory."""
+        low, high = 0, max(self.extents) + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            fits = self.part.bytes * math.prod(min(middle, extent) for extent in self.extents) <= memory
+            low, high = (middle, high) if fits else (low, middle)
+        return low
+
+    def run(
+        self, feeds: Mapping[str, Any], fixed: Mapping[str, Sequence[Any]], cores: list[list[Range]], like: Any
+    ) -> dict[str, Any]:
+        """Returns the tensors that the part holds, and adds to the statistics of its norms."""
+        program, part = self.program, self.part
+        held: dict[str, Any] = {}
+        for core in itertools.product(*cores):
+            read = list(map(_with_margin, core, part.margin, part.align, self.extents))
+            tile = {name: x[self._cut(name, read)] for name, x in feeds.items()}
+            made = program.run(part, tile, fixed, [end - begin for begin, end in read])
+            for name, each in zip(part.outputs, made, strict=True):
+                own = each[self._cut(name, core, read, tuple(each.shape))]
+                if name in part.held:
+                    if name not in held:
+                        held[name] = program.empty(self.shapes[name], own, like)
+                    held[name][self._cut(name, core)] = program.kept(own, like)
+                for norm in part.sums:
+                    if norm.source == name:
+                        self.sums[norm.node].add(*program.moments(own, norm.groups))
+        return held
+
+    def _cut(
+        self, name: str, wanted: Sequence[Range], there: Sequence[Range] = (), shape: tuple[int, ...] = ()
+    ) -> tuple[slice, ...]:
+        """Returns the place of a range of the tiled axes in a tensor, or in the tensor's part for the range `there`. shape:
+        of this part, which is checked."""
+        whole = self.shapes[name]
+        cut, expected = [slice(None)] * len(whole), list(whole)
+        for axis, (along, scale) in (self.places[name] or {}).items():
+            ends = whole[axis], self.extents[along], scale
+            begin, end = _scaled(wanted[along], *ends)
+            first = 0
+            if there:
+                first, last = _scaled(there[along], *ends)
+                expected[axis] = last - first
+            cut[axis] = slice(begin - first, end - first)
+        if there and list(shape) != expected:
+            rule = f"a tile must have the shape {tuple(expected)} for it; given {shape}"
+            raise ModelError(f"{self.program.path}: {name!r} cannot be made in tiles: {rule}")
+        return tuple(cut)
+
+
+def _with_margin(core: Range, margin: int, align: int, extent: int) -> Range:
+    """Returns the range that a tile reads: at least two elements, since torch takes an extent of one for a constant."""
+    begin = max(min(core[0] - margin, (extent - 2) // align * align), 0)
+    return begin, min(max(core[1] + margin, begin + 2), extent)
+
+
+def _scaled(part: Range, whole: int, extent: int, scale: Any) -> Range:
+    """Returns the range of a tensor's axis that belongs to a range of the input's."""
+    return int(part[0] * scale), whole if part[1] == extent else int(part[1] * scale)
+
+
+class Moments:
+    """Count, mean and sum of squared deviations for each sample and group of channels, of tiles in their order."""
+
+    def __init__(self) -> None:
+        self.count, self.mean, self.squares = 0, np.zeros(()), np.zeros(())
+
+    def add(self, count: int, mean: np.ndarray[Any, Any], squares: np.ndarray[Any, Any]) -> None:
+        if count:
+            total, step = self.count + count, mean - self.mean
+            self.squares = self.squares + squares + step * step * (self.count * count / total)
+            self.mean, self.count = self.mean + step * (count / total), total
+
+    def all(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Returns mean and variance."""
+        return self.mean, self.squares / self.count
+
+
+def numbers_of(
+    norm: Norm, channels: int, rank: int, mean: Any, variance: Any, weight: Any, bias: Any
+) -> Iterator[np.ndarray[Any, Any]]:
+    """Yields what a norm subtracts, multiplies with, and adds: arrays of shape (N, C, 1, ..). weight, bias: a number for
+    each channel or for each group, or None."""
+    deviation = 1 / np.sqrt(variance + norm.eps)
+
+    def each(values: Any) -> np.ndarray[Any, Any]:
+        values = np.asarray(values, np.float64)
+        wide = np.repeat(values, channels // values.shape[-1], -1)
+        return wide.reshape(-1, channels, *[1] * (rank - 2))
+
+    factors = each(deviation)
+    yield each(mean)
+    yield factors if weight is None else factors * each(weight)
+    yield np.zeros_like(factors) if bias is None else np.broadcast_to(each(bias), factors.shape)
+
+
+def axes_of(axes: Sequence[int] | None, rank: int) -> tuple[int, ...]:
+    """Returns the tiled axes of an input of some rank."""
+    listed = range(2, rank) if axes is None else axes
+    found = tuple(sorted({int(axis) % rank for axis in listed if -rank <= axis < rank}))
+    if not found or len(found) < len(listed):
+        raise ModelError(f"axes: must be different axes of the first input, from {-rank} to {rank - 1}; given {axes}")
+    return found
+
+
+def split_for_tiles(
+    model: Any,
+    input_shapes: Sequence[Sequence[int]] | None = None,
+    *,
+    sizes: Mapping[str, int] | None = None,
+    axes: Sequence[int] | None = None,
+    keep: bool = True,
+) -> Split:
+    """Splits a model that sees the whole plane somewhere into parts, and returns a function that runs it in tiles.
+
+    Nodes that see a whole axis (attention, global pooling, unknown nodes) run on whole tensors, and so do nodes between
+    tensors that are no larger. All other nodes run in tiles with their halo. For GroupNorm and InstanceNorm, the statistics
+    of the whole plane are summed up in a first pass, in float64, and later parts use them. So the result is the whole one,
+    up to rounding.
+
+    Arguments:
+        model: a torch module, a torch.export.ExportedProgram whose tiled axes are open, a path of an .onnx file or an
+            onnx.ModelProto.
+        input_shapes: for a torch module, a shape for each of its inputs. The plan holds for any extents of the tiled axes,
+            so small ones will do.
+        sizes: for an ONNX model, extents of other open dimensions, as for `inspect`.
+        axes: axes of the first input that are cut into tiles. Default: all but the first two.
+        keep: whether the inputs of norms are held whole too, so that nothing is computed twice. With False they are computed
+            again for each later norm, which takes less memory and more time.
+
+    Returns: a Split. It is called with the model's inputs, and its text lists the parts.
+
+    Raises: ModelError if no part can run in tiles (the error names the nodes), and for a module that torch.export does not
+        export with open extents; ImportError for an ONNX model without the package onnx.
+    """
+    program = program_of(model, input_shapes, dict(sizes or {}), axes)
+    planner = Planner(program, keep)
+    return Split(program.path, tuple(planner.plan()), program, planner.places)
+
+
+def program_of(
+    model: Any, shapes: Sequence[Sequence[int]] | None, sizes: dict[str, int], axes: Sequence[int] | None
+) -> Program:
+    """Returns the program of a model, with open extents of the tiled axes."""
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and isinstance(model, (torch.nn.Module, torch.export.ExportedProgram)):
+        from ._split_torch import TorchProgram
+
+        if sizes:
+            raise ModelError("sizes: must be left out for torch; give input_shapes")
+        return TorchProgram(model, shapes, axes)
+    if shapes is not None:
+        raise ModelError("input_shapes: must be left out, since the model holds its shapes")
+    from ._split_onnx import OnnxProgram
+
+    return OnnxProgram(model, sizes, axes)
