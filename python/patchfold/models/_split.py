@@ -16,6 +16,7 @@ from patchfold import Halo
 
 from ._errors import MOST_NAMED, ModelError
 from ._halo import View, Walk, held_bytes
+from ._norms import Norm
 from ._reads import kept
 from ._regions import Graph, Step
 
@@ -31,21 +32,6 @@ SHAPING = frozenset(
     " constant_pad_nd repeat upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_linear1d upsample_bilinear2d"
     " upsample_trilinear3d upsample_bicubic2d".split()
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Norm:
-    """A norm over the plane: it subtracts from `source` the mean of each group of channels, divides by the deviation, and
-    multiplies and adds numbers for each channel or group, the tensors `weight` and `bias` ("" for none)."""
-
-    node: str
-    kind: str
-    source: str
-    result: str
-    groups: int
-    eps: float
-    weight: str = ""
-    bias: str = ""
 
 
 class Program(Protocol):
@@ -351,6 +337,15 @@ class Planner:
             margin[along] = max(margin[along], math.ceil(reach / align[along]) * align[along])
         size = Fraction(held_bytes(graph), 1) / math.prod(self.program.extents)
         return replace(part, halos=halos, align=tuple(align), margin=tuple(margin), bytes=size)
+
+
+def axes_of(axes: Sequence[int] | None, rank: int) -> tuple[int, ...]:
+    """Returns the tiled axes of an input of some rank."""
+    listed = range(2, rank) if axes is None else axes
+    found = tuple(sorted({int(axis) % rank for axis in listed if -rank <= axis < rank}))
+    if not found or len(found) < len(listed):
+        raise ModelError(f"axes: must be different axes of the first input, from {-rank} to {rank - 1}; given {axes}")
+    return found
 
 
 def place_of(name: str, graph: Graph, each: Sequence[Graph], sizes: Sequence[int]) -> Place | None:

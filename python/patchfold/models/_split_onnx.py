@@ -16,11 +16,11 @@ from onnx.reference import ReferenceEvaluator
 
 from . import _onnx
 from ._errors import ModelError
+from ._norms import Norm, numbers_of
 from ._onnx_nodes import attributes_of, inputs_of
 from ._regions import Graph, Step
 from ._rewriter import copy_of, load_weights
-from ._split import Norm, Part
-from ._split_run import axes_of, numbers_of
+from ._split import Part, axes_of
 
 NORMS = ("InstanceNormalization", "GroupNormalization")
 KINDS = {_onnx.dtype_of(number): number for number in TensorProto.DataType.values()}

@@ -6,17 +6,16 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import index
 from typing import Any
 
-import numpy as np
-
 from .._arguments import first_entries, is_integer, is_list
 from .._errors import given_text
 from ._errors import ModelError
-from ._split import Norm, Part, Place, Planner, Program
+from ._norms import Moments
+from ._split import Part, Place, Planner, Program
 
 MEMORY = 1 << 28
 
@@ -163,50 +162,6 @@ def _with_margin(core: Range, margin: int, align: int, extent: int) -> Range:
 def _scaled(part: Range, whole: int, extent: int, scale: Any) -> Range:
     """Returns the range of a tensor's axis that belongs to a range of the input's."""
     return int(part[0] * scale), whole if part[1] == extent else int(part[1] * scale)
-
-
-class Moments:
-    """Count, mean and sum of squared deviations for each sample and group of channels, of tiles in their order."""
-
-    def __init__(self) -> None:
-        self.count, self.mean, self.squares = 0, np.zeros(()), np.zeros(())
-
-    def add(self, count: int, mean: np.ndarray[Any, Any], squares: np.ndarray[Any, Any]) -> None:
-        if count:
-            total, step = self.count + count, mean - self.mean
-            self.squares = self.squares + squares + step * step * (self.count * count / total)
-            self.mean, self.count = self.mean + step * (count / total), total
-
-    def all(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Returns mean and variance."""
-        return self.mean, self.squares / self.count
-
-
-def numbers_of(
-    norm: Norm, channels: int, rank: int, mean: Any, variance: Any, weight: Any, bias: Any
-) -> Iterator[np.ndarray[Any, Any]]:
-    """Yields what a norm subtracts, multiplies with, and adds: arrays of shape (N, C, 1, ..). weight, bias: a number for
-    each channel or for each group, or None."""
-    deviation = 1 / np.sqrt(variance + norm.eps)
-
-    def each(values: Any) -> np.ndarray[Any, Any]:
-        values = np.asarray(values, np.float64)
-        wide = np.repeat(values, channels // values.shape[-1], -1)
-        return wide.reshape(-1, channels, *[1] * (rank - 2))
-
-    factors = each(deviation)
-    yield each(mean)
-    yield factors if weight is None else factors * each(weight)
-    yield np.zeros_like(factors) if bias is None else np.broadcast_to(each(bias), factors.shape)
-
-
-def axes_of(axes: Sequence[int] | None, rank: int) -> tuple[int, ...]:
-    """Returns the tiled axes of an input of some rank."""
-    listed = range(2, rank) if axes is None else axes
-    found = tuple(sorted({int(axis) % rank for axis in listed if -rank <= axis < rank}))
-    if not found or len(found) < len(listed):
-        raise ModelError(f"axes: must be different axes of the first input, from {-rank} to {rank - 1}; given {axes}")
-    return found
 
 
 def split_for_tiles(

@@ -12,9 +12,9 @@ import torch
 
 from . import _torch
 from ._errors import ModelError
+from ._norms import Norm, numbers_of
 from ._regions import Graph
-from ._split import SHAPING, Norm, Part
-from ._split_run import axes_of, numbers_of
+from ._split import SHAPING, Part, axes_of
 
 # Operators that make tensors of any extents with equal elements, or places.
 FILLED = frozenset(f"aten.{name}" for name in ("zeros", "ones", "empty", "zeros_like", "ones_like", "empty_like"))
