@@ -69,6 +69,9 @@ DepthMode: TypeAlias = Literal["blocks_first", "depth_first"]
 TokenOrder: TypeAlias = Literal["vit", "torch", "qwen"] | str
 """The order of a model, or the axes of a token in order: "p1 p2 pf c"."""
 
+TokenLayout: TypeAlias = Literal["channels_first", "channels_last", "frames_first"]
+TokenRepeat: TypeAlias = Literal["last"] | None
+
 Tail: TypeAlias = Literal["shift", "shift_or_pad", "pad", "partial", "drop", "error"]
 Reduce: TypeAlias = Literal[
     "mean", "sum", "max", "min", "first", "last", "center", "nanmean", "nanmax", "nanmin", "median", "vote", "argmax"
@@ -154,7 +157,8 @@ class ReconstructCall(ColumnsSettings, total=False):
 class TokenSettings(TypedDict, total=False):
     order: TokenOrder
     merge_size: Int | None
-    layout: Layout
+    layout: TokenLayout
+    repeat: TokenRepeat
 
 
 class MergeSettings(TypedDict, total=False):

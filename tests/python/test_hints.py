@@ -88,7 +88,7 @@ SHAPES = {
     "patchfold.patchify(np.zeros((56, 84)), 14)": "x[None]",
     "patchfold.patchify(np.zeros((56, 84)), 14, layout='channels_last')": "x[..., None]",
     "patchfold.patchify(np.zeros((56, 84)), 15)": "",
-    "patchfold.patchify(np.zeros((3, 56, 84)), 14, order='qwen')": "numpy.stack([x] * 2)",
+    "patchfold.patchify(np.zeros((3, 56, 84)), 14, order='qwen')": 'x[None] and repeat="last"',
     "patchfold.patchify(np.zeros((3, 56, 85)), 14, order='qwen')": "",
     "patchfold.patchify(np.zeros((1, 3, 56, 85)), 14, order='qwen')": "",
     "patchfold.patchify(np.zeros((56, 84, 3)), 14)": 'layout="channels_last"',

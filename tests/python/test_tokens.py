@@ -227,3 +227,56 @@ def test_tensors_of_tensorflow() -> None:
         tokens = function(tf.constant(x))
         assert np.array_equal(tokens.numpy(), expected)
         assert np.array_equal(patchfold.unpatchify(tokens, (12, 6), 3, layout="channels_last").numpy(), x)
+
+
+def frames_first_of(x: np.ndarray, size: tuple[int, int, int], order: str) -> np.ndarray:
+    """Returns tokens of (.., T, C, H, W) whose elements are in the order of the letters t, c, h and w, by reshape and
+    transpose alone."""
+    *batch, frames, c, height, width = x.shape
+    n = int(np.prod(batch))
+    t, p, q = size
+    parts = x.reshape(n, frames // t, t, c, height // p, p, width // q, q)
+    places = {"t": 2, "c": 3, "h": 5, "w": 7}
+    tokens = parts.transpose(0, 1, 4, 6, *(places[letter] for letter in order))
+    return tokens.reshape(*batch, frames // t * (height // p) * (width // q), c * t * p * q)
+
+
+@pytest.mark.parametrize("batch", BATCHES, ids=str)
+@pytest.mark.parametrize("order", ["hwct", "tchw", "cthw"])
+def test_videos_with_frames_first_in_any_order(batch: tuple[int, ...], order: str) -> None:
+    x = numbers((*batch, 4, 3, 12, 6))
+    expected = frames_first_of(x, (2, 4, 3), order)
+    settings: dict[str, Any] = {"order": " ".join(order), "layout": "frames_first"}
+    assert same_bits(patchfold.patchify(x, (2, 4, 3), **settings), expected)
+    assert same_bits(patchfold.unpatchify(expected, (4, 12, 6), (2, 4, 3), **settings), x)
+
+
+@pytest.mark.parametrize("frames", [1, 3, 4, 5])
+@pytest.mark.parametrize("layout", ["channels_first", "channels_last", "frames_first"])
+@pytest.mark.parametrize("order", ["qwen", "vit"])
+def test_the_last_frame_is_repeated(frames: int, layout: Any, order: Any) -> None:
+    if order == "qwen" or layout != "channels_first":
+        axis, shape = 1, (2, frames, 3, 8, 12) if layout != "channels_last" else (2, frames, 8, 12, 3)
+    else:
+        axis, shape = 2, (2, 3, frames, 8, 12)
+    x = numbers(shape)
+    whole = np.concatenate([x, *[x.take([-1], axis)] * (-frames % 3)], axis)
+    settings: dict[str, Any] = {"order": order, "layout": layout}
+    tokens = patchfold.patchify(x, (3, 2, 3), repeat="last", **settings)
+    assert same_bits(tokens, patchfold.patchify(whole, (3, 2, 3), **settings))
+    back = patchfold.unpatchify(tokens, (frames, 8, 12), (3, 2, 3), repeat="last", **settings)
+    assert same_bits(back, x)
+    out = np.zeros_like(x)
+    assert patchfold.unpatchify(tokens, (frames, 8, 12), (3, 2, 3), repeat="last", out=out, **settings) is out
+    assert same_bits(out, x)
+
+
+def test_the_last_frame_is_repeated_for_arrays_of_other_libraries() -> None:
+    torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
+    x = numbers((3, 3, 8, 12), "i2").astype(np.float32)
+    expected = patchfold.patchify(x, 2, order="qwen", repeat="last")
+    for array in (torch.from_numpy(x), torch.from_numpy(x).requires_grad_(), jax.numpy.asarray(x)):
+        tokens = patchfold.patchify(array, 2, order="qwen", repeat="last")
+        assert np.array_equal(tokens.detach() if hasattr(tokens, "detach") else tokens, expected)
+        back = patchfold.unpatchify(tokens, (3, 8, 12), 2, order="qwen", repeat="last")
+        assert np.array_equal(back.detach() if hasattr(back, "detach") else back, x)

@@ -28,6 +28,16 @@ def moved(array: Any, parts: Sequence[int], order: Sequence[int]) -> Any:
     return cut.transpose(order) if hasattr(cut, "transpose") else sys.modules["tensorflow"].transpose(cut, order)
 
 
+def taken(array: Any, indices: Sequence[int], axis: int) -> Any:
+    """Returns the entries of an axis at the indices, by the array's own library."""
+    if is_torch(array):
+        torch = sys.modules["torch"]
+        return array.index_select(axis, torch.tensor(indices, device=array.device))
+    if hasattr(array, "take"):
+        return array.take(np.asarray(indices), axis=axis)
+    return sys.modules["tensorflow"].gather(array, indices, axis=axis)
+
+
 class Read(NamedTuple):
     array: Any
     shape: Shape

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from math import prod
 from typing import Any, NamedTuple
 
@@ -42,6 +41,16 @@ ORDERS = {
 }
 
 
+LAYOUTS = ("channels_first", "channels_last", "frames_first")
+_SHAPES = {
+    shape: layout
+    for layout, shapes in zip(LAYOUTS, ("chw cdhw cthw cfhw", "hwc dhwc thwc fhwc", "tchw fchw"), strict=True)
+    for shape in shapes.split()
+}
+_MODELS = {"qwen": "qwen", "glm": "qwen", "vit": "vit", "siglip": "vit", "naflex": "vit", "gemma": "vit", "torch": "torch"}
+"""The order that a word means which begins with the name of a family of models."""
+
+
 class Geometry(NamedTuple):
     """The parts of the axes of an image, and their order in the tokens."""
 
@@ -73,6 +82,11 @@ def _seams(sizes: list[int], groups: list[int]) -> Seams:
     return None if 0 in sizes else tuple(found)
 
 
+def channel_place(order: Order, layout: str) -> int:
+    """Returns the place of the channels among the axes of an image without a batch; -1 for the last."""
+    return -1 if layout == "channels_last" else 1 if order.frames or layout == "frames_first" else 0
+
+
 @functools.lru_cache(maxsize=1024)
 def geometry(batch: Shape, channels: int, extents: Shape, patch: Shape, merge: Shape, order: Order, layout: str) -> Geometry:
     """Returns the geometry for checked arguments."""
@@ -81,7 +95,8 @@ def geometry(batch: Shape, channels: int, extents: Shape, patch: Shape, merge: S
         for extent, p, m in zip(extents, patch, merge, strict=True)
     ]
     image = list(extents)
-    place = len(image) if layout == "channels_last" else 1 if order.frames else 0
+    place = channel_place(order, layout)
+    place = len(image) if place < 0 else place
     image.insert(place, channels)
     cuts.insert(place, [(channels, "channel")])
     cuts = [*([(size, "batch")] for size in batch), *cuts]
@@ -118,12 +133,12 @@ _spelled.__dict__["_dynamo_marked_constant"] = True  # makes torch.compile call 
 
 def order_of(op: str, order: Any, layout: Any) -> Order:
     spelled = None if text_in(order) is None or order in ORDERS else _spelled(order)
-    for argument, word, words in (("order", order, ORDERS), ("layout", layout, ("channels_first", "channels_last"))):
+    for argument, word, words in (("order", order, tuple(ORDERS)), ("layout", layout, LAYOUTS)):
         if text_in(word) not in words and not (argument == "order" and spelled):
             rule = "must be one of " + ", ".join(map(repr, words))
             kind = InvalidValue if isinstance(word, str) else InvalidType
             hint = "" if argument == "layout" else "or the axes of a token in order: 'p1 p2 c', 'c pf ph pw'"
-            raise kind(op, argument, rule, given_text(word), hint=hint)
+            raise kind(op, argument, rule, given_text(word), _meant(text_in(word) or "", words), hint=hint)
     if spelled is None:
         return ORDERS[str.__str__(order)]
     places, is_mixed = spelled
@@ -133,6 +148,19 @@ def order_of(op: str, order: Any, layout: Any) -> Order:
         expected = " ".join("c" if axis < 0 else names[axis] for axis in places)
         raise InvalidValue(op, "order", "must name all axes in one way", given_text(order), repr(expected))
     return Order(False, 1, 0, places)
+
+
+def _meant(word: str, words: tuple[str, ...]) -> str:
+    """Returns the text of the word that a caller probably means; an empty text if no word is near."""
+    small = word.lower()
+    if words is LAYOUTS:
+        shape = small.lstrip("bn")
+        return repr(_SHAPES[shape]) if shape in _SHAPES else ""
+    axes = "".join(letter if letter.isalnum() else " " for letter in small).split()
+    for each in (" ".join(axes), " ".join("".join(axes)), " ".join([*axes, "c"])):
+        if _spelled(each):
+            return repr(each)
+    return next((repr(order) for start, order in _MODELS.items() if small.startswith(start)), "")
 
 
 def check_spelled(op: str, order: Order, patch: Shape, given: Any) -> None:
@@ -173,66 +201,51 @@ def merge_of(op: str, order: Order, merge_size: Any, rank: int) -> Shape:
     return (1,) * (rank - 2) + (size,) * min(rank, 2)
 
 
-def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: Shape, frames: int | None = None) -> None:
-    """Raises an error for extents that are 0, or no multiples of patches times merge blocks. frames: the axis of a video's
-    frames, as a negative number; None for images without frames."""
+def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: Shape, frames: bool = False) -> None:
+    """Raises an error for extents that are 0, or no multiples of patches times merge blocks. frames: whether the first axis
+    has the frames of a video."""
     steps = tuple(p * m for p, m in zip(patch, merge, strict=True))
     what = "patch_size" if max(merge) == 1 else "patch_size * merge_size"
     if any(extent % step for extent, step in zip(extents, steps, strict=True)):
         rule, expected = f"the spatial extents must be multiples of {what}", f"multiples of {steps}"
         others = any(extent % step for extent, step in zip(extents[1:], steps[1:], strict=True))
-        if frames is not None and len(patch) < 3:
+        if frames and len(patch) < 3:
             hint = f"patches of two frames: patch_size={(2, *patch)}"
         else:
-            hint = "pad or crop" if frames is None or others else _frames_hint(extents[0], steps[0], frames)
+            hint = "pad or crop"
+            if frames and not others:
+                what = f"a picture is shown {steps[0]} times" if extents[0] == 1 else "a video repeats its last frame"
+                hint = f'{what}: repeat="last"'
         raise InvalidValue(op, argument, rule, str(extents), expected, code="divisible", hint=hint)
     if 0 in extents:
         rule = f"the spatial extents must be at least {what}"
         raise InvalidValue(op, argument, rule, str(extents), f"at least {steps}")
 
 
-def _frames_hint(given: int, step: int, axis: int) -> str:
-    """Returns a hint about a number of frames that is not a multiple of a step."""
-    if given == 1:
-        return f"a picture is shown {step} times: numpy.repeat(x, {step}, axis={axis})"
-    last = f"x.take([-1] * {-given % step}, axis={axis})"
-    return f"a video repeats its last frame: numpy.concatenate([x, {last}], axis={axis})"
+def frames_axis(op: str, repeat: Any, patch: Shape, kind: Order, layout: str) -> int | None:
+    """Returns the axis whose last frame is repeated, as a negative number; None without a repetition."""
+    if repeat is None:
+        return None
+    if text_in(repeat) != "last":
+        error = InvalidValue if isinstance(repeat, str) else InvalidType
+        raise error(op, "repeat", "must be 'last' or None", given_text(repeat))
+    if len(patch) != 3:
+        rule = "needs frames, the first of three entries of patch_size"
+        raise InvalidValue(op, "repeat", rule, f"'last' for patches of {patch}", f"patch_size={(2, *patch[-2:])}")
+    return -4 if channel_place(kind, layout) else -3
 
 
-_IN_TORCH = (
-    (r"numpy\.stack", "torch.stack"),
-    (r"numpy\.repeat\(x, (\d+), axis=", r"torch.repeat_interleave(x, \1, dim="),
-    (
-        r"numpy\.concatenate\(\[x, x\.take\(\[-1\] \* (\d+), axis=(-\d+)\)\], axis=",
-        r"torch.cat([x, *[x.narrow(\2, -1, 1)] * \1], dim=",
-    ),
-)
-"""The calls of hints, and what they are in torch."""
-
-
-def image_axes(
-    op: str, shape: Shape, patch: Shape, merge: Shape, kind: Order, layout: str, in_torch: bool = False
-) -> tuple[Shape, int, Shape]:
+def image_axes(op: str, shape: Shape, patch: Shape, merge: Shape, kind: Order, layout: str) -> tuple[Shape, int, Shape]:
     """Returns the batch, the channels and the spatial extents of an image. If one change of the call would work, the error
-    proposes this change, in calls of NumPy or of torch."""
-    try:
-        return _checked_axes(op, shape, patch, merge, kind, layout)
-    except InvalidValue as error:
-        hint = error.hint
-        for numpys, torchs in _IN_TORCH if in_torch else ():
-            hint = re.sub(numpys, torchs, hint)
-        if hint == error.hint:
-            raise
-        raise InvalidValue(op, "x", **{**error._facts(), "hint": hint}) from None
-
-
-def _checked_axes(op: str, shape: Shape, patch: Shape, merge: Shape, kind: Order, layout: str) -> tuple[Shape, int, Shape]:
+    proposes this change."""
+    if layout == "frames_first" and len(patch) != 3:
+        raise InvalidValue(op, "layout", "frames_first needs three entries of patch_size", str(patch), str((2, *patch[-2:])))
     try:
         return _image_axes(op, shape, patch, merge, kind, layout)
     except InvalidValue as error:
         refused = error
     last = layout == "channels_last"
-    shown = f"a picture is a video that shows it {patch[0]} times: numpy.stack([x] * {patch[0]})"
+    shown = f'a picture is a video that shows it {patch[0]} times: x[None] and repeat="last"'
     changes = {
         "a grey picture is x[..., None]" if last else "a grey picture is x[None]": (
             (*shape, 1) if last else (1, *shape),
@@ -242,7 +255,8 @@ def _checked_axes(op: str, shape: Shape, patch: Shape, merge: Shape, kind: Order
         'channels last? layout="channels_last"': (shape, "channels_last"),
     }
     rank, few = len(patch) + 1 - len(shape), bool(shape) and shape[-1] <= MOST_CHANNELS
-    likely = (rank == 1 and not kind.frames, rank == 1 and kind.frames > 0, rank <= 0 and not last and few)
+    video = kind.frames > 0 or layout == "frames_first"
+    likely = (rank == 1 and not video, rank == 1 and video, rank <= 0 and not last and few)
     for (hint, (changed, where)), is_likely in zip(changes.items(), likely, strict=True):
         if not is_likely:
             continue
@@ -262,6 +276,6 @@ def _image_axes(op: str, shape: Shape, patch: Shape, merge: Shape, kind: Order, 
     if shape[0] < 0 and len(shape) == axes:
         raise InvalidValue(op, "x", "only the batch may be open", str((None, *shape[1:])), code="shape")
     batch, rest = shape[: len(shape) - axes], list(shape[len(shape) - axes :])
-    channels = rest.pop(-1 if layout == "channels_last" else 1 if kind.frames else 0)
-    check_extents(op, "x", tuple(rest), patch, merge, -axes if kind.frames else None)
+    channels = rest.pop(channel_place(kind, layout))
+    check_extents(op, "x", tuple(rest), patch, merge, kind.frames > 0 or layout == "frames_first")
     return batch, channels, tuple(rest)

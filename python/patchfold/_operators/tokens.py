@@ -14,8 +14,8 @@ from .. import _core
 from .._arrays.kinds import is_numpy, is_torch, shape_of
 from .._arrays.memory import memory, new_numpy, new_torch, type_like
 from .._errors import InvalidType, InvalidValue, errors_of, type_name
-from .._typing import Array, Element, Int, IntOrInts, Ints, Layout, TokenOrder, TokenSettings
-from .moves import moved, open_batch, read
+from .._typing import Array, Element, Int, IntOrInts, Ints, TokenLayout, TokenOrder, TokenRepeat, TokenSettings
+from .moves import moved, open_batch, read, taken
 from .patches import reshaped
 from .token_orders import (
     Geometry,
@@ -23,6 +23,7 @@ from .token_orders import (
     Shape,
     check_extents,
     check_spelled,
+    frames_axis,
     geometry,
     image_axes,
     integers,
@@ -121,7 +122,8 @@ def patchify(
     *,
     order: TokenOrder = "vit",
     merge_size: Int | None = None,
-    layout: Layout = "channels_first",
+    layout: TokenLayout = "channels_first",
+    repeat: TokenRepeat = None,
     table: Array | None = None,
     out: Array | None = None,
 ) -> Array:
@@ -129,9 +131,9 @@ def patchify(
 
     Shapes: x is (B.., C, I1..IR), or (B.., I1..IR, C) with layout="channels_last"; the result is (B.., n, D) with D =
         C * the product of patch_size, and n = the product of I / patch_size. R is the length of patch_size. One number
-        stands for rows and columns, R = 2, of an x of 3 or 4 axes. For order="qwen" x has frames, (B.., T, C, H, W) or
-        (B.., T, H, W, C), R = 3, and one number p stands for (2, p, p). Then (2, 3, H, W) is one video of two frames, and a
-        batch of pictures x, each shown twice, is numpy.stack([x, x], axis=1).
+        stands for rows and columns, R = 2, of an x of 3 or 4 axes. With layout="frames_first" x is (B.., T, C, H, W), R = 3.
+        For order="qwen" x is (B.., T, C, H, W) or (B.., T, H, W, C), R = 3, and one number p stands for (2, p, p). Then
+        (2, 3, H, W) is one video of two frames, and x[:, None] with repeat="last" is a batch of pictures, each shown twice.
 
     Arguments:
         x: the images or videos; the extents must be multiples of the patches (and of the merge blocks). Pad or crop first.
@@ -142,7 +144,9 @@ def patchify(
             in the patterns of models: "p1 p2 c" or "(p1 p2 pf c)". c is the channels. The entries of patch_size are pf, pt
             or pd (frames, depth), p1 or ph (rows), and p2 or pw (columns).
         merge_size: patches along the rows and along the columns of a merge block; None for 2 with "qwen" and 1 otherwise.
-        layout: where the channels lie, "channels_first" or "channels_last".
+        layout: where the channels lie, "channels_first", "channels_last" or "frames_first".
+        repeat: "last" repeats the last frame of a video until the frames are a multiple of the first of three entries of
+            patch_size; None refuses other numbers of frames.
         table: for an x of uint8 the numbers that stand for its bytes, (C, 256), or (256,) for all channels, such as
             patchfold.vision.normalization_table makes. Each element e of channel c becomes table[c, e], in the same pass.
         out: a NumPy array or torch tensor of the result's shape and element type; it receives the result and is returned.
@@ -187,7 +191,12 @@ def patchify(
     rank = len(patch)
     check_spelled(op, kind, patch, order)
     merge = merge_of(op, kind, merge_size, rank)
-    batch, channels, rest = image_axes(op, shape, patch, merge, kind, str(layout), is_torch(array))
+    frames = frames_axis(op, repeat, patch, kind, str(layout))
+    if frames is not None and len(shape) >= 4 and shape[frames] > 0 and shape[frames] % patch[0]:
+        count = shape[frames]
+        array = taken(array, [min(i, count - 1) for i in range(count + -count % patch[0])], frames)
+        shape = tuple(array.shape)
+    batch, channels, rest = image_axes(op, shape, patch, merge, kind, str(layout))
     batch = batch if compiled else open_batch(array, batch)
     plan = _geometry(compiled)(batch, channels, rest, patch, merge, kind, str(layout))
     dtype = array.dtype
@@ -230,14 +239,15 @@ def unpatchify(
     *,
     order: TokenOrder = "vit",
     merge_size: Int | None = None,
-    layout: Layout = "channels_first",
+    layout: TokenLayout = "channels_first",
+    repeat: TokenRepeat = None,
     out: Array | None = None,
 ) -> Array:
     """Puts tokens back into images or videos: the inverse of patchify.
 
     Shapes: tokens is (B.., n, D); the result is (B.., C, I1..IR) where I1..IR = size and C = D / the product of
         patch_size; (B.., I1..IR, C) with layout="channels_last". For order="qwen" size is (T, H, W), and the result
-        is (B.., T, C, H, W) or (B.., T, H, W, C).
+        is (B.., T, C, H, W) or (B.., T, H, W, C); with layout="frames_first" it is (B.., T, C, H, W) for every order.
 
     Arguments:
         tokens: the flattened patches.
@@ -246,7 +256,8 @@ def unpatchify(
             (2, p, p) with order="qwen".
         order: "vit", "torch", "qwen", or the axes of a token, as for patchify.
         merge_size: as for patchify.
-        layout: where the channels lie in the result, "channels_first" or "channels_last".
+        layout: where the channels lie in the result, as for patchify.
+        repeat: "last" for the size of a video before its last frame was repeated; the repeated frames are left out.
         out: a NumPy array or torch tensor of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, c, y * p + i, x * q + j] = tokens[n, y * w + x, (i * q + j) * C + c] for patches of (p, q), w of
@@ -283,7 +294,17 @@ def unpatchify(
         raise InvalidValue(op, "size", rule, str(extents), f"{len(patch)} entries, for patches of {patch}", code="length")
     check_spelled(op, kind, patch, order)
     merge = merge_of(op, kind, merge_size, len(patch))
-    check_extents(op, "size", extents, patch, merge)
+    frames = frames_axis(op, repeat, patch, kind, str(layout))
+    if frames is not None and extents[0] % patch[0]:
+        whole = (extents[0] + -extents[0] % patch[0], *extents[1:])
+        video = unpatchify(tokens, whole, patch, order=order, merge_size=merge_size, layout=layout)
+        shown = (slice(None),) * (video.ndim + frames) + (slice(extents[0]),)
+        if out is None:
+            return video[shown]
+        part = video[shown]
+        _copy(part, _result(op, tuple(part.shape), part, out, part.dtype))
+        return out
+    check_extents(op, "size", extents, patch, merge, kind.frames > 0 or layout == "frames_first")
     if len(shape) < 2:
         rule = "must be (.., tokens, elements of a token)"
         raise InvalidValue(op, "tokens", rule, str(shape), code="rank")
