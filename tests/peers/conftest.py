@@ -15,6 +15,7 @@ sys.path.append(str(ROOT / "tests" / "python"))  # for calls.py, formulas.py and
 def pytest_addoption(parser: Any) -> None:
     group = parser.getgroup("peers")
     group.addoption("--system", help="the system to compare with")
+    group.addoption("--pictures", type=int, default=2, help="random pictures, and videos, of each family of processors")
     group.addoption("--cases", type=int, default=500, help="accepted cases of each cell")
 
 
@@ -34,6 +35,11 @@ def pytest_generate_tests(metafunc: Any) -> None:
 @pytest.fixture(scope="session")
 def cases(request: Any) -> int:
     return int(request.config.getoption("--cases"))
+
+
+@pytest.fixture(scope="session")
+def pictures(request: Any) -> int:
+    return int(request.config.getoption("--pictures"))
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patchfold.vision.Processor without transformers: shapes, files, and inputs that are refused."""
+"""The processors of patchfold.vision without transformers: shapes, files, and inputs that are refused."""
 
 import io
 import json
@@ -8,8 +8,8 @@ import re
 import numpy as np
 import patchfold
 import pytest
-from patchfold.vision import Processor, normalization_table, resize
-from patchfold.vision._processor import DEFAULTS
+from patchfold.vision import Processor, VideoProcessor, normalization_table, pad_tokens, patch_positions, resize
+from patchfold.vision._settings import IMAGES, VIDEOS
 from PIL import Image
 
 
@@ -23,7 +23,7 @@ def png(picture, **options):
     return file.getvalue()
 
 
-@pytest.mark.parametrize("name", sorted(DEFAULTS))
+@pytest.mark.parametrize("name", sorted(IMAGES))
 @pytest.mark.parametrize("backend", ["torchvision", "pil"])
 def test_every_processor_takes_batches_and_single_pictures(name, backend):
     process = Processor({"image_processor_type": name + "Fast"}, backend=backend)
@@ -87,6 +87,96 @@ def test_modes_of_pillow():
     assert np.array_equal(process(clear)["pixel_values"], process(np.full((30, 40, 3), 255, np.uint8))["pixel_values"])
 
 
+def test_damaged_exif_data_are_a_picture_or_an_error():
+    process = Processor(QWEN)
+    file = png(
+        Image.fromarray(random_bytes(8, 64, 64, 3)), exif=b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06"
+    )
+    for k in range(0, len(file), 3):
+        try:
+            assert process(file[:k] + b"\xff" + file[k + 1 :])["image_grid_thw"].tolist() == [[1, 4, 4]]
+        except patchfold.InvalidValue as error:
+            assert "must be a picture that Pillow can read" in str(error)
+
+
+@pytest.mark.parametrize("name", sorted(VIDEOS))
+def test_every_video_processor_takes_batches_and_single_videos(name):
+    process = VideoProcessor({"video_processor_type": name})
+    videos = [random_bytes(1, 3, 120, 90, 3), random_bytes(2, 3, 90, 100, 3)]
+    both = process(videos)
+    first = process(np.moveaxis(videos[0], -1, 1))
+    assert np.array_equal(first["pixel_values_videos"], both["pixel_values_videos"][: len(first["pixel_values_videos"])])
+    assert np.array_equal(process([list(videos[0])])["pixel_values_videos"], first["pixel_values_videos"])
+    if "video_grid_thw" in both:
+        assert both["video_grid_thw"][:, 0].tolist() == [2, 2]
+        assert both["video_grid_thw"].prod(1).sum() == len(both["pixel_values_videos"])
+
+
+@pytest.mark.parametrize(
+    ("videos", "message"),
+    [
+        ([], "videos: must be at least one video"),
+        (None, "videos: must be an array with frames"),
+        ([np.zeros((2, 8, 8, 3), np.uint8), []], "videos[1]: must have at least one frame"),
+        ([np.zeros((8, 8, 3), np.uint8), np.zeros((8, 9, 3), np.uint8)], "frames of one size"),
+        ([np.zeros((8, 8, 3), np.uint8), None], "videos[1]: must be an array, a path"),
+        (np.zeros((2, 8, 8, 4), np.uint8), "must have one or three channels"),
+        (np.zeros((0, 8, 8, 3), np.uint8), "must have frames with pixels"),
+        (np.zeros((2, 8, 8, 3), np.float32), "must have bytes as elements"),
+        (np.zeros((1, 64, 64, 3), np.uint8), "videos: must have at least 2 frames"),
+        (np.zeros((2, 40, 8100, 3), np.uint8), "must have sides that differ by a factor of at most 200"),
+    ],
+)
+def test_wrong_videos(videos, message):
+    with pytest.raises((patchfold.InvalidValue, patchfold.InvalidType), match=re.escape("VideoProcessor: ")) as caught:
+        VideoProcessor({"video_processor_type": "Qwen3VLVideoProcessor"})(videos)
+    assert message in str(caught.value)
+
+
+def test_video_settings(tmp_path):
+    config = {"video_processor_type": "Qwen2VLVideoProcessor", "max_pixels": 3136}
+    (tmp_path / "video_preprocessor_config.json").write_text(json.dumps(config))
+    video = random_bytes(3, 2, 100, 100, 3)
+    assert VideoProcessor.from_file(tmp_path)(video)["video_grid_thw"].tolist() == [[1, 4, 4]]
+    for wrong in (QWEN, config | {"resample": 1}, config | {"size": {}}, config | {"do_resize": False}):
+        with pytest.raises(patchfold.InvalidValue, match="VideoProcessor: "):
+            VideoProcessor(wrong)
+
+
+def test_padded_tokens_and_positions():
+    pictures = [random_bytes(4, 3, 32, 48), random_bytes(5, 3, 16, 16)]
+    tokens = [patchfold.patchify(each, 16) for each in pictures]
+    padded, mask = pad_tokens(tokens, 8)
+    assert mask.tolist() == [[1] * 6 + [0] * 2, [1] + [0] * 7]
+    for each, row, kept in zip(pictures, padded, mask, strict=True):
+        assert not row[kept == 0].any()
+        assert np.array_equal(patchfold.unpatchify(row[kept == 1], each.shape[1:], 16), each)
+    places = patch_positions([(2, 3), (1, 1)], 8)
+    assert places[0, :6].tolist() == [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]] and (places[mask == 0] == -1).all()
+    assert pad_tokens(tokens)[0].shape == (2, 6, 768) and patch_positions([(2, 3)]).shape == (1, 6, 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: pad_tokens([]), "tokens: must be a list"),
+        (lambda: pad_tokens([np.zeros(3)]), "tokens[0]: must be (n, D)"),
+        (lambda: pad_tokens([np.zeros((3, 2)), np.zeros((3, 3))]), "tokens[1]: must be (n, D)"),
+        (lambda: pad_tokens([np.zeros((3, 2)), 1]), "tokens[1]: must be a NumPy array"),
+        (lambda: pad_tokens([np.zeros((3, 2))], 2), "length: must hold the tokens of every picture"),
+        (lambda: pad_tokens([np.zeros((3, 2))], 3.5), "length: must be a whole number"),
+        (lambda: patch_positions([]), "grids: must be a list"),
+        (lambda: patch_positions([(1, 2, 3)]), "grids: must be a list"),
+        (lambda: patch_positions([(0, 2)]), "grids: must be at least 1"),
+        (lambda: patch_positions([(2**40, 2**40)]), "grids: must be at least 1"),
+        (lambda: patch_positions([(2, 2)], 3), "length: must hold"),
+    ],
+)
+def test_wrong_paddings(call, message):
+    with pytest.raises((patchfold.InvalidValue, patchfold.InvalidType), match=re.escape(message)):
+        call()
+
+
 def test_from_file(tmp_path):
     config = {"image_processor_type": "Qwen2VLImageProcessorFast", "patch_size": 16, "feature_extractor_type": None}
     path = tmp_path / "preprocessor_config.json"
@@ -107,6 +197,14 @@ def test_from_file(tmp_path):
 
 
 QWEN = {"image_processor_type": "Qwen2VLImageProcessor"}
+GEMMA = {"image_processor_type": "Gemma3ImageProcessor"}
+LLAVA_NEXT = {"image_processor_type": "LlavaNextImageProcessor"}
+PANS = {
+    "do_pan_and_scan": True,
+    "pan_and_scan_min_crop_size": 16,
+    "pan_and_scan_max_num_crops": 4,
+    "pan_and_scan_min_ratio_to_activate": 1.2,
+}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +228,16 @@ QWEN = {"image_processor_type": "Qwen2VLImageProcessor"}
         (QWEN | {"image_mean": [0.5, 0.5], "image_std": [1, 1]}, "image_mean: must be"),
         (QWEN | {"image_std": [0, 1, 1]}, "std: must not be 0"),
         (QWEN | {"rescale_factor": "x"}, "scale: must be a number"),
-        ({"image_processor_type": "Gemma3ImageProcessor", "do_pan_and_scan": True}, "do_pan_and_scan: is not supported"),
+        (QWEN | {"do_pan_and_scan": True}, "do_pan_and_scan: is not supported"),
+        (QWEN | {"rescale_factor": float("nan")}, "scale: must be a finite number"),
+        (QWEN | {"patch_size": 2**30}, "patch_size: must be from 1 to 1024"),
+        (GEMMA | {"do_pan_and_scan": True}, "pan_and_scan_min_ratio_to_activate: must be a number"),
+        (GEMMA | PANS | {"pan_and_scan_min_crop_size": 0}, "pan_and_scan_min_crop_size: must be from 1"),
+        (GEMMA | PANS | {"pan_and_scan_max_num_crops": 1e9}, "pan_and_scan_max_num_crops: must be a whole number"),
+        (LLAVA_NEXT | {"image_grid_pinpoints": []}, "image_grid_pinpoints: must have a size"),
+        (LLAVA_NEXT | {"image_grid_pinpoints": [336, 672]}, "image_grid_pinpoints: must be a list of (rows, columns)"),
+        (LLAVA_NEXT | {"image_grid_pinpoints": [[0, 672]]}, "image_grid_pinpoints: must be from 1 to"),
+        (LLAVA_NEXT | {"crop_size": "224"}, "crop_size: must be a mapping of extents"),
         ({"image_processor_type": "LlavaImageProcessor", "do_pad": True}, "do_pad: is not supported"),
     ],
 )
@@ -157,6 +264,8 @@ def test_wrong_settings(config, message):
         (Image.new("I;16", (8, 8)), "must have 8 bits for each channel"),
         (Image.new("F", (8, 8)), "must have 8 bits for each channel"),
         (Image.new("RGB", (0, 8)), "must have pixels"),
+        (Image.new("La", (8, 8)), "that Pillow can convert"),
+        (png(Image.fromarray(np.zeros((8, 8), np.uint16))), "must have 8 bits for each channel"),
     ],
 )
 def test_wrong_pictures(pictures, message):

@@ -4,8 +4,10 @@
 ``patchfold.patchify`` cuts the pictures into tokens. Nothing here needs torch.
 """
 
+from ._padding import pad_tokens, patch_positions
 from ._processor import Processor
 from ._resize import resize
 from ._tables import normalization_table
+from ._videos import VideoProcessor
 
-__all__ = ["Processor", "normalization_table", "resize"]
+__all__ = ["Processor", "VideoProcessor", "normalization_table", "pad_tokens", "patch_positions", "resize"]

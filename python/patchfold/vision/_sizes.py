@@ -7,7 +7,7 @@ Every function takes the steps of transformers in float64, since a rounding more
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from .._errors import InvalidValue
 
@@ -23,17 +23,27 @@ def _up(extent: float, step: int) -> int:
     return math.ceil(extent / step) * step
 
 
-def within_pixels(rows: int, columns: int, step: int, least: int, most: int, frames: int = 1) -> Size:
+def within_pixels(
+    rows: int,
+    columns: int,
+    step: int,
+    least: int,
+    most: int,
+    frames: int = 1,
+    repeated: int | None = None,
+    op: str = OP,
+) -> Size:
     """Returns multiples of `step` near the picture's size with least to most pixels in all `frames`: the rule of Qwen-VL,
-    and with several frames of GLM-4V, which enlarges small pictures first."""
+    and with several frames of GLM-4V and of the videos of Qwen3-VL, which enlarge small pictures first. repeated: the
+    number of frames that decides whether pixels are too many or too few, if it is not `frames`."""
     if frames > 1 and min(rows, columns) < step:
         scale = max(step / rows, step / columns)
         rows, columns = int(rows * scale), int(columns * scale)
     if max(rows, columns) > 200 * min(rows, columns):
         rule = "must have sides that differ by a factor of at most 200"
-        raise InvalidValue(OP, "pictures", rule, str((rows, columns)))
+        raise InvalidValue(op, "pictures" if op == OP else "videos", rule, str((rows, columns)))
     near = round(rows / step) * step, round(columns / step) * step
-    pixels = frames * near[0] * near[1]
+    pixels = (frames if repeated is None else repeated) * near[0] * near[1]
     if pixels > most:
         ratio = math.sqrt((frames * rows * columns) / most)
         return max(step, _down(rows / ratio, step)), max(step, _down(columns / ratio, step))
@@ -88,7 +98,7 @@ def in_box(rows: int, columns: int, most: Size, patch: Size) -> Size:
     return ((rows - 1) // patch[0] + 1) * patch[0], ((columns - 1) // patch[1] + 1) * patch[1]
 
 
-def by_rule(rows: int, columns: int, size: Mapping[str, int]) -> Size:
+def by_rule(rows: int, columns: int, size: Mapping[str, int], op: str = OP) -> Size:
     """Returns the size that the entries of a configuration's `size` ask for: height and width, or shortest_edge."""
     if "height" in size and "width" in size:
         return size["height"], size["width"]
@@ -96,7 +106,7 @@ def by_rule(rows: int, columns: int, size: Mapping[str, int]) -> Size:
         short = size["shortest_edge"]
         long = int(short * max(rows, columns) / min(rows, columns))
         return (long, short) if columns <= rows else (short, long)
-    raise InvalidValue(OP, "size", "must have height and width, or shortest_edge", str(dict(size)))
+    raise InvalidValue(op, "size", "must have height and width, or shortest_edge", str(dict(size)))
 
 
 def tile_grid(rows: int, columns: int, tile: Size, least: int, most: int) -> Size:
@@ -119,3 +129,41 @@ def tile_grid(rows: int, columns: int, tile: Size, least: int, most: int) -> Siz
         if away < nearest or (away == nearest and large):
             best, nearest = (width, height), away
     return best[1], best[0]
+
+
+def best_fit(rows: int, columns: int, sizes: Sequence[Size]) -> Size:
+    """Returns the size in which most pixels of the picture are kept, and of such sizes the one with the fewest pixels: the
+    rule of LLaVA-NeXT."""
+    best: Size | None = None
+    most, least = 0, math.inf
+    for height, width in sizes:
+        scale = min(width / columns, height / rows)
+        kept = min(int(columns * scale) * int(rows * scale), columns * rows)
+        wasted = height * width - kept
+        if kept > most or (kept == most and wasted < least):
+            best, most, least = (height, width), kept, wasted
+    if best is None:
+        raise InvalidValue(OP, "image_grid_pinpoints", "must have a size in which the picture keeps pixels", str(sizes))
+    return best
+
+
+def within(rows: int, columns: int, size: Size) -> Size:
+    """Returns the largest size with the picture's shape within `size`."""
+    height, width = size
+    across, down = width / columns, height / rows
+    if across < down:
+        return min(math.ceil(rows * across), height), width
+    return height, min(math.ceil(columns * down), width)
+
+
+def pans(rows: int, columns: int, least: int, most: int, ratio: float) -> tuple[Size, Size] | None:
+    """Returns the grid and the size of the crops of a long picture, along its long side: the rule of Gemma 3. None for a
+    picture that is not cropped."""
+    long, short = max(rows, columns), min(rows, columns)
+    if long / short < ratio:
+        return None
+    count = min(most, max(2, min(long // least, math.floor(long / short + 0.5))))
+    extent = math.ceil(long / count)
+    if min(extent, short) < least:
+        return None
+    return ((1, count), (rows, extent)) if columns >= rows else ((count, 1), (extent, columns))
