@@ -31,6 +31,7 @@ TABLE = {
     "nnunet.py": ("nnU-Net's export of labels", "_arrays _tiles"),
     "dask": ("tiles and operators on dask's workers", "_arrays _operators _tiles"),
     "models": ("finds operators in models of other systems", "_arrays _orders __init__.py"),
+    "transformers.py": ("transformers' image and video processors", "_arrays vision"),
     "diffusers.py": ("autoencoders in tiles", "_tiles models"),
     "onnxruntime": ("rewrites models for ONNX Runtime", "_arrays _operators _orders onnx models"),
 }

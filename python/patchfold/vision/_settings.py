@@ -94,7 +94,9 @@ VIDEOS: dict[str, dict[str, Any]] = {
 _HONOURED = {"do_convert_rgb", "do_resize", "do_rescale", "do_normalize"}
 TOKENS = ("Gemma4", "Glm4v", "Qwen2VL", "Qwen3VL", "Siglip2")
 """The families whose pictures become tokens, so that their sizes must be multiples of the patches."""
-_MOST = {"max_patches": 1000, "merge_size": 1024, "patch_size": 1024, "pooling_kernel_size": 1024, "temporal_patch_size": 1024}
+_MOST = {"max_patches": 1000} | dict.fromkeys(
+    ("merge_size", "patch_size", "pooling_kernel_size", "temporal_patch_size"), 1024
+)
 """The largest numbers of settings that multiply each other."""
 _SQUARES = ("Gemma3ImageProcessor", "PixtralImageProcessor")
 """The processors for which a size of one number is a square."""
