@@ -30,7 +30,7 @@ from pathlib import Path
 
 LANGUAGES = ("cpp", "c", "sh")
 WORDS = {"cpp": {"body"}, "c": set(), "sh": {"fails"}, "text": {"output"},
-         "python": {"jax", "onnx", "onnxruntime", "openvino", "rasterio", "tensorflow", "torch", "torchio", "zarr"}}
+         "python": {"jax", "onnx", "onnxruntime", "openvino", "rasterio", "tensorflow", "torch", "torchio", "transformers", "zarr"}}
 ALIASES = {"c++", "cxx", "cc", "bash", "shell", "console", "C", "py", "python3", "pycon"}
 EXCERPTS = {"rust": "examples/**/*.rs"}  # programs that the test install.rust runs
 ELSEWHERE = {

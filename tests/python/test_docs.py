@@ -45,6 +45,7 @@ NEEDS = {
     "patchfold.monai": "torch",
     "patchfold.torch": "torch",
     "patchfold.torchio": "torchio",
+    "patchfold.transformers": "transformers",
 }
 # Modules whose docstrings have examples that need a package, which the modules import when they need it.
 EXAMPLES_NEED = {"patchfold._tiles.ome_zarr": "zarr"}
