@@ -7,19 +7,32 @@
 namespace patchfold::kernels {
 namespace {
 
+/// Reads one entry.
+template <std::size_t size>
+struct Entry {
+  std::byte bytes[size];
+  Entry(const std::byte* table, const std::byte* index) noexcept {
+    std::memcpy(bytes, table + std::to_integer<std::size_t>(*index) * size, size);
+  }
+};
+
 template <std::size_t size>
 void look_up_sized(std::byte* dst, const std::byte* src, const PlaneAxis& outer, const PlaneAxis& inner,
                    const std::byte* table) noexcept {
+  const std::int64_t step = inner.src_stride;
   for (std::int64_t i = 0; i < outer.count; ++i) {
     std::byte* to = dst + i * outer.dst_stride;
     const std::byte* from = src + i * outer.src_stride;
-    if (inner.src_stride == 1 && inner.dst_stride == static_cast<std::int64_t>(size)) {
-      // With constant strides the compiler unrolls the loop.
-      for (std::int64_t k = 0; k < inner.count; ++k)
-        std::memcpy(to + k * std::int64_t{size}, table + std::to_integer<std::size_t>(from[k]) * size, size);
-      continue;
+    std::int64_t k = 0;
+    if (inner.dst_stride == static_cast<std::int64_t>(size)) {
+      // All loads of a group come before its stores, which could change the table as far as the compiler knows.
+      for (; k + 4 <= inner.count; k += 4, from += 4 * step, to += 4 * size) {
+        const Entry<size> entries[4] = {
+            {table, from}, {table, from + step}, {table, from + 2 * step}, {table, from + 3 * step}};
+        for (std::size_t e = 0; e < 4; ++e) std::memcpy(to + e * size, entries[e].bytes, size);
+      }
     }
-    for (std::int64_t k = 0; k < inner.count; ++k, to += inner.dst_stride, from += inner.src_stride)
+    for (; k < inner.count; ++k, to += inner.dst_stride, from += step)
       std::memcpy(to, table + std::to_integer<std::size_t>(*from) * size, size);
   }
 }

@@ -2,6 +2,7 @@
 // Replaces bytes by the entries of a table, plane by plane.
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "base/fail.hpp"
@@ -44,7 +45,7 @@ WorkAxes merged(WorkAxes axes) {
   return result;
 }
 
-/// Planes of bytes that each use one row of the table, and the axes along which the planes are repeated.
+/// Planes of bytes that each use one row of the table, and the axes along which the planes follow each other.
 class Planes {
  public:
   Planes(const WorkAxes& axes, std::int64_t size) : size_(size) {
@@ -52,6 +53,8 @@ class Planes {
     for (const WorkAxis& axis : axes) {
       if (found < 2 && axis.table_stride == 0)
         plane_[found++] = axis;
+      else if (axis.src_stride == 0 && axis.table_stride == 0 && copies_.count == 1 && plane_[0].dst_stride == size)
+        copies_ = axis;
       else
         repeats_.push_back(axis);
     }
@@ -88,7 +91,9 @@ class Planes {
         here.count = std::min(here.count, whole_[axis] - index[axis] * here.count);
         return here;
       };
-      kernels::look_up(dst, src, part(1), part(0), table, size_);
+      const kernels::PlaneAxis outer = part(1), inner = part(0);
+      kernels::look_up(dst, src, outer, inner, table, size_);
+      copy(dst, outer, inner.count * size_);
       for (int k = 0; k < index.size(); ++k) {
         const WorkAxis& axis = repeats_[static_cast<std::size_t>(k)];
         move(axis, 1, src, dst, table);
@@ -100,6 +105,19 @@ class Planes {
   }
 
  private:
+  /// Writes a plane again for every further index of an axis along which the source repeats, such as the frames of a picture
+  /// that is shown twice. `bytes` are those of a row.
+  void copy(std::byte* dst, kernels::PlaneAxis rows, std::int64_t bytes) const noexcept {
+    if (rows.dst_stride == bytes) {
+      bytes *= rows.count;
+      rows.count = 1;
+    }
+    for (std::int64_t i = 1; i < copies_.count; ++i)
+      for (std::int64_t row = 0; row < rows.count; ++row)
+        std::memcpy(dst + i * copies_.dst_stride + row * rows.dst_stride, dst + row * rows.dst_stride,
+                    static_cast<std::size_t>(bytes));
+  }
+
   static void move(const WorkAxis& axis, std::int64_t steps, const std::byte*& src, std::byte*& dst,
                    const std::byte*& table) {
     src += steps * axis.src_stride;
@@ -110,6 +128,7 @@ class Planes {
   kernels::PlaneAxis plane_[2]{};  ///< the inner axis, then the outer axis
   std::int64_t whole_[2]{};        ///< the extents of these axes, of which a plane is a part
   WorkAxes repeats_{};
+  kernels::PlaneAxis copies_{};  ///< an axis along which the planes of the destination are equal
   std::int64_t size_;
 };
 

@@ -110,6 +110,17 @@ def test_patchify_of_a_video_by_a_table():
     assert np.array_equal(patchfold.patchify(shown_twice, 14, order="qwen", table=table), wanted)
 
 
+@pytest.mark.parametrize("order", ["qwen", "vit", "t c h w", "h w c t"])
+def test_a_picture_is_read_once_for_all_its_frames(order):
+    x, table = random_bytes(4, 3, 30, 42), vision.normalization_table(*CLIP)
+    video = np.broadcast_to(x, (6, 3, 30, 42))
+    settings = {"order": order, "layout": "frames_first", "merge_size": 1}
+    wanted = patchfold.patchify(table[np.arange(3)[:, None, None], video], (3, 5, 7), **settings)
+    assert np.array_equal(patchfold.patchify(video, (3, 5, 7), table=table, **settings), wanted)
+    out = np.zeros((*wanted.shape[:-1], wanted.shape[-1] * 2), np.float32)[..., ::2]
+    assert np.array_equal(patchfold.patchify(video, (3, 5, 7), table=table, out=out, **settings), wanted)
+
+
 def test_one_table_for_all_channels():
     x, table = random_bytes(4, 5, 8, 8), vision.normalization_table(0.5, 0.5)
     assert np.array_equal(patchfold.patchify(x, 4, table=table), patchfold.patchify(table[x], 4))
