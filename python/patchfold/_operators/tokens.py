@@ -297,13 +297,12 @@ def unpatchify(
     frames = frames_axis(op, repeat, patch, kind, str(layout))
     if frames is not None and extents[0] % patch[0]:
         whole = (extents[0] + -extents[0] % patch[0], *extents[1:])
-        video = unpatchify(tokens, whole, patch, order=order, merge_size=merge_size, layout=layout)
+        video: Any = unpatchify(tokens, whole, patch, order=order, merge_size=merge_size, layout=layout)
         shown = (slice(None),) * (video.ndim + frames) + (slice(extents[0]),)
-        if out is None:
-            return video[shown]
-        part = video[shown]
-        _copy(part, _result(op, tuple(part.shape), part, out, part.dtype))
-        return out
+        kept: Array = video[shown]
+        if out is not None:
+            _copy(kept, _result(op, tuple(video[shown].shape), kept, out, video.dtype))
+        return kept if out is None else out
     check_extents(op, "size", extents, patch, merge, kind.frames > 0 or layout == "frames_first")
     if len(shape) < 2:
         rule = "must be (.., tokens, elements of a token)"

@@ -175,8 +175,8 @@ class Processor(Settings):
         ratio = self._settings["pan_and_scan_min_ratio_to_activate"]
         if not isinstance(ratio, (int, float)):
             raise InvalidType(OP, "pan_and_scan_min_ratio_to_activate", "must be a number", given_text(ratio))
-        numbers = (self._whole(f"pan_and_scan_{key}") for key in ("min_crop_size", "max_num_crops"))
-        found = pans(*_size(image), *numbers, ratio)
+        least, most = (self._whole(f"pan_and_scan_{key}") for key in ("min_crop_size", "max_num_crops"))
+        found = pans(*_size(image), least, most, ratio)
         return [] if found is None else _cut(image, *found)
 
     def _padded_tiles(self, images: list[Pixels], counts: list[int]) -> Result:

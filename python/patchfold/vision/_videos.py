@@ -113,7 +113,7 @@ class VideoProcessor(Settings):
 
     def _equal_videos(self, videos: list[Pixels]) -> Result:
         if self._settings["do_resize"]:
-            videos = [self._resized(video, by_rule(*video.shape[1:3], self._size, _OP)) for video in videos]
+            videos = [self._resized(video, by_rule(video.shape[1], video.shape[2], self._size, _OP)) for video in videos]
         videos = [self._cropped(video) for video in videos]
         shape = videos[0].shape
         if any(video.shape != shape for video in videos):
