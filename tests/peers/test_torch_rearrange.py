@@ -128,10 +128,10 @@ def test_an_export_keeps_rows_open(name: str) -> None:
     assert torch.equal(program.module()(other), OPEN[name](other))
 
 
-@pytest.mark.parametrize("shape", [(3, 56, 84), (1, 3, 56, 84), (3, 3, 56, 84)])
-def test_hints_about_frames_are_calls_of_torch(shape: tuple[int, ...]) -> None:
-    x = torch.randn(shape, requires_grad=True)
-    with pytest.raises(patchfold.InvalidValue) as caught:
-        patchfold.patchify(x, 14, order="qwen")
-    change = caught.value.hint.partition(": ")[2]
-    assert patchfold.patchify(eval(change, {"torch": torch, "x": x}), 14, order="qwen").requires_grad
+@pytest.mark.parametrize("frames", [1, 3])
+def test_a_repeated_frame_has_a_derivative(frames: int) -> None:
+    x = torch.randn((frames, 3, 56, 84), requires_grad=True)
+    tokens = patchfold.patchify(x, 14, order="qwen", repeat="last")
+    expected = patchfold.patchify(torch.cat([x, x[-1:]]), 14, order="qwen")
+    assert torch.equal(tokens, expected)
+    assert torch.equal(*(torch.autograd.grad(each.square().sum(), x)[0] for each in (tokens, expected)))
