@@ -3,6 +3,7 @@
 
 import functools
 import importlib.util
+import itertools
 import tracemalloc
 import zlib
 from types import SimpleNamespace
@@ -11,7 +12,12 @@ import numpy as np
 import patchfold
 import pytest
 from patchfold import InvalidType, InvalidValue
-from patchfold.nnunet import SegmentationExport, convert_predicted_logits_to_segmentation_with_correct_shape
+from patchfold.nnunet import (
+    SegmentationExport,
+    compute_steps_for_sliding_window,
+    convert_predicted_logits_to_segmentation_with_correct_shape,
+    predict_sliding_window_return_logits,
+)
 
 # For each case: extents and spacing of the network, extents and spacing of the image (both in the network's order of axes),
 # transpose_forward, type, and zlib.crc32 of the labels that nnunetv2 2.8.1 gave for `logits_of`, with NumPy 2.4.6, SciPy
@@ -204,3 +210,86 @@ def test_what_is_wrong_is_named():
     properties["bbox_used_for_cropping"] = [[0, 100]] * 3
     with pytest.raises(InvalidValue, match="^nnunet: properties_dict: must hold a crop"):
         export()
+
+
+# What nnunetv2 2.8.1 returns, and the arguments: extents of the image, extents of a window, tile_step_size.
+STEPS = [
+    ([[0, 23, 46]], (110,), (64,), 0.5),
+    ([[0, 26, 51, 77], [0], [0, 32]], (205, 96, 160), (128, 96, 128), 0.25),
+    ([[0, 40, 79, 118, 158]], (286,), (128,), 0.33),
+    ([[0, 1, 1, 2]], (5,), (3,), 0.3),
+]
+
+
+@pytest.mark.parametrize(("steps", "image", "tile", "size"), STEPS)
+def test_windows_begin_where_those_of_nnunetv2_begin(steps, image, tile, size):
+    assert compute_steps_for_sliding_window(image, tile, size) == steps
+
+
+def network(x):
+    """Returns logits of three classes that depend on the place in the window."""
+    places = np.arange(x[0, 0].size, dtype=np.float32).reshape(x.shape[2:])
+    return np.stack([x[:, 0] + places, x[:, 1] - np.sqrt(places), x[:, 0] * x[:, 1]], 1).astype(np.float32)
+
+
+def blended(image, patch, step, weighs, mirror):
+    """Returns logits by nnU-Net's formula: window by window, with sums for the whole image."""
+    missing = [max(0, n - extent) for n, extent in zip(patch, image.shape[4 - len(patch) :], strict=True)]
+    pads = [(0, 0)] * (4 - len(patch)) + [(n // 2, n - n // 2) for n in missing]
+    padded = np.pad(image, pads)
+    weights = np.ones(())
+    for n in patch:
+        weights = np.multiply.outer(weights, np.exp(-((np.arange(n) - n // 2) ** 2) / 2 / (n / 8) ** 2 * weighs))
+    total, logits = np.zeros(padded.shape[1:]), np.zeros((3, *padded.shape[1:]))
+    starts = compute_steps_for_sliding_window(padded.shape[4 - len(patch) :], patch, step)
+    places = [[slice(a, a + n) for a in each] for each, n in zip(starts, patch, strict=True)]
+    for place in itertools.product(*[range(padded.shape[1])] * (3 - len(patch)), *places):
+        window = padded[(slice(None), *place)][None]
+        made = []
+        for count in range(len(mirror) + 1):
+            for axes in itertools.combinations([axis + 2 for axis in mirror], count):
+                made.append(np.flip(network(np.flip(window, axes)), axes).astype(float))
+        logits[(slice(None), *place)] += np.mean(made, 0)[0] * weights
+        total[place] += weights
+    inside = tuple(slice(before, n - after) for (before, after), n in zip(pads, padded.shape, strict=True))
+    return (logits / total)[(slice(None), *inside[1:])]
+
+
+@pytest.mark.parametrize("weighs", [True, False])
+@pytest.mark.parametrize(
+    ("shape", "patch", "step", "mirror"),
+    [
+        ((2, 21, 17, 16), (8, 9, 6), 0.5, ()),
+        ((2, 9, 13, 20), (8, 9, 6), 0.3, (0, 2)),
+        ((2, 5, 30, 7), (8, 9, 10), 1, (0, 1, 2)),
+        ((2, 3, 20, 7), (12, 10), 0.5, (0, 1)),
+    ],
+)
+def test_windows_are_blended_by_nnunets_formula(shape, patch, step, mirror, weighs):
+    image = np.random.default_rng(0).normal(size=shape).astype(np.float32)
+    settings = {"tile_step_size": step, "use_gaussian": weighs, "mirror_axes": mirror}
+    bands = []
+    made = predict_sliding_window_return_logits(network, image, patch, **settings)
+    given = predict_sliding_window_return_logits(
+        network, image, patch, **settings, out=lambda rows, band: bands.append((rows, band))
+    )
+    assert given is None and [rows.start for rows, _ in bands] == [0, *(rows.stop for rows, _ in bands[:-1])]
+    np.testing.assert_array_equal(np.concatenate([band for _, band in bands], 1), made)
+    np.testing.assert_allclose(made, blended(image, patch, step, weighs, mirror), rtol=1e-6, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"patch_size": (4,)}, "input_image: must be (channels, z, y, x), with windows of two or three extents"),
+        ({"tile_step_size": 0}, "tile_step_size: must be above 0 and at most 1; given 0"),
+        ({"mirror_axes": (0, 0)}, "mirror_axes: must be different axes from 0 to 2; given (0, 0)"),
+        ({"mirror_axes": (3,)}, "mirror_axes: must be different axes from 0 to 2; given (3,)"),
+        ({"network": lambda x: x[..., 1:]}, "network: must return logits of the window; given (1, 2, 4, 4, 3)"),
+    ],
+)
+def test_wrong_windows_are_named(arguments, says):
+    given = {"network": network, "input_image": np.zeros((2, 6, 6, 6), np.float32), "patch_size": (4, 4, 4)} | arguments
+    with pytest.raises(InvalidValue) as caught:
+        predict_sliding_window_return_logits(**given)
+    assert says in str(caught.value)
