@@ -64,7 +64,8 @@ MergeSpec spec_of(const MergeRequest& request, const Tiling& tiling, const forma
                                                             : plan.empty};
   const bool by_rows = merge_output(tiling, keeping).axes[0] == 0;
   MergeSpec copying = keeping;
-  copying.copy = copying.running_sums = true;
+  copying.copy = true;
+  copying.running_sums = RunningSums::float64;
   const auto memory = [&](const MergeSpec& spec) { return merge_memory(tiling, spec, by_rows).most; };
   return memory(copying) < memory(keeping) ? copying : keeping;
 }

@@ -278,8 +278,8 @@ typedef struct pf_merge_spec {
   pf_reduce reduce;
   pf_window window;        /* for reductions without means and sums it only matters which weights are 0 */
   int32_t copy;            /* 0: the merger borrows tiles that have to wait; 1: it copies them; 2: as 1, but means of float32
-                              add tiles that come in order to the output, so that they need not wait: tiles take no weights
-                              of their own, and elements have no meaning until all their tiles have come */
+                              add tiles that come in order to the output: tiles take no weights of their own, and elements
+                              have no meaning until all their tiles have come; 3: as 2, with sums of 37 significant bits */
   int32_t n_channels;      /* axes of the results that are not tiled */
   int32_t reserved;        /* 0 */
   const int64_t* channels; /* their extents, in order */

@@ -293,7 +293,8 @@ constexpr bool has_formula(WeightWindow::Kind kind) noexcept {
 }
 /// Returns the n samples of a window with a formula.
 PATCHFOLD_API std::vector<double> sample(const WeightWindow& window, std::int64_t n);
-
+/// Sums of tiles: in float64, or in its upper 48 bits, rounded to 37 significant bits after each addition but the last.
+enum class RunningSums : std::uint8_t { none, float64, float48 };
 /// The rules by which a merge makes one output from the results of tiles.
 struct MergeSpec {
   /// The default is mean. For integers and booleans that are not converted, if no window is given (WeightWindow::Kind::standard),
@@ -310,10 +311,9 @@ struct MergeSpec {
   std::optional<Scalar> fill{};         ///< value of elements that no tile contributes to; none: they are Error(value)
   bool copy = false;                    ///< true: tiles that have to wait are copied; false: the merger borrows them
   std::optional<std::int64_t> memory_limit{};  ///< the most bytes of tiles that may wait
-  /// Tiles that come in ascending order are added up in the output, so that they need not wait; tiles that come early still wait.
-  /// This applies to means of float32 with `copy`, and changes no other merge. The output has the same bits. Tiles take no weights
-  /// of their own, and elements of the output have no meaning until all their tiles have come.
-  bool running_sums = false;
+  /// Means of float32 with `copy` add up tiles that come in ascending order, in the output. Float48 has other last bits and half of
+  /// the memory, if at most 1024 tiles hold an element. Tiles take no weights, and elements have no meaning before their last tile.
+  RunningSums running_sums = RunningSums::none;
   /// A RowSink gets a multiple of this number of rows at a time, except at the end. A store whose chunks have this number of rows
   /// gets each chunk once.
   std::int64_t sink_rows = 1;

@@ -193,7 +193,7 @@ Error with_type_of(const Operand& like, const Error& error) {
 }
 
 MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dtype, nb::handle mask, nb::handle fill,
-                     bool copy, nb::handle memory_limit, std::int64_t sink_rows, bool running_sums) {
+                     bool copy, nb::handle memory_limit, std::int64_t sink_rows, int running_sums) {
   MergeSpec spec;
   if (!reduce.is_none()) spec.reduce = choice<Reduce>(op, "reduce", reduce);
   spec.window = window_of(window);
@@ -205,7 +205,7 @@ MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dt
   }
   if (!fill.is_none()) spec.fill = std::get<Scalar>(value(op, "fill", ArgumentKind::number, fill));
   spec.copy = copy;
-  spec.running_sums = running_sums;
+  spec.running_sums = static_cast<RunningSums>(running_sums);
   spec.sink_rows = sink_rows;
   if (!memory_limit.is_none())
     spec.memory_limit = std::get<std::int64_t>(value(op, "memory_limit", ArgumentKind::integer, memory_limit));
@@ -381,7 +381,7 @@ void bind_merger(nb::module_& module) {
   nb::class_<MergeSpec>(module, "MergeSpec")
       .def_static("make", &merge_spec, nb::arg("reduce").none(), nb::arg("window").none(), nb::arg("dtype"),
                   nb::arg("mask").none(), nb::arg("fill").none(), nb::arg("copy"), nb::arg("memory_limit").none(),
-                  nb::arg("sink_rows") = 1, nb::arg("running_sums") = false);
+                  nb::arg("sink_rows") = 1, nb::arg("running_sums") = 0);
   nb::class_<TileMerger>(module, "Merger")
       .def(
           "__init__",

@@ -51,7 +51,7 @@ E choice(std::string_view op, std::string_view name, nb::handle object, bool (*a
 /// Returns a MergeSpec without the tiles' element type and channels, which are unknown until the first tile. `dtype` is the
 /// output's element type, and is empty if the output has the tiles' type.
 MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dtype, nb::handle mask, nb::handle fill,
-                     bool copy, nb::handle memory_limit, std::int64_t sink_rows, bool running_sums = false);
+                     bool copy, nb::handle memory_limit, std::int64_t sink_rows, int running_sums = 0);
 
 /// Returns the element type with this name. Throws Error(dtype) for other names.
 DType element_type_named(const std::string& name, std::string_view argument);

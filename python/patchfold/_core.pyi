@@ -99,7 +99,7 @@ class MergeSpec:
         copy: bool,
         memory_limit: Any,
         sink_rows: int = 1,
-        running_sums: bool = False,
+        running_sums: int = 0,
     ) -> MergeSpec: ...
 
 class Merger:

@@ -99,7 +99,7 @@ MergeSpec merge_spec_of(const pf_merge_spec* from, const Tiling& tiling) {
   }
   if (given.fill != nullptr) spec.fill = scalar_of(*given.fill, op_merge, "fill");
   spec.copy = given.copy != 0;
-  spec.running_sums = given.copy == 2;
+  if (given.copy >= 2) spec.running_sums = given.copy == 2 ? RunningSums::float64 : RunningSums::float48;
   if (given.memory_limit != nullptr) spec.memory_limit = *given.memory_limit;
   if (given.sink_rows != 0) spec.sink_rows = given.sink_rows;
   return spec;

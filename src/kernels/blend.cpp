@@ -39,8 +39,8 @@ Blend RowsOf(DType, DType, bool) {
 Blend LinesOf(DType, bool) {
   return nullptr;
 }
-Blend FoldingRowsOf(Fold step) {
-  return folding_rows_scalar(step);
+Blend FoldingRowsOf(Fold step, bool is_short) {
+  return folding_rows_scalar(step, is_short);
 }
 
 void Normalise(const RawWeights& w) {
@@ -183,28 +183,40 @@ struct Weighted {
 };
 
 /// Makes one step of means of float32. Vectors never overlap, since dst is read and written.
-template <Fold step>
+template <Fold step, bool is_short>
 struct Folding {
   using D = hn::ScalableTag<double>;
+  using Words = hn::RebindToUnsigned<D>;
   using Half = hn::Rebind<std::uint32_t, D>;
+  using Low = std::conditional_t<is_short, std::uint16_t, std::uint32_t>;
+  using Lows = hn::Rebind<Low, D>;
   using Type = Elements<float, D>;
   static constexpr std::int64_t lanes = hn::MaxLanes(D());
   static constexpr bool has_sums = step == Fold::add || step == Fold::finish;
   static constexpr bool makes_elements = step == Fold::finish || step == Fold::whole;
 
+  static HWY_INLINE hn::Vec<Words> load_low(const Low* low) {
+    const auto lower = hn::LoadU(Lows(), low);
+    if constexpr (is_short) return hn::ShiftLeft<16>(hn::PromoteTo(Words(), hn::PromoteTo(Half(), lower)));
+    if constexpr (!is_short) return hn::PromoteTo(Words(), lower);
+  }
+  static HWY_INLINE hn::Vec<D> to_48_bits(hn::Vec<D> number) {
+    const auto bits = hn::BitCast(Words(), number);
+    const auto half = hn::Add(hn::And(hn::ShiftRight<16>(bits), hn::Set(Words(), 1)), hn::Set(Words(), 0x7fff));
+    return hn::BitCast(D(), hn::And(hn::Add(bits, half), hn::Set(Words(), ~std::uint64_t{0xffff})));
+  }
+
   template <int vectors>
   static HWY_INLINE void block(const BlendRows& b, std::int64_t r, std::int64_t j) {
     const D d;
-    const hn::RebindToUnsigned<D> words;
-    const Half half;
-    std::uint32_t* dst = row_of<std::uint32_t>(b, r) + j;
-    std::uint32_t* low = step == Fold::whole ? nullptr : b.low + r * b.low_pitch + j;
+    auto* dst = row_of<std::uint32_t>(b, r) + j;
+    Low* low = step == Fold::whole ? nullptr : reinterpret_cast<Low*>(b.low + r * b.low_pitch) + j;
     hn::Vec<D> sums[vectors];
     if constexpr (has_sums) PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
-        const auto upper = hn::ShiftLeft<32>(hn::PromoteTo(words, hn::LoadU(half, dst + v * lanes)));
-        sums[v] = hn::BitCast(d, hn::Or(upper, hn::PromoteTo(words, hn::LoadU(half, low + v * lanes))));
+        const auto upper = hn::ShiftLeft<32>(hn::PromoteTo(Words(), hn::LoadU(Half(), dst + v * lanes)));
+        sums[v] = hn::BitCast(d, hn::Or(upper, load_low(low + v * lanes)));
       }
-    const auto add = [&](const BlendTerm& term, auto is_first) HWY_ATTR {
+    const auto add = [&](const BlendTerm& term, auto is_first, bool is_last) HWY_ATTR {
       const float* elements = elements_of<float>(term, r, j);
       const double* weights = term.weights + r * term.weights_pitch + j;
       const auto scale = hn::Set(d, scale_of(term, r));
@@ -213,22 +225,26 @@ struct Folding {
         const auto value = Type::widen(hn::LoadU(hn::Rebind<float, D>(), elements + v * lanes));
         const auto product = hn::Mul(value, hn::Mul(scale, hn::LoadU(d, weights + v * lanes)));
         sums[v] = is_first() ? product : hn::Add(sums[v], product);
+        if (is_short && !is_first() && !(makes_elements && is_last)) sums[v] = to_48_bits(sums[v]);
       }
     };
-    add(b.terms[0], std::bool_constant<!has_sums>());
-    for (std::int64_t i = 1; i < b.terms_count; ++i) add(b.terms[i], std::false_type());
+    add(b.terms[0], std::bool_constant<!has_sums>(), b.terms_count == 1);
+    for (std::int64_t i = 1; i < b.terms_count; ++i) add(b.terms[i], std::false_type(), i + 1 == b.terms_count);
+    if constexpr (is_short && makes_elements)
+      if (b.inverse != nullptr) PATCHFOLD_EACH for (int v = 0; v < vectors; ++v)
+          sums[v] = hn::Mul(sums[v], hn::LoadU(d, b.inverse + r * b.inverse_pitch + j + v * lanes));
     // The bits of a NaN depend on whether all elements are equal, so vectors with NaNs are made element by element.
     PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
       if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Eq(sums[v], sums[v])))) {
-        for (std::int64_t lane = 0; lane < lanes; ++lane) fold_one(step, b, r, j + v * lanes + lane);
+        for (std::int64_t lane = 0; lane < lanes; ++lane) fold_one(step, is_short, b, r, j + v * lanes + lane);
         continue;
       }
       if constexpr (makes_elements) {
-        hn::StoreU(hn::BitCast(half, Type::narrow(sums[v])), half, dst + v * lanes);
+        hn::StoreU(hn::BitCast(Half(), Type::narrow(sums[v])), Half(), dst + v * lanes);
       } else {
-        const auto bits = hn::BitCast(words, sums[v]);
-        hn::StoreU(hn::TruncateTo(half, hn::ShiftRight<32>(bits)), half, dst + v * lanes);
-        hn::StoreU(hn::TruncateTo(half, bits), half, low + v * lanes);
+        const auto bits = hn::BitCast(Words(), sums[v]);
+        hn::StoreU(hn::TruncateTo(Half(), hn::ShiftRight<32>(bits)), Half(), dst + v * lanes);
+        hn::StoreU(hn::TruncateTo(Lows(), hn::ShiftRight<is_short ? 16 : 0>(bits)), Lows(), low + v * lanes);
       }
     }
   }
@@ -238,19 +254,19 @@ struct Folding {
       std::int64_t j = 0;
       for (; j + vectors_of_block * lanes <= b.count; j += vectors_of_block * lanes) block<vectors_of_block>(b, r, j);
       for (; j + lanes <= b.count; j += lanes) block<1>(b, r, j);
-      for (; j < b.count; ++j) fold_one(step, b, r, j);
+      for (; j < b.count; ++j) fold_one(step, is_short, b, r, j);
     }
   }
 };
 
-Blend FoldingRowsOf(Fold step) {
-  switch (step) {
-    case Fold::begin: return &Folding<Fold::begin>::rows;
-    case Fold::add: return &Folding<Fold::add>::rows;
-    case Fold::finish: return &Folding<Fold::finish>::rows;
-    case Fold::whole: break;
-  }
-  return &Folding<Fold::whole>::rows;
+template <bool is_short>
+Blend folding_rows_of(Fold step) {
+  constexpr Blend rows[] = {&Folding<Fold::begin, is_short>::rows, &Folding<Fold::add, is_short>::rows,
+                            &Folding<Fold::finish, is_short>::rows, &Folding<Fold::whole, is_short>::rows};
+  return rows[static_cast<int>(step)];
+}
+Blend FoldingRowsOf(Fold step, bool is_short) {
+  return is_short ? folding_rows_of<true>(step) : folding_rows_of<false>(step);
 }
 
 /// Makes means of 8-bit elements: sums of float32, or of float64 if a float32 sum is too near to the middle between two
@@ -416,8 +432,8 @@ Blend weighted_rows(DType from, DType to, bool keep_equal) noexcept {
   return rows ? rows : weighted_rows_scalar(from, to, keep_equal);
 }
 
-Blend folding_rows(Fold step) noexcept {
-  return HWY_DYNAMIC_DISPATCH(FoldingRowsOf)(step);
+Blend folding_rows(Fold step, bool is_short) noexcept {
+  return HWY_DYNAMIC_DISPATCH(FoldingRowsOf)(step, is_short);
 }
 
 HWY_EXPORT(target);

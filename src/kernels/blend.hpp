@@ -38,9 +38,11 @@ struct BlendRows {
   const BlendTerm* terms = nullptr;
   std::int64_t terms_count = 1;
   std::int64_t rows = 1;
-  std::int64_t count = 0;        ///< elements of a row
-  std::uint32_t* low = nullptr;  ///< the lower halves of sums, for folding_rows()
-  std::int64_t low_pitch = 0;    ///< numbers from row to row of `low`
+  std::int64_t count = 0;     ///< elements of a row
+  std::byte* low = nullptr;   ///< the lower parts of sums, for folding_rows(): numbers of 32 bits, or of 16 for short sums
+  std::int64_t low_pitch = 0;  ///< bytes from row to row of `low`
+  const double* inverse = nullptr;  ///< for short sums: what the last step multiplies each sum by; null: 1
+  std::int64_t inverse_pitch = 0;   ///< numbers from row to row of `inverse`
   std::uint64_t* room = nullptr;  ///< for median_rows() and vote_rows(): memory for a number of each term
 };
 
@@ -59,17 +61,24 @@ Blend weighted_rows(DType from, DType to, bool keep_equal) noexcept;
 Blend weighted_lines(DType dtype, bool keep_equal) noexcept;
 
 /// The steps of a mean whose terms come in several calls. Between two calls the elements of dst hold the upper halves of the
-/// float64 sums, and BlendRows::low holds the lower halves. So a sum needs no memory but the output and as much again.
+/// float64 sums, and BlendRows::low holds the lower halves. So a sum needs no memory but the output and as much again, or half
+/// as much for short sums. A short sum is rounded to the upper 48 bits of a float64 (37 significant bits), to nearest even, after
+/// each addition but the last.
 enum class Fold : std::uint8_t {
   begin,   ///< terms to sums
   add,     ///< sums and terms to sums
   finish,  ///< sums and terms to elements
   whole,   ///< terms to elements
 };
+constexpr bool makes_elements(Fold step) noexcept {
+  return step == Fold::finish || step == Fold::whole;
+}
 /// Returns the kernel for one step of a mean of float32. The elements of a term may be those of dst. If the weights of all terms of
 /// all steps add up to 1, but for the rounding of float64, the elements have the bits of weighted_rows(float32, float32, true) for
-/// all terms at once.
-Blend folding_rows(Fold step) noexcept;
+/// all terms at once. Short sums of up to 2^10 terms give equal elements too; their weights need not add up to 1 if `inverse` is 1
+/// / their sum; the step `begin` takes at least two terms. The bits of an element do not depend on how its terms are divided
+/// among calls.
+Blend folding_rows(Fold step, bool is_short = false) noexcept;
 
 /// Weights that are to be divided by their sum over all terms. Each term has the same number of rows of `count` weights.
 struct RawWeights {

@@ -104,14 +104,27 @@ void integers64(const BlendRows& b, bool mean) {
   });
 }
 
+/// Returns a number rounded to the upper 48 bits of its float64, to nearest even. NaNs of float32 keep their bits.
+double to_48_bits(double number) noexcept {
+  auto bits = std::bit_cast<std::uint64_t>(number);
+  bits += 0x7fff + (bits >> 16 & 1);
+  return std::bit_cast<double>(bits & ~std::uint64_t{0xffff});
+}
+
 }  // namespace
 
-void fold_one(Fold step, const BlendRows& b, std::int64_t r, std::int64_t j) noexcept {
+void fold_one(Fold step, bool is_short, const BlendRows& b, std::int64_t r, std::int64_t j) noexcept {
   std::byte* dst = b.dst + r * b.pitch;
+  std::byte* low = b.low + r * b.low_pitch;
   const bool has_sums = step == Fold::add || step == Fold::finish;
+  const bool makes_element = step == Fold::finish || step == Fold::whole;
   const auto element_of = [&](std::int64_t i) { return load<float>(b.terms[i].elements + r * b.terms[i].pitch, j); };
   std::uint64_t bits = 0;
-  if (has_sums) bits = static_cast<std::uint64_t>(load<std::uint32_t>(dst, j)) << 32 | b.low[r * b.low_pitch + j];
+  if (has_sums) {
+    const std::uint64_t lower =
+        is_short ? std::uint64_t{load<std::uint16_t>(low, j)} << 16 : std::uint64_t{load<std::uint32_t>(low, j)};
+    bits = static_cast<std::uint64_t>(load<std::uint32_t>(dst, j)) << 32 | lower;
+  }
   double sum = std::bit_cast<double>(bits);
   // A sum that is NaN holds the bits of its elements as long as all elements so far are equal.
   std::uint64_t nan = has_sums && std::isnan(sum) ? bits : kept_nan(has_sums ? 0 : element_of(0));
@@ -120,23 +133,31 @@ void fold_one(Fold step, const BlendRows& b, std::int64_t r, std::int64_t j) noe
     const double scale = term.scales ? term.scale * term.scales[r] : term.scale;
     const double product = static_cast<double>(element_of(i)) * (scale * term.weights[r * term.weights_pitch + j]);
     sum = i == 0 && !has_sums ? product : sum + product;
+    if (is_short && (i > 0 || has_sums) && !(makes_element && i + 1 == b.terms_count)) sum = to_48_bits(sum);
     if (kept_nan(element_of(i)) != nan) nan = kept_nan(0);
   }
+  if (is_short && makes_element && b.inverse != nullptr) sum *= b.inverse[r * b.inverse_pitch + j];
   bits = std::isnan(sum) ? nan : std::bit_cast<std::uint64_t>(sum);
-  if (step == Fold::finish || step == Fold::whole) {
+  if (makes_element) {
     save(dst, j, std::isnan(sum) ? element_of_nan(nan) : std::bit_cast<std::uint32_t>(static_cast<float>(sum)));
   } else {
     save(dst, j, static_cast<std::uint32_t>(bits >> 32));
-    b.low[r * b.low_pitch + j] = static_cast<std::uint32_t>(bits);
+    if (is_short)
+      save(low, j, static_cast<std::uint16_t>(bits >> 16));
+    else
+      save(low, j, static_cast<std::uint32_t>(bits));
   }
 }
 
-Blend folding_rows_scalar(Fold step) noexcept {
-  static constexpr auto rows_of = []<Fold each>(std::integral_constant<Fold, each>) -> Blend {
-    return [](const BlendRows& b) {
-      for (std::int64_t r = 0; r < b.rows; ++r)
-        for (std::int64_t j = 0; j < b.count; ++j) fold_one(each, b, r, j);
+Blend folding_rows_scalar(Fold step, bool is_short) noexcept {
+  const auto rows_of = [is_short]<Fold each>(std::integral_constant<Fold, each>) -> Blend {
+    constexpr auto with = []<bool narrow>(std::bool_constant<narrow>) -> Blend {
+      return [](const BlendRows& b) {
+        for (std::int64_t r = 0; r < b.rows; ++r)
+          for (std::int64_t j = 0; j < b.count; ++j) fold_one(each, narrow, b, r, j);
+      };
     };
+    return is_short ? with(std::true_type()) : with(std::false_type());
   };
   switch (step) {
     case Fold::begin: return rows_of(std::integral_constant<Fold, Fold::begin>());

@@ -33,9 +33,9 @@ void each_element(const BlendRows& b, F f) {
 Blend weighted_rows_scalar(DType from, DType to, bool keep_equal) noexcept;
 
 /// Computes one element of folding_rows().
-void fold_one(Fold step, const BlendRows& rows, std::int64_t row, std::int64_t j) noexcept;
+void fold_one(Fold step, bool is_short, const BlendRows& rows, std::int64_t row, std::int64_t j) noexcept;
 /// Returns folding_rows() in plain loops.
-Blend folding_rows_scalar(Fold step) noexcept;
+Blend folding_rows_scalar(Fold step, bool is_short = false) noexcept;
 
 /// Computes one number of normalise().
 void normalise_one(const RawWeights& weights, std::int64_t row, std::int64_t j) noexcept;

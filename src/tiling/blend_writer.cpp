@@ -24,7 +24,7 @@ BlendWriter::BlendWriter(const CellPlan& plan, std::int64_t piece, std::int64_t 
       terms_(sources()),
       streams_(!plan.folding && plan.rules.store == kernels::Store::past_cache &&
                plan.rows.step == plan.rules.output_element && plan.row_bytes() >= least_streamed),
-      blend_(plan.folding ? kernels::folding_rows(plan.folding->step) : plan.rules.blend) {
+      blend_(plan.folding ? kernels::folding_rows(plan.folding->step, plan.rules.low_bytes < 4) : plan.rules.blend) {
   const Rules& rules = plan.rules;
   const bool leaves_gaps = plan.rows.step != rules.output_element;
   const bool has_gaps = std::any_of(plan.rows.steps.begin(), plan.rows.steps.end(),
@@ -87,8 +87,10 @@ void BlendWriter::write(std::int64_t rows, std::int64_t begin, std::int64_t coun
   const std::int64_t bytes = count * rules.output_element;
   kernels::BlendRows block{dst, pitch(), terms_.data(), static_cast<std::int64_t>(sources()), rows, count * rules.parts};
   block.room = room_.get();
+  block.inverse = inverse_.from;
+  block.inverse_pitch = inverse_.pitch;
   if (low_ != nullptr) {
-    block.low = low_ + begin;
+    block.low = low_ + begin * rules.low_bytes;
     block.low_pitch = low_pitch();
   }
   const auto is_line = [](auto value) { return static_cast<std::int64_t>(value) % kernels::line_bytes == 0; };

@@ -34,6 +34,7 @@ class BlendWriter : public CellWriter {
   /// For each source, the weights before they are normalised, one for each number of an element. A tile contributes to the
   /// elements whose weights are not 0 here.
   std::vector<kernels::RawWeights::Term> raw_;
+  kernels::RawWeights::Term inverse_{};  ///< BlendRows::inverse
 
  private:
   bool takes_part(std::size_t source, std::int64_t j) const noexcept {

@@ -66,14 +66,15 @@ CellRows rows_of(const Rules& rules, const Sources& sources, const Dims& box, co
   return rows;
 }
 
-/// Returns the strides, in numbers, of gapless memory for the elements of `box` whose axes are nested as in the output.
-Dims strides_beside(const Dims& box, const Dims& output_strides) {
+/// Returns the strides of gapless memory for the elements of `box`, of `element` bytes each, with its axes nested as in the
+/// output.
+Dims strides_beside(const Dims& box, const Dims& output_strides, std::int64_t element) {
   std::vector<int> order;
   for (int axis = 0; axis < box.size(); ++axis) order.push_back(axis);
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return std::abs(output_strides[a]) < std::abs(output_strides[b]); });
   Dims strides = Dims::filled(box.size(), 0);
-  std::int64_t stride = 1;
+  std::int64_t stride = element;
   for (const int axis : order) {
     strides[axis] = stride;
     stride *= box[axis];
@@ -128,6 +129,12 @@ GivenWeights given_weights(const CellPlan& plan) {
       source = {own.first, own.of->strides};
     else if (!rules.weights.is_separable())
       source.first = rules.weights.place(rules.inside_tile(plan.sources.tile(s), plan.segments), rules.axes, source.strides);
+  }
+  if (plan.folding && rules.low_bytes < 4 && kernels::makes_elements(plan.folding->step)) {
+    rules.cells.each_contributor(plan.segments, [&](std::int64_t tile, const Dims&) {
+      GivenWeights::Source& source = given.sources.emplace_back(GivenWeights::Source{nullptr, none});
+      source.first = rules.weights.place(rules.inside_tile(tile, plan.segments), rules.axes, source.strides);
+    });
   }
   if (plan.folding && plan.folding->inverse != nullptr) {
     GivenWeights::Source& inverse = given.sources.emplace_back(GivenWeights::Source{plan.folding->inverse, none});
@@ -199,7 +206,7 @@ CellPlan plan_cell(const Rules& rules, AxisWeights& weights, const Dims& segment
   plan.has_zeros = rules.weights.has_zero() || plan.sources.has_zeros() || may_skip;
   plan.rows = rows_of(rules, plan.sources, rules.output_box(plan.extents), output_strides, rules.output_element);
   plan.folding = folding;
-  if (folding) plan.folding->strides = strides_beside(rules.box(plan.extents), output_strides);
+  if (folding) plan.folding->strides = strides_beside(rules.box(plan.extents), output_strides, rules.low_bytes);
   plan.way = way_of(plan, weights);
   return plan;
 }

@@ -105,7 +105,9 @@ struct GivenWeights {
     const double* first = nullptr;  ///< weight of the cell's first element
     Dims strides{};                 ///< in numbers, along the axes of the result
   };
-  std::vector<Source> sources{};  ///< for each source; with Folding::inverse, one more entry for the inverse numbers
+  /// For each source; with Folding::inverse one more entry, for the inverse numbers. The last step of a short sum has entries for
+  /// all tiles of the cell behind them, since it divides by the sum of their weights.
+  std::vector<Source> sources{};
 };
 /// The plan of a cell whose weights are computed as Pairs (window_weights.hpp), element by element. Such a cell has weights
 /// of 0, NaNs that take no part, a mask that leaves out some of its tiles, or a tile with weights of its own besides the window's.
@@ -114,15 +116,15 @@ struct PairWeights {
 };
 
 /// One step of a cell whose tiles are added up in the output; the sources are the tiles of this step. Between steps the
-/// output holds the upper halves of the sums, and `low` holds the lower halves, without gaps and with the axes nested as in
+/// output holds the upper halves of the sums, and `low` holds the lower parts, without gaps and with the axes nested as in
 /// the output.
 struct Folding {
   kernels::Fold step{};
-  std::uint32_t* low = nullptr;
+  std::byte* low = nullptr;
   const double* inverse = nullptr;  ///< for each element, 1 / the sum of all tiles' weights; null: weights are normalised
-                                    ///< beforehand
+                                    ///< beforehand, and those of short sums not at all
   std::int64_t first = 0;           ///< the number of the first source among the cell's tiles
-  Dims strides{};                   ///< of `low`, in numbers, along the axes of the result; set by plan_cell
+  Dims strides{};                   ///< of `low`, in bytes, along the axes of the result; set by plan_cell
 };
 
 /// Everything that is computed once for a cell; a CellWriter writes the cell's rows. plan_cell or plan_copy makes a complete plan,

@@ -36,7 +36,7 @@ class CellWriter {
   }
   /// Returns the bytes from a row to the next in the output.
   std::int64_t pitch() const noexcept { return plan_.rows.outer.empty() ? 0 : plan_.rows.outer.back().stride; }
-  /// Returns the step from a row to the next one in the lower halves of sums, in numbers.
+  /// Returns the bytes from a row to the next one in the lower parts of sums.
   std::int64_t low_pitch() const noexcept {
     return low_ == nullptr || plan_.rows.outer.empty() ? 0 : plan_.folding->strides[plan_.rows.outer.back().axis];
   }
@@ -50,7 +50,7 @@ class CellWriter {
   std::int64_t most_rows_ = 1;    ///< the most rows in one call of write()
   std::int64_t part_;             ///< the most elements of a row in one call; a whole row where a call may have several rows
   std::byte* dst_ = nullptr;      ///< place of the next row
-  std::uint32_t* low_ = nullptr;  ///< the lower halves of the next row's sums; null without a folding, or if the step needs none
+  std::byte* low_ = nullptr;      ///< the lower parts of the next row's sums; null without a folding, or if the step needs none
   std::vector<const std::byte*> src_;
   std::int64_t class_ = 0;  ///< for argmax: the class whose scores are made
 

@@ -53,7 +53,11 @@ class Cells {
   /// Returns the extents of the box along the tiled axes.
   Dims box_extents() const noexcept;
   /// Returns the number of segments of the stream axis.
-  std::int64_t slabs() const noexcept { return static_cast<std::int64_t>(axes_[0].size()); }
+  std::int64_t slabs() const noexcept { return segments(0); }
+  /// Returns the number of segments of a tiled axis.
+  std::int64_t segments(int axis) const noexcept {
+    return static_cast<std::int64_t>(axes_[static_cast<std::size_t>(axis)].size());
+  }
   std::int64_t cells_in_slab() const noexcept { return inner_; }
   /// Returns the band that holds a slab: slabs [begin, end), which are written to a sink together. Most bands are one slab.
   Span band(std::int64_t slab) const noexcept { return bands_[static_cast<std::size_t>(slab)]; }

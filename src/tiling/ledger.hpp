@@ -16,13 +16,13 @@ struct Sizes {
   std::int64_t output_element = 0;  ///< of all channels at one place of the output; 0 if the merge holds no rows
   bool copy = false;                ///< a waiting tile is kept as copies of its parts, cell by cell; else the whole tile is kept
   /// The bytes that the running sums of all channels at one place need besides the output; 0: there are no running sums.
-  /// These bytes hold the lower halves of the sums, and, if the window is an array, the inverse of the sum of weights.
+  /// These bytes hold the lower parts of the sums, and, for sums of float64 whose window is an array, the inverse of the sum of
+  /// weights.
   std::int64_t sums = 0;
 };
 
 /// The tiles of a cell that are merged together when one of them arrives: the cell's contributors [begin, end), in ascending
-/// order. Contributors before `begin` are in the output already: a single one as its elements, several as their sums. The
-/// lower halves of the sums take as many bytes as a copy of one tile's elements.
+/// order. Contributors before `begin` are in the output already: a single one as its elements, several as their sums.
 struct Step {
   Cell cell{};
   std::int64_t begin = 0;
@@ -37,7 +37,7 @@ struct Arrival {
   std::vector<Step> summed{};    ///< cells that still miss later tiles; their tiles so far are added up in the output
   std::vector<Cell> waiting{};   ///< cells of the tile that still miss another tile, and for which this tile waits
   std::vector<std::int64_t> held{};  ///< slabs whose first cell is written now: their bands need memory from now on
-  std::int64_t tile_bytes = 0;       ///< bytes that begin to wait: of the tile, or of the lower halves of sums
+  std::int64_t tile_bytes = 0;       ///< bytes that begin to wait: of the tile, or of the lower parts of sums
   std::int64_t row_bytes = 0;        ///< bytes of the bands that begin to be held
   std::int64_t weight_bytes = 0;     ///< bytes of the tile's own weights, if it begins to wait; set by the Merger
 };

@@ -81,7 +81,7 @@ CellPlan Merger::State::plan_into(Cell cell, const Dims& segments, Sources sourc
 }
 
 /// Returns the plan of a step of a cell. The step's tiles are the arriving tile and waiting tiles. If the step begins the cell's
-/// running sums, allocates the memory of their lower halves.
+/// running sums, allocates the memory of their lower parts.
 CellPlan Merger::State::plan_step(const Step& step, std::int64_t arriving, const ConstTensorView& tile,
                                   const OwnWeights* own) {
   const Dims segments = rules.cells.segments_of(step.cell);
@@ -108,7 +108,10 @@ CellPlan Merger::State::plan_step(const Step& step, std::int64_t arriving, const
     if (copy) return sources.push_back(from, one.pieces.at(step.cell).get(), piece_strides, factors);
     sources.push_back(from, address(one.view, position, begin), one.view.strides, factors);
   });
-  if (step.begin == 0 && (is_last || step.end == 1)) return plan_into(step.cell, segments, std::move(sources));
+  // Elements of short sums have the same bits if all tiles come at once.
+  const bool is_short = rules.low_bytes == 2 && ledger.has_running_sums(segments);
+  if (step.begin == 0 && (step.end == 1 || (is_last && !is_short)))
+    return plan_into(step.cell, segments, std::move(sources));
   Folding folding;
   if (step.begin < 2) {
     folding.step = is_last ? kernels::Fold::whole : kernels::Fold::begin;
@@ -119,17 +122,16 @@ CellPlan Merger::State::plan_step(const Step& step, std::int64_t arriving, const
   if (folding.step == kernels::Fold::whole) return plan_into(step.cell, segments, std::move(sources), folding);
   const std::int64_t volume = rules.cells.volume(segments);
   Memory& memory = sums[step.cell];
-  const bool has_inverse = !rules.weights.is_separable();
+  const bool has_inverse = !is_short && !rules.weights.is_separable();
   if (folding.step == kernels::Fold::begin) {
     memory = allocate(volume * ledger.sizes().sums, "sums");
     if (has_inverse) write_inverse(rules, segments, reinterpret_cast<double*>(memory.get()));
   }
-  std::byte* low = memory.get();
+  folding.low = memory.get();
   if (has_inverse) {
     folding.inverse = reinterpret_cast<const double*>(memory.get());
-    low += volume * static_cast<std::int64_t>(sizeof(double));
+    folding.low += volume * static_cast<std::int64_t>(sizeof(double));
   }
-  folding.low = reinterpret_cast<std::uint32_t*>(low);
   return plan_into(step.cell, segments, std::move(sources), folding);
 }
 
@@ -217,7 +219,7 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
   std::unique_ptr<const OwnWeights> own;
   if (given_weights.array || given_weights.number != 1)
     own = own_weights(rules, given_weights, tile.shape, checks.name(index));
-  if (own && rules.running_sums)
+  if (own && rules.low_bytes > 0)
     checks.refuse(index, ErrorCode::value, "must have no weights of its own in running sums", "weights",
                   "no weights, or a merge without `running_sums`");
   Arrival arrival = ledger.preview(index);

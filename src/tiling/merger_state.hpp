@@ -113,8 +113,8 @@ struct Merger::State {
   tiling::CheckedOutput output{};                ///< without a sink: the output
   RowSink* sink = nullptr;
   std::map<std::int64_t, tiling::Memory> rows{};  ///< with a sink: the memory of each held band, by its first slab
-  /// For each cell with running sums of two tiles or more: the lower halves of the sums, after the inverse of the sum of weights if
-  /// the window is an array.
+  /// For each cell with running sums of two tiles or more: the lower parts of the sums, after the inverse of the sum of weights if
+  /// the window is an array and the sums are float64.
   std::map<Cell, tiling::Memory> sums{};
   tiling::TileTable<std::unique_ptr<Held>> held;  ///< tiles that wait
   bool has_failed = false;                        ///< no more tiles are taken

@@ -156,8 +156,9 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec, std::shared_ptr<const 
   is_weighted = (reduce == Reduce::mean || reduce == Reduce::sum) && !is_integer64(dtype);
   // Means with weights of 1 are left out: many of them lie in the middle between two integers, where float32 is often too rough.
   has_rough_weights = is_weighted && reduce == Reduce::mean && !converts && element == 1 && !weights.is_ones();
-  running_sums = spec.running_sums && spec.copy && given == Reduce::mean && dtype == DType::float32 && !converts &&
-                 !weights.has_zero();
+  if (spec.running_sums != RunningSums::none && spec.copy && given == Reduce::mean && dtype == DType::float32 && !converts &&
+      !weights.has_zero())
+    low_bytes = spec.running_sums == RunningSums::float48 && allows_short_sums() ? 2 : 4;
   parts = is_complex(dtype) ? 2 : 1;
   axes = tiling.axes_in(channels.size() + tiling.grid().size());
   ops::check_shape(op_merge, "output", tiling.output_shape(channels));
@@ -186,6 +187,18 @@ void Rules::check_bytes() const {
   if (tiling.size() == 0) return;
   check("output", output_element, tiling.output_shape(channels));
   check("tiles", Checked(element) * tiling.size(), tiling.result_shape(tiling.largest(), channels));
+}
+
+/// Returns whether the mean of equal elements in sums of 48 bits has their bits, however many tiles hold an element.
+bool Rules::allows_short_sums() const noexcept {
+  constexpr double most_tiles = 1024;
+  double tiles = 1;
+  for (int i = 0; i < cells.tiling().grid().size(); ++i) {
+    std::int64_t together = 0;
+    for (std::int64_t k = 0; k < cells.segments(i); ++k) together = std::max(together, cells.segment(i, k).tiles.size());
+    tiles *= static_cast<double>(together);
+  }
+  return tiles <= most_tiles;
 }
 
 int Rules::tiled(int axis) const noexcept {
@@ -255,9 +268,8 @@ void Rules::check_weights() const {
 
 Sizes sizes_of(const Rules& rules, bool copy, bool to_sink) {
   const std::int64_t channels = element_count(rules.channels), made = element_count(rules.without_classes(rules.channels));
-  const std::int64_t inverse = rules.weights.is_separable() ? 0 : sizeof(double);
-  return {channels * rules.element, to_sink ? made * rules.output_element : 0, copy,
-          rules.running_sums ? channels * rules.element + inverse : 0};
+  const std::int64_t inverse = rules.low_bytes < 4 || rules.weights.is_separable() ? 0 : sizeof(double);
+  return {channels * rules.element, to_sink ? made * rules.output_element : 0, copy, channels * rules.low_bytes + inverse};
 }
 
 std::int64_t classes_of(const Tiling& tiling, const MergeSpec& spec) {

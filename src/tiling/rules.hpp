@@ -62,7 +62,9 @@ struct Rules {
   bool is_selecting = false;       ///< one tile gives each element: first, last, center
   bool counts_alike = false;       ///< weights must be 0 or 1: median, vote
   bool has_rough_weights = false;  ///< kernels get the weights in float32 too
-  bool running_sums = false;       ///< a cell's tiles are added up in the output, unless the mask leaves one out
+  /// The bytes of the lower part of a running sum: a cell's tiles are added up in the output, unless the mask leaves one out. 4
+  /// for float64, 2 for float48, 0 if there are no running sums.
+  std::int64_t low_bytes = 0;
   kernels::Blend blend{};          ///< the kernel that reduces elements of several tiles; null if one tile is selected
   kernels::Blend lines{};          ///< as `blend`, but for whole cache lines that are written past the cache; may be null
   kernels::Rank rank{};            ///< for argmax: compares scores
@@ -93,6 +95,7 @@ struct Rules {
   void check_bytes() const;
   void check_holes() const;
   bool is_covered_along_axes(const Dims& segments) const;
+  bool allows_short_sums() const noexcept;
 };
 
 /// Returns the number of classes for argmax, and 0 for other reductions. Throws Error(value, limit) unless the first axis of

@@ -108,7 +108,10 @@ class GivenWriter final : public BlendWriter {
       : BlendWriter(plan, piece, most_rows(plan, given)), given_(given), is_beside_(are_beside(plan, given)) {
     raw_.resize(given.sources.size());
     if (!is_beside_) gathered_ = numbers(given.sources.size());
-    if (plan.rules.reduce == Reduce::mean) normalised_ = numbers(sources());
+    if (is_short_)
+      inverses_ = numbers(given.sources.size() > sources() ? 1 : 0);
+    else if (plan.rules.reduce == Reduce::mean)
+      normalised_ = numbers(sources());
   }
 
  private:
@@ -128,7 +131,7 @@ class GivenWriter final : public BlendWriter {
   }
   static std::int64_t most_rows(const CellPlan& plan, const GivenWeights& given) {
     if (plan.has_zeros || !are_beside(plan, given)) return 0;
-    return most_elements / static_cast<std::int64_t>(plan.sources.size()) / plan.rows.count;
+    return most_elements / static_cast<std::int64_t>(given.sources.size()) / plan.rows.count;
   }
 
   void weigh(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept override {
@@ -136,7 +139,7 @@ class GivenWriter final : public BlendWriter {
     for (std::size_t s = 0; s < raw_.size(); ++s) {
       const std::int64_t pitch = rows == 1 ? 0 : given_.sources[s].strides[plan_.rows.outer.back().axis];
       raw_[s] = {row_of(s, begin, count), pitch};
-      if (s == sources()) break;
+      if (s >= sources()) continue;
       terms_[s].weights = raw_[s].from;
       terms_[s].weights_pitch = pitch;
     }
@@ -145,6 +148,7 @@ class GivenWriter final : public BlendWriter {
     const bool are_same = std::all_of(raw_.begin(), raw_.end(), [](const auto& term) { return term.pitch == 0; });
     const std::int64_t made = are_same ? 1 : rows;
     const std::int64_t term_pitch = made * numbers;
+    if (is_short_) return invert(made, numbers);
     if (raw_.size() > sources())
       multiply(made, numbers);
     else
@@ -153,6 +157,19 @@ class GivenWriter final : public BlendWriter {
       terms_[s].weights = normalised_.get() + static_cast<std::int64_t>(s) * term_pitch;
       terms_[s].weights_pitch = are_same ? 0 : numbers;
     }
+  }
+
+  /// Computes 1 / the sum of the weights of all tiles of the cell, whose terms lie in raw_ behind those of the sources.
+  void invert(std::int64_t rows, std::int64_t numbers) noexcept {
+    if (raw_.size() == sources()) return;
+    double* to = inverses_.get();
+    for (std::int64_t r = 0; r < rows; ++r, to += numbers) {
+      std::fill_n(to, numbers, 0.0);
+      for (std::size_t s = sources(); s < raw_.size(); ++s)
+        for (std::int64_t j = 0; j < numbers; ++j) to[j] += raw_[s].from[r * raw_[s].pitch + j];
+      for (std::int64_t j = 0; j < numbers; ++j) to[j] = 1 / to[j];
+    }
+    inverse_ = {inverses_.get(), rows == 1 ? 0 : numbers};
   }
 
   /// Multiplies the weights by the inverse of the sum of all tiles' weights, the last term of raw_.
@@ -185,6 +202,8 @@ class GivenWriter final : public BlendWriter {
 
   const GivenWeights& given_;
   const bool is_beside_;
+  const bool is_short_ = plan_.folding && plan_.rules.low_bytes < 4;
+  std::unique_ptr<double[]> inverses_{};
   std::unique_ptr<double[]> gathered_{};
   std::unique_ptr<double[]> normalised_{};
 };

@@ -49,7 +49,8 @@ TEST_F(Merge, AddsTilesUpWhereThatNeedsLessMemoryThanToKeepThem) {
   const Tiling tiling({.shape = {12, 24, 24}, .tile = cube, .overlap = {4, 4, 4}, .axes = {0, 1, 2}});
   MergeSpec keeping;
   MergeSpec copying;
-  copying.copy = copying.running_sums = true;
+  copying.copy = true;
+  copying.running_sums = RunningSums::float64;
   const std::int64_t sums = merge_memory(tiling, copying, true).most;
   ASSERT_LT(sums, merge_memory(tiling, keeping, true).most);
   EXPECT_EQ(forecast_of(folder_, "merge cubes out.npy --threads 1"), sums + 8 * 8 * 8 * 4);

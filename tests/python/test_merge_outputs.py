@@ -213,28 +213,61 @@ def test_peak_bytes_are_what_was_announced(copies, to_sink, arguments):
     assert announced.rows == (0 if not to_sink else announced.rows) and (announced.rows > 0) == to_sink
 
 
+@pytest.mark.parametrize("copies", ["sum", "sum48"])
 @pytest.mark.parametrize("to_sink", [False, True])
 @pytest.mark.parametrize("is_array", [False, True])
 @pytest.mark.parametrize("overlap", [0.25, 0.5, 0.75])
 @pytest.mark.parametrize(
     ("classes", "volume", "roi"), [(2, (24, 24, 24), 4), (2, (24, 24, 24), 12), (14, (20, 20, 20), 12), (5, (65, 64), 8)]
 )
-def test_the_forecast_holds_for_running_sums_of_every_grid(classes, volume, roi, overlap, is_array, to_sink):
+def test_the_forecast_holds_for_running_sums_of_every_grid(classes, volume, roi, overlap, is_array, to_sink, copies):
     window = np.hanning(roi + 2)[1:-1]
     for _ in volume[1:]:
         window = np.multiply.outer(window, np.hanning(roi + 2)[1:-1])
     window = window if is_array else "ones"
     axes = tuple(range(-len(volume), 0))
     tiling = patchfold.Tiling((classes, *volume), (roi,) * len(volume), overlap=overlap, axes=axes)
-    announced = tiling.bytes("float32", copy="sum", window=window, sink=to_sink)
+    announced = tiling.bytes("float32", copy=copies, window=window, sink=to_sink)
     x = np.random.default_rng(0).random((classes, *volume), np.float32)
-    merger = patchfold.Merger(tiling, copy="sum", window=window, out=(lambda rows, band: None) if to_sink else None)
+    merger = patchfold.Merger(tiling, copy=copies, window=window, out=(lambda rows, band: None) if to_sink else None)
     for index, tile in enumerate(tiling.split(x)):
         merger.add(index, tile * (index + 1))
     merger.finish()
     assert merger.peak_bytes == announced.most
-    if not to_sink:  # not more than the lower halves of all sums, and one inverse of a sum of weights
+    if not to_sink and copies == "sum":  # not more than the lower halves of all sums, and one inverse of a sum of weights
         assert announced.most <= x.nbytes + (8 * x[0].size if is_array else 0)
+    elif not to_sink:
+        assert announced.most <= x.nbytes / 2
+
+
+def to_48_bits(sums):
+    """Returns float64 numbers, rounded to their upper 48 bits."""
+    bits = sums.view(np.uint64)
+    return ((bits + np.uint64(0x7FFF) + (bits >> np.uint64(16) & np.uint64(1))) & ~np.uint64(0xFFFF)).view(np.float64)
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_sums_of_48_bits_are_those_of_a_model(in_order):
+    rng = np.random.default_rng(8)
+    window = rng.uniform(0.001, 1, (9, 7, 8))
+    tiling = patchfold.Tiling((2, 21, 16, 19), window.shape, stride=(4, 3, 5), axes=(1, 2, 3))
+    tiles = [rng.normal(size=tile.result_shape).astype(np.float32) for tile in tiling]
+    merger = patchfold.Merger(tiling, copy="sum48", window=window)
+    for index in range(len(tiling)) if in_order else rng.permutation(len(tiling)):
+        merger.add(int(index), tiles[index])
+    missing = np.broadcast_to(tiling.coverage(), (2, 21, 16, 19)).copy()
+    single = missing == 1
+    sums, weights = np.zeros(missing.shape), np.zeros(missing.shape)
+    for tile, result in zip(tiling, tiles, strict=True):
+        place = tile.write
+        missing[place] -= 1
+        added = sums[place] + result * window
+        sums[place] = np.where((missing[place] == 0) | (weights[place] == 0), added, to_48_bits(added))
+        weights[place] += window
+    model = (sums * (1 / weights)).astype(np.float32)
+    made = merger.finish()
+    assert (made[~single] == model[~single]).all()
+    np.testing.assert_allclose(made, sums / weights, rtol=1e-6, atol=1e-7)
 
 
 def test_memory_limit():

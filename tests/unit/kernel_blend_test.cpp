@@ -182,7 +182,7 @@ void check_folding(bool is_scalar, bool in_place, const std::string& set, Dice& 
                      static_cast<std::int64_t>(count * sizeof(float))});
   }
   std::vector<float> made = in_place ? elements[0] : std::vector<float>(rows * count);
-  std::vector<std::uint32_t> low(rows * count, 0xabcdef01);
+  std::vector<std::byte> low(rows * count * sizeof(std::uint32_t), std::byte{0xab});
   std::vector<BlendTerm> given = terms;
   if (in_place) given[0].elements = reinterpret_cast<const std::byte*>(made.data());
   BlendRows block{.dst = reinterpret_cast<std::byte*>(made.data()),
@@ -190,7 +190,7 @@ void check_folding(bool is_scalar, bool in_place, const std::string& set, Dice& 
                   .rows = static_cast<std::int64_t>(rows),
                   .count = static_cast<std::int64_t>(count),
                   .low = low.data(),
-                  .low_pitch = static_cast<std::int64_t>(count)};
+                  .low_pitch = static_cast<std::int64_t>(count * sizeof(std::uint32_t))};
   for (std::size_t begin = 0, end = 0; begin < terms_count; begin = end) {
     end = begin + static_cast<std::size_t>(dice.between(1, static_cast<std::int64_t>(terms_count - begin)));
     block.terms = given.data() + begin;
@@ -212,6 +212,55 @@ TEST(KernelBlend, TermsInSeveralCallsGiveTheBitsOfOneCall) {
   on_every_instruction_set("blend", [](const std::string& set) {
     Dice dice(5);
     for (int round = 0; round < 1000; ++round) check_folding(round % 2 == 0, round % 4 < 2, set, dice);
+  });
+}
+
+/// Tests short sums: plain loops and vectors give the same bits, however the terms are divided among calls, and equal elements give
+/// these elements. `inverse` is 1 / the sum of the weights.
+void check_short_sums(const std::string& set, Dice& dice) {
+  const auto terms_count = static_cast<std::size_t>(dice.between(2, 9)), count = static_cast<std::size_t>(dice.between(1, 70));
+  const bool are_equal = dice.chance(30);
+  std::vector<std::vector<float>> elements(terms_count);
+  std::vector<std::vector<double>> weights(terms_count);
+  std::vector<double> inverse(count);
+  std::vector<BlendTerm> terms;
+  for (std::size_t i = 0; i < terms_count; ++i) {
+    for (std::size_t j = 0; j < count; ++j) {
+      elements[i].push_back(i > 0 && are_equal ? elements[0][j] : random_element<float>(dice));
+      inverse[j] += weights[i].emplace_back(static_cast<double>(dice.between(1, 1000)) / 7);
+    }
+    terms.push_back({reinterpret_cast<const std::byte*>(elements[i].data()), weights[i].data()});
+  }
+  for (double& each : inverse) each = 1 / each;
+  const auto made = [&](bool is_scalar, bool is_split) {
+    std::vector<float> row(count);
+    std::vector<std::byte> low(count * sizeof(std::uint16_t));
+    BlendRows block{.dst = reinterpret_cast<std::byte*>(row.data()), .count = static_cast<std::int64_t>(count)};
+    block.low = low.data();
+    block.inverse = inverse.data();
+    for (std::size_t begin = 0, end = 0; begin < terms_count; begin = end) {
+      const std::int64_t rest = static_cast<std::int64_t>(terms_count - begin);
+      end = is_split ? begin + static_cast<std::size_t>(dice.between(begin == 0 ? 2 : 1, rest)) : terms_count;
+      block.terms = terms.data() + begin;
+      block.terms_count = static_cast<std::int64_t>(end - begin);
+      const bool is_last = end == terms_count;
+      const Fold step = begin == 0 ? (is_last ? Fold::whole : Fold::begin) : (is_last ? Fold::finish : Fold::add);
+      (is_scalar ? folding_rows_scalar(step, true) : folding_rows(step, true))(block);
+    }
+    return row;
+  };
+  const std::vector<float> expected = are_equal ? elements[0] : made(true, false);
+  for (const bool is_scalar : {true, false})
+    for (const bool is_split : {true, false}) {
+      const std::vector<float> given = made(is_scalar, is_split);
+      ASSERT_EQ(std::memcmp(given.data(), expected.data(), count * sizeof(float)), 0) << set << (is_split ? ", split" : "");
+    }
+}
+
+TEST(KernelBlend, ShortSumsHaveTheSameBitsHoweverTermsComeIn) {
+  on_every_instruction_set("blend", [](const std::string& set) {
+    Dice dice(6);
+    for (int round = 0; round < 500; ++round) check_short_sums(set, dice);
   });
 }
 

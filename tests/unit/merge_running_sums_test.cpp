@@ -45,7 +45,9 @@ class Drawn {
         std::swap(order_[i], order_[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(i)))]);
   }
 
-  std::vector<float> merged(bool running_sums, bool to_sink, bool has_gaps) {
+  void sort() { std::sort(order_.begin(), order_.end()); }
+
+  std::vector<float> merged(RunningSums running_sums, bool to_sink, bool has_gaps) {
     spec_.running_sums = running_sums;
     spec_.sink_rows = to_sink ? between(1, 5) : 1;
     const Dims shape = tiling_.output_shape(spec_.channels);
@@ -137,13 +139,34 @@ class Drawn {
 TEST(MergeRunningSums, GivesTheBitsOfTilesThatWait) {
   for (std::uint32_t seed = 0; seed < 400; ++seed) {
     Drawn drawn(seed);
-    const std::vector<float> expected = drawn.merged(false, false, false);
+    const std::vector<float> expected = drawn.merged(RunningSums::none, false, false);
     for (const bool to_sink : {false, true}) {
-      const std::vector<float> given = drawn.merged(true, to_sink, seed % 3 == 0);
+      const std::vector<float> given = drawn.merged(RunningSums::float64, to_sink, seed % 3 == 0);
       ASSERT_EQ(given.size(), expected.size());
       for (std::size_t i = 0; i < given.size(); ++i)
         ASSERT_EQ(std::memcmp(&given[i], &expected[i], sizeof(float)), 0)
             << given[i] << " for " << expected[i] << ": seed " << seed << ", element " << i << (to_sink ? ", sink" : "");
+    }
+  }
+}
+
+TEST(MergeRunningSums, OfFortyEightBitsHaveTheSameBitsInAnyOrder) {
+  for (std::uint32_t seed = 0; seed < 400; ++seed) {
+    Drawn drawn(seed);
+    const std::vector<float> wide = drawn.merged(RunningSums::none, false, false);
+    const std::vector<float> given = drawn.merged(RunningSums::float48, seed % 2 == 0, seed % 3 == 0);
+    drawn.sort();
+    const std::vector<float> expected = drawn.merged(RunningSums::float48, false, false);
+    ASSERT_EQ(given.size(), expected.size());
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      ASSERT_EQ(std::memcmp(&given[i], &expected[i], sizeof(float)), 0)
+          << given[i] << " for " << expected[i] << ": seed " << seed << ", element " << i;
+      // Sums of numbers of both signs may lose more, but not beyond the rounding of their largest number.
+      if (std::isfinite(wide[i]) && std::abs(wide[i]) < 1e4F) {
+        ASSERT_NEAR(given[i], wide[i], 1e-4F) << seed;
+      } else {
+        ASSERT_EQ(std::isnan(given[i]), std::isnan(wide[i])) << seed;
+      }
     }
   }
 }
@@ -154,17 +177,21 @@ TEST(MergeRunningSums, NeedsLessMemoryThanTilesThatWait) {
   spec.channels = {3};
   spec.copy = true;
   const std::int64_t waiting = merge_memory(tiling, spec, false).most;
-  spec.running_sums = true;
+  spec.running_sums = RunningSums::float64;
   const std::int64_t output = std::int64_t{40} * 40 * 40 * 3 * 4;
   EXPECT_LE(merge_memory(tiling, spec, false).most * 3, waiting);
   EXPECT_LE(merge_memory(tiling, spec, false).most, output);
   EXPECT_LE(merge_memory(tiling, spec, true).most, 2 * output);
+  const std::int64_t wide = merge_memory(tiling, spec, false).most;
+  spec.running_sums = RunningSums::float48;
+  EXPECT_EQ(merge_memory(tiling, spec, false).most * 2, wide);
 }
 
 TEST(MergeRunningSums, RefusesWeightsOfTiles) {
   const Tiling tiling(two_axes({8, 8}, {4, 4}, 2));
   MergeSpec spec;
-  spec.copy = spec.running_sums = true;
+  spec.copy = true;
+  spec.running_sums = RunningSums::float64;
   std::vector<float> output(64);
   Merger merger(tiling, spec, view(output.data(), {8, 8}));
   const std::vector<float> tile(16);

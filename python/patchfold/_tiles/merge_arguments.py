@@ -218,9 +218,9 @@ def merge_spec(
     sink_rows: int = 1,
 ) -> _core.MergeSpec:
     """Returns the library's spec, after all checks that are possible before the first tile."""
-    running_sums = isinstance(copy, str) and copy == "sum"
+    running_sums = {"sum": 1, "sum48": 2}.get(copy, 0) if isinstance(copy, str) else 0
     if not running_sums and not isinstance(copy, (bool, np.bool_)):
-        raise InvalidType(MERGE, "copy", 'must be True, False or "sum"', given_text(copy))
+        raise InvalidType(MERGE, "copy", 'must be True, False, "sum" or "sum48"', given_text(copy))
     name = "" if dtype is None else element_type("dtype", dtype)[0]
     if name == "opaque":
         rule = "must be a number's type in this machine's byte order, or be left out"

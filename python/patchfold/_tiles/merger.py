@@ -90,7 +90,8 @@ class Merger:
             the merger borrows tiles: a tile must not change until all its elements are written, and the merger keeps the
             tile's memory alive. "sum" copies too, and adds up float32 tiles in the output if they come in order, so that
             they need not wait. Then the mean has the same bits, add takes no weights, and the elements of out have no
-            meaning until all their tiles have come.
+            meaning until all their tiles have come. "sum48" does the same with half of the memory beside the output: sums
+            are rounded to 37 significant bits after each addition but the last, and have other last bits.
         mask: a bool for each tile, in the shape of the grid or as a list. False marks a tile that will not come.
         fill: the value of elements that no tile gives. Default: the nodata; without one, such elements are an error.
         nodata: the number that stands for no data in results. Elements of a tile with this number, or with NaN, have no
@@ -137,7 +138,7 @@ class Merger:
         reduce: Reduce | None = None,
         dtype: Any = None,
         out: Any = None,
-        copy: bool | Literal["sum"] = False,
+        copy: bool | Literal["sum", "sum48"] = False,
         mask: Mask | None = None,
         fill: Fill | None = None,
         nodata: _typing.Nodata | None = None,
@@ -163,13 +164,14 @@ class Merger:
         self._nodata = _nodata_of(parts["nodata"], self._output, reduce)
         self._nodata_rule: Nodata | None = None
         self._fill = fill
-        if isinstance(copy, str) and copy == "sum" and self._nodata is not None:
+        if isinstance(copy, str) and copy in ("sum", "sum48") and self._nodata is not None:
             copy = True  # elements without data have the weight 0, which running sums do not take
         self._spec_with = functools.partial(
             merge_spec, tiling._native, window, reduce, dtype, copy, self._mask, memory_limit=memory_limit, sink_rows=rows
         )
         is_open = isinstance(self._nodata, SourceNodata)
-        self._spec = self._spec_with(fill=fill if is_open else filled(fill, self._nodata, reduce))
+        self._filled = fill if is_open else filled(fill, self._nodata, reduce)
+        self._spec: Any = self._spec_with(fill=self._filled)
         # The spec above has checked every argument, so each argument can be written as text.
         settings = (("window", window), ("reduce", reduce), ("dtype", dtype), ("fill", fill), ("nodata", nodata))
         self._shown = "".join(f", {name}={_shown(given)}" for name, given in settings if given is not None)
@@ -278,7 +280,8 @@ class Merger:
         return f"<Merger({self._tiling!r}{self._shown}): {state}>"
 
     def _explained(self) -> Explanation:
-        native, spec = self._tiling._native, self._spec
+        native = self._tiling._native
+        spec = self._spec or self._spec_with(fill=self._filled)
         text = f"{self!r}\n\n{_core.explain_tiling(native, spec)}"
         return Explanation(text, functools.partial(_core.draw_tiling, native, spec))
 
@@ -340,6 +343,7 @@ class Merger:
                 output.drop()
                 raise
         self._native = native
+        self._spec = None  # the native merger has its own copy of the weights
         return native
 
     def _native_with(self, like: Any, channels: tuple[int, ...], array: Any) -> _core.Merger:
@@ -353,7 +357,8 @@ class Merger:
         if isinstance(nodata, SourceNodata):
             nodata = nodata.for_results(shape, dtype if self._name is None else self._name)
             if nodata is not None and self._fill is None:
-                self._spec = self._spec_with(fill=filled(None, nodata, self._reduce))
+                self._filled = filled(None, nodata, self._reduce)
+                self._spec = self._spec_with(fill=self._filled)
         if nodata is not None and nodata != NONE:
             self._nodata_rule = Nodata(self._spec, nodata, self._fill, dtype)
         self._output.nodata = nodata if nodata is None or nodata == NONE else filled(self._fill, nodata, self._reduce)

@@ -373,7 +373,7 @@ class Tiling(TilingBase):
         window: Window | None = None,
         reduce: Reduce | None = None,
         dtype: Any = None,
-        copy: bool | Literal["sum"] = False,
+        copy: bool | Literal["sum", "sum48"] = False,
         mask: Mask | None = None,
         fill: Fill | None = None,
         sink: Any = False,
