@@ -144,8 +144,8 @@ def page(rows: dict[Case, tuple[list[int], list[float]]], rounds: int, threads: 
         *table(rows),
         "",
         "* MB: the peak of the process, without the volume; it contains the output, the sums that blending needs, and a",
-        "  window with its result. The network only repeats its input. patchfold adds in float64, and MONAI in float32: so",
-        "  patchfold needs more where most of the volume waits for further windows, and less where windows are small.",
+        "  window with its result. The network only repeats its input. MONAI has a map of the sums of weights and a weighted",
+        "  copy of each result; patchfold has 16 bits more for each element that waits for further windows.",
     ]
     if rounds:
         lines += [

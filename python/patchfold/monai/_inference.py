@@ -164,8 +164,9 @@ def sliding_window_inference(
             own = None
             if process_fn is not None:
                 results, own = process_fn(results, data, importance)
+            del data  # the windows, before the sums take memory
             outputs.add(group, keys, results, own)
-            del data, results
+            del results
             done(len(group))
     merged = outputs.finish()
     if out is None and _is_meta_tensor(inputs):

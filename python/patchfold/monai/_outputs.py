@@ -47,7 +47,7 @@ class Outputs:
     def __init__(
         self,
         windows: Windows,
-        weights: npt.NDArray[np.float64] | None,
+        weights: npt.NDArray[np.floating[Any]] | None,
         inputs: torch.Tensor,
         device: torch.device,
         out: Any,
@@ -222,13 +222,15 @@ class _Merged(_Output):
         self._weighted = has_own or weights is not None
         # A weighted mean is computed in float32 at least, also for a 16-bit output.
         self._wide = torch.promote_types(dtype, torch.float32) if self._weighted else dtype
-        self._copy: bool | Literal["sum"] = True if has_own else "sum"  # running sums take no weights of single windows
+        self._copy: bool | Literal["sum48"] = True if has_own else "sum48"  # running sums take no weights of single windows
         self._window: Any = "ones" if has_own or weights is None else weights[0, 0].numpy()
         self._array: Any = None
         if _is_function(out):
             self._write = out
         else:
-            destination = Destination(NAME, out, (zoom.windows.shape[0], channels, *zoom.extents), dtype)
+            shape = (zoom.windows.shape[0], channels, *zoom.extents)
+            # Memory without zeros is only taken where results have come.
+            destination = Destination(NAME, torch.empty(shape, dtype=dtype) if out is None else out, shape, dtype)
             self._array, self._write = destination.array, destination.write
         self._in_place = isinstance(self._array, (torch.Tensor, np.ndarray)) and self._wide == dtype
         self._merger: Merger | None = None

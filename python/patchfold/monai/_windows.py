@@ -112,11 +112,11 @@ class Windows:
         last = self.padded[axis] - self.roi[axis]
         return [min(i * self.stride[axis], last) for i in range(self.grid[axis])]
 
-    def weights(self, mode: Any, sigma_scale: Any, given: Any) -> npt.NDArray[np.float64] | None:
-        """Returns the weights of a window's elements; None for ones."""
+    def weights(self, mode: Any, sigma_scale: Any, given: Any) -> npt.NDArray[np.floating[Any]] | None:
+        """Returns the weights of a window's elements; None for ones. MONAI's maps are float32."""
         if given is None:
             weights = importance_map(self.roi, mode, sigma_scale)
-            return None if mode == "constant" else weights
+            return None if mode == "constant" else weights.astype(np.float32)
         weights = torch.as_tensor(given).detach().cpu().to(torch.float64).numpy()
         if weights.shape == (1, 1, *self.roi):
             weights = weights[0, 0]
