@@ -132,6 +132,8 @@ class PATCHFOLD_API Plan {
   std::string describe() const;
   /// Returns the name of the strategy, as in describe().
   std::string_view strategy() const noexcept;
+  /// Returns the plan in the form of src/engine, for patchfold's own parts; null for a plan that does nothing.
+  const std::shared_ptr<const engine::Compiled>& compiled() const noexcept { return compiled_; }
 
  private:
   std::shared_ptr<const engine::Compiled> compiled_;

@@ -2,12 +2,11 @@
 #include "patchfold/plan.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
-#include "base/checked.hpp"
 #include "base/fail.hpp"
 #include "engine/compiled.hpp"
 #include "engine/floats.hpp"
+#include "engine/overlap.hpp"
 #include "engine/scratch.hpp"
 #include "engine/sharing.hpp"
 #include "engine/sums/means.hpp"
@@ -21,64 +20,6 @@ using engine::Compiled;
 /// Returns the bytes from the beginning of a line to p.
 std::int64_t past_line(const std::byte* p) noexcept {
   return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p) % kernels::line_bytes);
-}
-
-/// The addresses of the elements that a problem reads, or of the elements that a problem writes: the lowest address plus multiples
-/// of the steps.
-class Lattice {
- public:
-  struct Step {
-    std::int64_t bytes;
-    std::int64_t count;
-  };
-
-  Lattice(const std::byte* first, std::int64_t element) : lowest_(reinterpret_cast<std::uintptr_t>(first)), element_(element) {}
-  void add(std::int64_t stride, std::int64_t extent) noexcept {
-    if (extent <= 1 || stride == 0) return;
-    if (stride < 0) lowest_ -= static_cast<std::uintptr_t>((extent - 1) * -stride);
-    steps_.push_back({std::abs(stride), extent});
-  }
-
-  const auto& steps() const noexcept { return steps_; }
-  std::uintptr_t lowest() const noexcept { return lowest_; }
-  /// Returns how many bytes at the beginning of each period hold elements, with periods counted from the lowest address; more than
-  /// the period if this number is unknown.
-  std::int64_t width(std::int64_t period) const noexcept {
-    std::int64_t bytes = element_;
-    for (const Step& step : steps_)
-      if (step.bytes % period != 0) bytes += step.bytes * (step.count - 1);
-    return bytes;
-  }
-
- private:
-  std::uintptr_t lowest_;
-  std::int64_t element_;
-  FixedList<Step, 4 * max_rank> steps_{};
-};
-
-/// Returns whether an element of the source may share memory with an element of the destination. They share none if, for
-/// some stride, each period of that stride has bytes of the source and bytes of the destination apart, like channels of one
-/// pixel or columns of one row.
-bool elements_meet(const engine::Problem& problem, const std::byte* src, const std::byte* dst) noexcept {
-  Lattice from(src + problem.src_offset, problem.element_size), to(dst + problem.dst_offset, problem.element_size);
-  for (const engine::Dim& dim : problem.dims) {
-    from.add(dim.src_stride, dim.extent);
-    to.add(dim.dst_stride, dim.extent);
-  }
-  const bool extracts = problem.verb == engine::Verb::extract;
-  for (const engine::Window& w : problem.windows) {
-    (extracts ? from : to).add(w.image_stride, w.extent);
-    (extracts ? to : from).add(w.tap_stride, w.kernel);
-    (extracts ? to : from).add(w.position_stride, w.positions);
-  }
-  const auto lie_apart = [&](std::int64_t period) {
-    const std::int64_t shift = floor_mod(static_cast<std::int64_t>(to.lowest() - from.lowest()), period);
-    return from.width(period) <= shift && to.width(period) <= period - shift;
-  };
-  for (const Lattice* side : {&from, &to})
-    for (const Lattice::Step& step : side->steps())
-      if (lie_apart(step.bytes)) return false;
-  return true;
 }
 
 /// The data of one run that all its pieces share.
@@ -124,8 +65,7 @@ Status Plan::run(const void* src, void* dst, Executor& executor,
   const auto* from = problem.own_source ? problem.own_source : static_cast<const std::byte*>(src);
   auto* to = static_cast<std::byte*>(dst);
   if (to == nullptr || (from == nullptr && problem.src_range.begin != problem.src_range.end)) return Status::null_data;
-  if (engine::overlap(from, problem.src_range, to, problem.dst_range) && elements_meet(problem, from, to))
-    return Status::overlap;
+  if (engine::overlap(problem, from, to)) return Status::overlap;
   const engine::ByteRange used{0, static_cast<std::int64_t>(given ? needed : 0)};
   if (engine::overlap(scratch, used, from, problem.src_range) || engine::overlap(scratch, used, to, problem.dst_range))
     return Status::scratch_overlap;

@@ -92,6 +92,11 @@ class TapSolver {
             count == 1 ? 0 : tap_step_ * w.tap_stride - position_step_ * w.position_stride};
   }
 
+  std::int64_t divisor() const noexcept { return divisor_; }
+  std::int64_t tap_step() const noexcept { return tap_step_; }
+  std::int64_t position_step() const noexcept { return position_step_; }
+  std::int64_t inverse() const noexcept { return inverse_; }
+
  private:
   /// Returns x with a * x = 1 (mod m), by Euclid's algorithm; 0 for m = 1.
   static std::int64_t inverse(std::int64_t a, std::int64_t m) noexcept {

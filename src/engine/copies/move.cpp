@@ -26,9 +26,10 @@ constexpr std::int64_t strided_chunk = 256;
 class Move final : public Compiled {
  public:
   explicit Move(const Problem& problem) : Compiled(problem), extracts_(problem.verb == Verb::extract) {
-    unit_ = take_unit(problem_);
+    Problem rest = problem;
+    unit_ = take_unit(rest);
     AxisList axes;
-    for (const Dim& dim : problem_.dims) axes.push_back({Axis::Kind::dim, -1, dim.extent, dim.src_stride, dim.dst_stride});
+    for (const Dim& dim : rest.dims) axes.push_back({Axis::Kind::dim, -1, dim.extent, dim.src_stride, dim.dst_stride});
     for (int i = 0; i < problem_.windows.size(); ++i) {
       const Window& w = problem_.windows[i];
       if (w.positions != 1) axes.push_back(axis_of(Axis::Kind::position, i, w.positions, w.stride, w.position_stride));
