@@ -29,7 +29,7 @@ HEADER_GROUPS = {
     "dialects": [],  # all headers that no other group names
     "table": ["table.hpp"],
     "explain": ["explain.hpp"],
-    "all": ["patchfold.hpp", "patchfold.h", "pictures.h", "tiling.h", "dlpack.h"],
+    "all": ["patchfold.hpp", "patchfold.h", "pictures.h", "tiling.h", "dlpack.h", "device.hpp", "device.h"],
 }
 GROUPS = list(HEADER_GROUPS)
 PUBLIC = "include/patchfold"
@@ -55,7 +55,7 @@ OPS = ENGINE + " src/ops"
 DIALECTS = OPS + " src/dialects"
 TILING = DIALECTS + " src/tiling"
 PICTURES = OPS + " src/pictures"
-INSIDE = TILING + " src/pictures src/capi src/explain"
+INSIDE = TILING + " src/pictures src/capi src/explain src/device"
 
 # A file belongs to the room whose name is the longest path in this table that holds it.
 ROOMS = {
@@ -70,6 +70,7 @@ ROOMS = {
     "src/dialects": Room("the systems' operators; the operator table", OPS, "table"),
     "src/explain": Room("what operators and tilings do, as text and pictures", DIALECTS, "explain"),
     "src/tiling": Room("overlapping tiles", DIALECTS, "all"),
+    "src/device": Room("kernels for GPUs, and what runs them", ENGINE + " src/capi system", "all"),
     "src/capi": Room("the C ABI", TILING + " src/pictures", "all"),
     "formats": Room("readers and writers of files", BASE + " system", "all",
                     ("fmt/", "jerror.h", "jpeglib.h", "nlohmann/", "png.h", "tiffio.h", "zlib.h")),

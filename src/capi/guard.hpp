@@ -18,13 +18,14 @@
 
 namespace patchfold::capi {
 
+// The library patchfold_device calls these functions too.
 /// Deletes this thread's message.
-void clear_error() noexcept;
+PATCHFOLD_API void clear_error() noexcept;
 /// Store a message for this thread and return its status. If there is no memory for the parts of the message, a plain sentence is
 /// stored.
-pf_status store_error(const Error& error) noexcept;
-pf_status store_error(ErrorCode code, std::string_view rule) noexcept;
-pf_status store_internal(const char* what) noexcept;
+PATCHFOLD_API pf_status store_error(const Error& error) noexcept;
+PATCHFOLD_API pf_status store_error(ErrorCode code, std::string_view rule) noexcept;
+PATCHFOLD_API pf_status store_internal(const char* what) noexcept;
 
 /// Calls f and returns the status of its exception, or PF_OK. Deletes messages that were stored on this thread while f called
 /// functions of the caller.

@@ -6,12 +6,7 @@
 #include "capi/callback_executor.hpp"
 #include "capi/convert.hpp"
 #include "capi/guard.hpp"
-
-/// A plan, with its operator for error messages.
-struct pf_plan {
-  patchfold::Plan plan;
-  const patchfold::OperatorSpec* spec;
-};
+#include "capi/plan.hpp"
 
 namespace patchfold::capi {
 namespace {

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUDA, through the driver's library libcuda that comes with the driver of a GPU. The declarations are those of CUDA's
+// driver interface, as far as they are used. Kernels come from this library, if nvcc compiled them when it was built;
+// otherwise from NVRTC, if the process has it or the system finds it; at last from PTX of this library.
+#include <array>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <vector>
+
+#include "device/driver.hpp"
+#include "device/embedded.hpp"
+#include "tensor/lasting.hpp"
+
+namespace patchfold::device {
+namespace {
+
+using Status = int;
+using Handle = void*;  // CUcontext, CUmodule, CUfunction, CUstream
+using Address = std::uint64_t;
+
+constexpr int capability_major = 75, capability_minor = 76, pointer_ordinal = 9;
+constexpr int relaxed_capture = 2;
+
+/// The functions of the driver.
+struct Functions {
+  Status (*init)(unsigned flags);
+  Status (*current)(Handle* context);
+  Status (*device)(int* device);
+  Status (*attribute)(int* value, int attribute, int device);
+  Status (*push)(Handle context);
+  Status (*pop)(Handle* context);
+  Status (*stream_context)(Handle stream, Handle* context);
+  Status (*capture_mode)(int* mode);
+  Status (*pointer_attribute)(void* value, int attribute, Address pointer);
+  Status (*load)(Handle* module, const void* image);
+  Status (*find)(Handle* function, Handle module, const char* name);
+  Status (*launch)(Handle function, unsigned x, unsigned y, unsigned z, unsigned threads_x, unsigned threads_y,
+                   unsigned threads_z, unsigned shared, Handle stream, void** params, void** extra);
+  Status (*error_name)(Status status, const char** name);
+};
+
+const Functions& functions() {
+  return lasting([] {
+    std::string why;
+    void* library = nullptr;
+    for (const char* name : {"libcuda.so.1", "libcuda.so", "nvcuda.dll"})
+      if (library == nullptr) library = system::load_library(name, why);
+    if (library == nullptr) refuse("cuda", "the driver of CUDA must be installed", why);
+    Functions f{};
+    const bool whole =
+        set_function(f.init, library, "cuInit") && set_function(f.current, library, "cuCtxGetCurrent") &&
+        set_function(f.device, library, "cuCtxGetDevice") && set_function(f.attribute, library, "cuDeviceGetAttribute") &&
+        set_function(f.push, library, "cuCtxPushCurrent_v2") && set_function(f.pop, library, "cuCtxPopCurrent_v2") &&
+        set_function(f.stream_context, library, "cuStreamGetCtx") &&
+        set_function(f.capture_mode, library, "cuThreadExchangeStreamCaptureMode") &&
+        set_function(f.pointer_attribute, library, "cuPointerGetAttribute") &&
+        set_function(f.load, library, "cuModuleLoadData") && set_function(f.find, library, "cuModuleGetFunction") &&
+        set_function(f.launch, library, "cuLaunchKernel") && set_function(f.error_name, library, "cuGetErrorName");
+    if (!whole) refuse("cuda", "the driver must have the functions of CUDA 11 or newer", "");
+    if (const Status status = f.init(0); status != 0)
+      refuse("cuda", "the driver must find a GPU", "cuInit: error " + std::to_string(status));
+    return f;
+  });
+}
+
+std::string described(const char* function, Status status) {
+  const char* name = nullptr;
+  functions().error_name(status, &name);
+  return std::string(function) + ": " + (name != nullptr ? name : "error " + std::to_string(status));
+}
+void check(Status status, const char* function) {
+  if (status != 0) refuse("cuda", "the driver must accept every call", described(function, status));
+}
+
+/// Makes a context the current one until the end of the scope.
+class Current {
+ public:
+  explicit Current(Handle context) { check(functions().push(context), "cuCtxPushCurrent"); }
+  ~Current() {
+    Handle popped = nullptr;
+    functions().pop(&popped);
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+};
+
+/// Lets this thread load modules while a stream is captured, until the end of the scope.
+class Relaxed {
+ public:
+  Relaxed() { functions().capture_mode(&mode_); }
+  ~Relaxed() { functions().capture_mode(&mode_); }
+  Relaxed(const Relaxed&) = delete;
+  Relaxed& operator=(const Relaxed&) = delete;
+
+ private:
+  int mode_ = relaxed_capture;
+};
+
+/// NVRTC, the compiler in a library.
+struct Compiler {
+  Status (*create)(Handle* program, const char* text, const char* name, int headers, const char* const* texts,
+                   const char* const* names);
+  Status (*compile)(Handle program, int count, const char* const* options);
+  Status (*code_size)(Handle program, std::size_t* size);
+  Status (*code)(Handle program, char* code);
+  Status (*log_size)(Handle program, std::size_t* size);
+  Status (*log)(Handle program, char* text);
+  Status (*destroy)(Handle* program);
+};
+
+/// Returns NVRTC, or the reason why there is none.
+const Compiler* compiler(std::string& why) {
+  void* library = nullptr;
+  for (const char* name :
+       {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so", "nvrtc64_130_0.dll", "nvrtc64_120_0.dll"})
+    if (library == nullptr) library = system::load_library(name, why);
+  static Compiler found;
+  const bool whole =
+      library != nullptr && set_function(found.create, library, "nvrtcCreateProgram") &&
+      set_function(found.compile, library, "nvrtcCompileProgram") &&
+      set_function(found.code_size, library, "nvrtcGetCUBINSize") && set_function(found.code, library, "nvrtcGetCUBIN") &&
+      set_function(found.log_size, library, "nvrtcGetProgramLogSize") &&
+      set_function(found.log, library, "nvrtcGetProgramLog") && set_function(found.destroy, library, "nvrtcDestroyProgram");
+  return whole ? &found : nullptr;
+}
+
+/// Compiles a kernel for an architecture such as 90; returns an empty vector and the reason if that is impossible.
+std::vector<char> compiled(const Variant& variant, int architecture, std::string& why) {
+  const Compiler* const nvrtc = compiler(why);
+  if (nvrtc == nullptr) return {};
+  const std::string text = source_of(variant), option = "--gpu-architecture=sm_" + std::to_string(architecture);
+  const char* const options[] = {option.c_str(), "--std=c++17", "--fmad=false"};
+  Handle program = nullptr;
+  if (nvrtc->create(&program, text.c_str(), variant.name().c_str(), 0, nullptr, nullptr) != 0) return {};
+  std::vector<char> code;
+  std::size_t size = 0;
+  if (nvrtc->compile(program, static_cast<int>(std::size(options)), options) == 0 && nvrtc->code_size(program, &size) == 0) {
+    code.resize(size);
+    if (nvrtc->code(program, code.data()) != 0) code.clear();
+  }
+  if (code.empty() && nvrtc->log_size(program, &size) == 0) {
+    why.assign(size, '\0');
+    nvrtc->log(program, why.data());
+  }
+  nvrtc->destroy(&program);
+  return code;
+}
+
+/// Loads the module that has a kernel into the current context. `whole` is the module of this context that has every kernel,
+/// or null until one is loaded.
+Handle load(const Variant& variant, Handle& whole) {
+  const Functions& cuda = functions();
+  const Relaxed relaxed;
+  Handle module = nullptr;
+  std::string why = "this library was built without nvcc";
+  if (whole != nullptr) return whole;
+  if (!cubins().empty()) {
+    const Status status = cuda.load(&whole, cubins().data());
+    if (status == 0) return whole;
+    why = described("cuModuleLoadData", status);
+  }
+  int device = 0, major = 0, minor = 0;
+  check(cuda.device(&device), "cuCtxGetDevice");
+  check(cuda.attribute(&major, capability_major, device), "cuDeviceGetAttribute");
+  check(cuda.attribute(&minor, capability_minor, device), "cuDeviceGetAttribute");
+  std::string compiler_says;
+  if (const auto code = compiled(variant, 10 * major + minor, compiler_says); !code.empty()) {
+    const Status status = cuda.load(&module, code.data());
+    if (status == 0) return module;
+    compiler_says = described("cuModuleLoadData", status);
+  }
+  if (!ptx().empty() && cuda.load(&whole, ptx().data()) == 0) return whole;
+  refuse("cuda", "kernels for compute capability " + std::to_string(major) + "." + std::to_string(minor) + " must be there",
+         why + "; NVRTC: " + compiler_says);
+}
+
+/// Returns a kernel of the current context. Kernels are kept as long as the process lives.
+Handle function_in(Handle context, const Variant& variant) {
+  using Key = std::tuple<Handle, std::string>;
+  static constinit std::mutex mutex;
+  static Lasting<std::map<Key, Handle>> kept;
+  static Lasting<std::map<Handle, Handle>> whole;
+  const std::lock_guard lock(mutex);
+  Handle& function = kept.value[{context, variant.name()}];
+  if (function == nullptr)
+    check(functions().find(&function, load(variant, whole.value[context]), variant.name().c_str()), "cuModuleGetFunction");
+  return function;
+}
+
+void check_memory(const Memory& memory, int device, const char* argument) {
+  int ordinal = -1;
+  const Status status = functions().pointer_attribute(&ordinal, pointer_ordinal, reinterpret_cast<Address>(memory.base));
+  if (status != 0)
+    refuse("cuda", std::string(argument) + " must be memory of a CUDA device", described("cuPointerGetAttribute", status));
+  if (ordinal != device)
+    refuse("cuda", std::string(argument) + " must be memory of the stream's device " + std::to_string(device),
+           "device " + std::to_string(ordinal));
+}
+
+}  // namespace
+
+void run_on_cuda(const Launch& launch, void* stream, Memory src, Memory dst) {
+  const Functions& cuda = functions();
+  // The streams 0, 1 and 2 are those of the current context.
+  Handle context = nullptr;
+  if (reinterpret_cast<std::uintptr_t>(stream) > 2)
+    check(cuda.stream_context(stream, &context), "cuStreamGetCtx");
+  else
+    check(cuda.current(&context), "cuCtxGetCurrent");
+  if (context == nullptr) refuse("cuda", "the calling thread must have a current context, or give a stream", "none");
+  const Current current(context);
+  int device = 0;
+  check(cuda.device(&device), "cuCtxGetDevice");
+  if (src.base != nullptr) check_memory(src, device, "src");
+  check_memory(dst, device, "dst");
+  const auto groups = static_cast<unsigned>(launch.groups);
+  if (launch.groups != groups || groups >> 31 != 0)
+    refuse("cuda", "a problem must have fewer groups of threads", std::to_string(launch.groups));
+  auto from = reinterpret_cast<Address>(src.base) + static_cast<Address>(src.offset);
+  auto to = reinterpret_cast<Address>(dst.base) + static_cast<Address>(dst.offset);
+  void* params[] = {&from, &to, const_cast<std::byte*>(launch.params.data())};
+  check(cuda.launch(function_in(context, launch.variant), groups, 1, 1, static_cast<unsigned>(launch.threads), 1, 1, 0,
+                    stream, params, nullptr),
+        "cuLaunchKernel");
+}
+
+}  // namespace patchfold::device
