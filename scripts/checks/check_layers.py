@@ -76,7 +76,7 @@ ROOMS = {
                     ("fmt/", "jerror.h", "jpeglib.h", "nlohmann/", "png.h", "tiffio.h", "zlib.h")),
     "cli": Room("the command line", BASE + " system formats bench", "all", ("CLI/", "fmt/", "nlohmann/", "zlib.h")),
     "web/engine": Room("what the page calls of the library, as WebAssembly", "", "all"),
-    "python/native": Room("the Python package's binding of operators and tiles", BASE + " system plugins", "all", None),
+    "python/native": Room("the Python package's binding of operators and tiles", BASE + " system plugins src/capi", "all", None),
     "plugins": Room("what other systems load to run their models' operators here", "", "all", None),
     "packaging": Room("recipes of package managers, and their test programs", "", "all"),
     "examples": Room("examples", "system formats", "all"),

@@ -30,6 +30,7 @@ struct Functions {
   Status (*attribute)(int* value, int attribute, int device);
   Status (*push)(Handle context);
   Status (*pop)(Handle* context);
+  Status (*retain_primary)(Handle* context, int device);
   Status (*stream_context)(Handle stream, Handle* context);
   Status (*capture_mode)(int* mode);
   Status (*pointer_attribute)(void* value, int attribute, Address pointer);
@@ -188,32 +189,48 @@ Handle function_in(Handle context, const Variant& variant) {
   return function;
 }
 
-void check_memory(const Memory& memory, int device, const char* argument) {
+/// Returns the number of the device that has this memory. Throws for other memory.
+int device_of(const Memory& memory, const char* argument) {
   int ordinal = -1;
   const Status status = functions().pointer_attribute(&ordinal, pointer_ordinal, reinterpret_cast<Address>(memory.base));
   if (status != 0)
     refuse("cuda", std::string(argument) + " must be memory of a CUDA device", described("cuPointerGetAttribute", status));
-  if (ordinal != device)
-    refuse("cuda", std::string(argument) + " must be memory of the stream's device " + std::to_string(device),
-           "device " + std::to_string(ordinal));
+  return ordinal;
+}
+
+/// Returns the context in which a stream runs. The streams 0, 1 and 2 are those of the current context, or, if the current
+/// context is not one of the destination's device, of the device's primary context, which frameworks use.
+Handle context_of(Handle stream, int device) {
+  const Functions& cuda = functions();
+  Handle context = nullptr;
+  if (reinterpret_cast<std::uintptr_t>(stream) > 2) {
+    check(cuda.stream_context(stream, &context), "cuStreamGetCtx");
+    return context;
+  }
+  int current = -1;
+  check(cuda.current(&context), "cuCtxGetCurrent");
+  if (context != nullptr && cuda.device(&current) == 0 && current == device) return context;
+  static constinit std::mutex mutex;
+  static Lasting<std::map<int, Handle>> primary;
+  const std::lock_guard lock(mutex);
+  Handle& kept = primary.value[device];
+  if (kept == nullptr) check(cuda.retain_primary(&kept, device), "cuDevicePrimaryCtxRetain");
+  return kept;
 }
 
 }  // namespace
 
 void run_on_cuda(const Launch& launch, void* stream, Memory src, Memory dst) {
   const Functions& cuda = functions();
-  // The streams 0, 1 and 2 are those of the current context.
-  Handle context = nullptr;
-  if (reinterpret_cast<std::uintptr_t>(stream) > 2)
-    check(cuda.stream_context(stream, &context), "cuStreamGetCtx");
-  else
-    check(cuda.current(&context), "cuCtxGetCurrent");
-  if (context == nullptr) refuse("cuda", "the calling thread must have a current context, or give a stream", "none");
+  const int device = device_of(dst, "dst");
+  const Handle context = context_of(stream, device);
   const Current current(context);
-  int device = 0;
-  check(cuda.device(&device), "cuCtxGetDevice");
-  if (src.base != nullptr) check_memory(src, device, "src");
-  check_memory(dst, device, "dst");
+  int running = -1;
+  check(cuda.device(&running), "cuCtxGetDevice");
+  for (const int other : {device, src.base == nullptr ? device : device_of(src, "src")})
+    if (other != running)
+      refuse("cuda", "src and dst must be memory of the stream's device " + std::to_string(running),
+             "device " + std::to_string(other));
   const auto groups = static_cast<unsigned>(launch.groups);
   if (launch.groups != groups || groups >> 31 != 0)
     refuse("cuda", "a problem must have fewer groups of threads", std::to_string(launch.groups));

@@ -61,14 +61,14 @@ void set(Divisor& divisor, std::int64_t d) noexcept {
 /// Sets the solver of a window: the numbers of engine::TapSolver.
 template <class Solver>
 void set_solver(Solver& solver, const engine::Window& w) noexcept {
-  using Index = decltype(solver.kernel);
+  using Index = decltype(solver.tap_count);
   using Stride = decltype(solver.step);
   const engine::TapSolver taps(w);
   set(solver.common, taps.divisor());
   set(solver.tap_step, taps.tap_step());
   set(solver.position_step, taps.position_step());
   solver.inverse = narrowed_to<Index>(taps.inverse());
-  solver.kernel = narrowed_to<Index>(w.kernel);
+  solver.tap_count = narrowed_to<Index>(w.kernel);
   solver.positions = narrowed_to<Index>(w.positions);
   solver.pad = narrowed_to<Index>(w.pad_begin);
   solver.tap = narrowed_to<Stride>(w.tap_stride);

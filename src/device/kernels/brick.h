@@ -25,21 +25,21 @@ KERNEL(NAME(JOIN(brick_, UNIT)), Brick) {
   ENTER(Brick);
   SHARED(Unit, brick, PF_BRICK_BYTES / UNIT);
   Index left[PF_BRICK_AXES];
-  i64 src_at = 0, dst_at = 0;
+  i64 src_offset = 0, dst_offset = 0;
   Index rest = GROUP;
   UNROLL for (int i = 0; i < PF_BRICK_AXES; ++i) left[i] = 1;
   ROLLED for (int i = 0; i < p->dims; ++i) {
     const Index above = over(rest, &p->dim[i].bricks);
     const Index begin = (rest - above * p->dim[i].bricks.d) * p->dim[i].tile;
     rest = above;
-    src_at += ALONG(begin, p->dim[i].src);
-    dst_at += ALONG(begin, p->dim[i].dst);
+    src_offset += ALONG(begin, p->dim[i].src);
+    dst_offset += ALONG(begin, p->dim[i].dst);
     UNROLL for (int k = 0; k < PF_BRICK_AXES; ++k)
       if (k == i) left[k] = p->dim[i].extent - begin;
   }
   THREADS(t) {
     ROLLED for (int chunk = t; chunk < p->from.chunks; chunk += p->threads) {
-      i64 offset = src_at;
+      i64 offset = src_offset;
       int place = 0;
       if (!find_chunk(p, &p->from, chunk, left, &offset, &place)) continue;
       Chunk value;
@@ -51,7 +51,7 @@ KERNEL(NAME(JOIN(brick_, UNIT)), Brick) {
   BARRIER;
   THREADS(t) {
     ROLLED for (int chunk = t; chunk < p->to.chunks; chunk += p->threads) {
-      i64 offset = dst_at;
+      i64 offset = dst_offset;
       int place = 0;
       if (!find_chunk(p, &p->to, chunk, left, &offset, &place)) continue;
       Chunk value;

@@ -119,7 +119,7 @@ typedef struct {
   Divisor tap_step;      /* stride / common */
   Divisor position_step; /* dilation / common; 0 for a dilation of 0 */
   Index inverse;         /* of position_step modulo tap_step */
-  Index kernel;
+  Index tap_count;
   Index positions;
   Index pad;
   Stride tap; /* strides in the columns */

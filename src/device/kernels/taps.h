@@ -35,10 +35,10 @@ INLINE Taps taps_at(CONST const Solver* s, Index coordinate) {
     const Index quotient = over(t, &s->tap_step);
     tap = t - quotient * s->tap_step.d;
     if (s->inverse != 1) tap = product_modulo(tap, s->inverse, s->tap_step.d);
-    if (tap >= s->kernel || (tap != 0 && tap * s->position_step.d > t)) return none;
+    if (tap >= s->tap_count || (tap != 0 && tap * s->position_step.d > t)) return none;
     position = s->position_step.d == 1 ? quotient : over(t - tap * s->position_step.d, &s->tap_step);
   }
-  Index low = 0, high = over(s->kernel - 1 - tap, &s->tap_step);
+  Index low = 0, high = over(s->tap_count - 1 - tap, &s->tap_step);
   if (s->position_step.d == 0) {
     if (position >= s->positions) return none;
   } else {
