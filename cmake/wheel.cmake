@@ -15,15 +15,27 @@ endif()
 if(PATCHFOLD_BUILD_ONNXRUNTIME)
   set_target_properties(patchfold_onnxruntime PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS patchfold_onnxruntime LIBRARY DESTINATION patchfold/lib COMPONENT python)
-  # Installs the library under its soname only, since a wheel cannot hold links.
-  get_target_property(abi patchfold_shared SOVERSION)
-  set_target_properties(patchfold_shared PROPERTIES VERSION ${abi})
-  install(TARGETS patchfold_shared LIBRARY DESTINATION patchfold/lib COMPONENT python NAMELINK_SKIP)
   # The sources that patchfold.openvino.extension() compiles for the OpenVINO that the user has.
   install(DIRECTORY plugins/common plugins/openvino DESTINATION patchfold/lib/source/plugins COMPONENT python)
   foreach(header patchfold.h pictures.h tiling.h export.hpp version.hpp)
     install(FILES include/patchfold/${header} DESTINATION patchfold/lib/source/patchfold COMPONENT python)
   endforeach()
+endif()
+
+if(TARGET patchfold_device_shared)
+  set_target_properties(patchfold_device_shared PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS patchfold_device_shared LIBRARY DESTINATION patchfold/lib COMPONENT python NAMELINK_SKIP)
+endif()
+
+# Libraries have their sonames as the names of their files, since a wheel cannot hold links.
+foreach(library patchfold_shared patchfold_device_shared)
+  if(TARGET ${library} AND (PATCHFOLD_BUILD_ONNXRUNTIME OR TARGET patchfold_device_shared))
+    get_target_property(abi ${library} SOVERSION)
+    set_target_properties(${library} PROPERTIES VERSION ${abi})
+  endif()
+endforeach()
+if(PATCHFOLD_BUILD_ONNXRUNTIME OR TARGET patchfold_device_shared)
+  install(TARGETS patchfold_shared LIBRARY DESTINATION patchfold/lib COMPONENT python NAMELINK_SKIP)
 endif()
 
 if(PATCHFOLD_BUILD_TENSORFLOW)

@@ -35,20 +35,21 @@ Operand from_memory(nb::object memory, const ArrayRole& role) {
             std::move(memory)};
   }
   const auto& array = nb::cast<const RawArray&>(memory);
-  return {array.view, array.writable, nb::str(array.dtype.c_str()), memory};
+  return {array.view, array.writable, nb::str(array.dtype.c_str()), memory, false, array.location};
 }
 
 /// Returns the capsule that the object's __dlpack__ makes, or an invalid object with Python's exception set. A read-only
 /// array may refuse to make a capsule; then a capsule of DLPack 1.0 is asked for, which has a flag for read-only arrays.
-nb::object dlpack_capsule(nb::handle object) {
+nb::object dlpack_capsule(nb::handle object, std::optional<std::uintptr_t> stream) {
   const nb::object method = object.attr("__dlpack__");
-  nb::object capsule = nb::steal(PyObject_CallNoArgs(method.ptr()));
+  nb::dict options;
+  if (stream) options["stream"] = *stream;
+  nb::object capsule = nb::steal(PyObject_Call(method.ptr(), nb::tuple().ptr(), options.ptr()));
   if (capsule.is_valid() || (!PyErr_ExceptionMatches(PyExc_BufferError) && !PyErr_ExceptionMatches(PyExc_TypeError)))
     return capsule;
   PyErr_Clear();
-  nb::dict versioned;
-  versioned["max_version"] = nb::make_tuple(1, 0);
-  return nb::steal(PyObject_Call(method.ptr(), nb::tuple().ptr(), versioned.ptr()));
+  options["max_version"] = nb::make_tuple(1, 0);
+  return nb::steal(PyObject_Call(method.ptr(), nb::tuple().ptr(), options.ptr()));
 }
 
 nb::object hooks() {
@@ -58,8 +59,9 @@ nb::object hooks() {
 }  // namespace
 
 RawArray RawArray::make(std::uintptr_t address, nb::handle shape, nb::handle strides, const std::string& dtype,
-                        bool writable, nb::object owner) {
+                        bool writable, nb::object owner, int cuda, std::uintptr_t stream) {
   RawArray raw;
+  raw.location = {cuda, reinterpret_cast<void*>(stream)};
   raw.view.data = reinterpret_cast<void*>(address);
   raw.view.shape = shape_of("RawArray", "shape", shape);
   raw.view.strides = shape_of("RawArray", "strides", strides);
@@ -71,25 +73,29 @@ RawArray RawArray::make(std::uintptr_t address, nb::handle shape, nb::handle str
   return raw;
 }
 
-RawArray RawArray::from_dlpack(nb::handle object, const std::string& op, const std::string& argument) {
+RawArray RawArray::from_dlpack(nb::handle object, const std::string& op, const std::string& argument,
+                               std::optional<std::uintptr_t> stream, bool writable) {
   nb::ndarray<nb::ro> array;
-  const nb::object capsule = dlpack_capsule(object);
+  const nb::object capsule = dlpack_capsule(object, stream);
   if (!capsule.is_valid()) drop_answer();
   if (!capsule.is_valid() || !PyCapsule_CheckExact(capsule.ptr()) || !nb::try_cast(capsule, array) || !array.is_valid())
     throw Error({ErrorCode::type, op, argument, "must be an array that DLPack can hand over", type_name_of(object), ""});
-  constexpr int cpu = nb::device::cpu::value;
-  if (array.device_type() != cpu)
-    throw Error({ErrorCode::type, op, argument, "must lie in the processor's memory",
-                 "DLPack device type " + std::to_string(array.device_type()), "the CPU, type 1"});
+  constexpr int cpu = nb::device::cpu::value, cuda = nb::device::cuda::value, managed = nb::device::cuda_managed::value;
+  const int type = array.device_type();
+  if (stream ? type != cuda && type != managed : type != cpu)
+    throw Error({ErrorCode::type, op, argument, "must lie where __dlpack_device__ says",
+                 "DLPack device type " + std::to_string(type), stream ? "a CUDA device, type 2" : "the CPU, type 1"});
   RawArray raw;
-  const DTypeInfo* type = type_of_dlpack(array.dtype().code, array.dtype().bits, array.dtype().lanes);
-  if (!type)
+  raw.writable = writable;
+  if (stream) raw.location = {array.device_id(), reinterpret_cast<void*>(*stream)};
+  const DTypeInfo* info = type_of_dlpack(array.dtype().code, array.dtype().bits, array.dtype().lanes);
+  if (!info)
     throw Error(
         {ErrorCode::dtype, op, argument, "must have an element type of this library",
          "DLPack type code " + std::to_string(array.dtype().code) + " of " + std::to_string(array.dtype().bits) + " bits",
          ""});
-  raw.view.dtype = type->dtype;
-  raw.dtype = std::string(type->name);
+  raw.view.dtype = info->dtype;
+  raw.dtype = std::string(info->name);
   raw.view.data = const_cast<void*>(array.data());
   raw.view.element_size = size_of(raw.view.dtype);
   for (std::size_t axis = 0; axis < array.ndim(); ++axis) {
@@ -119,14 +125,16 @@ std::optional<Operand> torch_operand(nb::handle object) {
   const auto view = torch_memory(object);
   if (!view) return std::nullopt;
   const std::string_view name = info_of(view->dtype).name;
-  return Operand{*view, true, nb::str(name.data(), name.size()), nb::borrow(object), true};
+  return Operand{*view, true, nb::str(name.data(), name.size()), nb::borrow(object), true, view->location};
 }
 
-Operand operand_of(nb::handle object, const ArrayRole& role, bool to_write) {
-  if (auto plain = to_write || is_numpy(object) ? std::nullopt : torch_operand(object)) return *std::move(plain);
+Operand operand_of(nb::handle object, const ArrayRole& role, bool to_write, Reach reach) {
+  const bool anywhere = reach == Reach::anywhere;
+  if (auto plain = to_write || is_numpy(object) ? std::nullopt : torch_operand(object))
+    if (anywhere || !plain->location.is_device()) return *std::move(plain);
   const auto memory = [&]() -> nb::object {
     return hooks().attr("memory")(object, nb::str(role.op.data(), role.op.size()),
-                                  nb::str(role.argument.data(), role.argument.size()), to_write);
+                                  nb::str(role.argument.data(), role.argument.size()), to_write, anywhere);
   };
   Operand operand = from_memory(is_numpy(object) ? nb::borrow(object) : or_stop(memory), role);
   if (to_write && !operand.writable)
@@ -205,8 +213,9 @@ Output::Output(nb::handle like, const Operand& operand, const Dims& shape) {
       return;
     }
   }
-  holder_ =
-      or_stop([&]() -> nb::object { return hooks().attr("new_output")(like, to_tuple(shape), nb::str(operand.dtype)); });
+  holder_ = or_stop([&]() -> nb::object {
+    return hooks().attr("new_output")(like, to_tuple(shape), nb::str(operand.dtype), operand.location.is_device());
+  });
   finished_ = false;
   data_ = from_memory(holder_.attr("memory"), {"", "out"}).view.data;
 }

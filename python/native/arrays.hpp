@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "python/native/device.hpp"
 #include "python/native/numpy_arrays.hpp"
 
 namespace patchfold::python {
@@ -14,18 +15,22 @@ namespace patchfold::python {
 /// A tensor in memory that another library owns.
 struct RawArray {
   TensorView view{};
+  Location location{};
   bool writable = false;
   std::string dtype{};           ///< patchfold's name of the element type
   nb::object owner{};            ///< keeps the memory alive
   std::shared_ptr<void> hold{};  ///< keeps the memory alive if it came through DLPack
 
   /// Returns a tensor. address: the address of the element with index 0 on every axis; strides: in bytes; dtype: a name of
-  /// patchfold.
+  /// patchfold; cuda: the number of its CUDA device, or -1; stream: its CUstream.
   static RawArray make(std::uintptr_t address, nb::handle shape, nb::handle strides, const std::string& dtype, bool writable,
-                       nb::object owner);
-  /// Returns the tensor of an object with __dlpack__. Throws Error(type) for memory that is not the processor's (device type
-  /// 1 of DLPack), Error(dtype) for element types that the library lacks.
-  static RawArray from_dlpack(nb::handle object, const std::string& op, const std::string& argument);
+                       nb::object owner, int cuda, std::uintptr_t stream);
+  /// Returns the tensor of an object with __dlpack__. stream: nothing for memory of the processor (device type 1 of DLPack); for
+  /// memory of a CUDA device the CUstream on which the tensor is used, for which the object's library makes the memory ready.
+  /// writable: whether the caller knows that the tensor may be written to.
+  /// Throws Error(type) for other memory, Error(dtype) for element types that the library lacks.
+  static RawArray from_dlpack(nb::handle object, const std::string& op, const std::string& argument,
+                              std::optional<std::uintptr_t> stream, bool writable);
 };
 
 /// An array that takes part in a call.
@@ -35,6 +40,7 @@ struct Operand {
   nb::object dtype{};  ///< the element type: NumPy's descriptor, or a name for other arrays
   nb::object owner{};
   bool is_torch = false;  ///< whether torch_memory() made the view
+  Location location{};
 };
 
 /// Returns the type of a DLPack tensor's elements; null if the library lacks the type.
@@ -44,8 +50,10 @@ bool is_numpy(nb::handle object);
 
 /// Returns the operand of a torch tensor whose memory may be read directly (torch_memory()); nothing for other objects.
 std::optional<Operand> torch_operand(nb::handle object);
-/// Returns the operand of any array. Throws Error(type) for other objects.
-Operand operand_of(nb::handle object, const ArrayRole& role, bool to_write);
+/// Where the array of a call may lie.
+enum class Reach : std::uint8_t { processor, anywhere };
+/// Returns the operand of any array. Throws Error(type) for other objects, and for arrays that lie out of reach.
+Operand operand_of(nb::handle object, const ArrayRole& role, bool to_write, Reach reach = Reach::processor);
 
 /// Returns the addresses of the first byte of a view and of the byte after its last byte; two equal addresses for a view without
 /// elements. Throws Error(overflow) for a view that reaches over 2^60 bytes or more.

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "python/native/call_key.hpp"
-#include "python/native/interpreter_lock.hpp"
 #include "python/native/torch_tensors.hpp"
 #include "python/native/values.hpp"
 #include "src/base/fail.hpp"
@@ -35,26 +34,35 @@ nb::object layout_of(const Operand& operand) {
   return nb::make_tuple(to_tuple(operand.view.shape), to_tuple(operand.view.strides), operand.dtype);
 }
 
-/// Returns whether an object is a tensor of TensorFlow, whose tapes and graphs would miss a call that only reads memory.
-bool is_of_tensorflow(nb::handle object) {
+/// A function of the package, by the names of its module and its own.
+struct Function {
+  const char* module = nullptr;
+  const char* name = "call";
+};
+
+/// Returns the function that makes the calls for an array whose library must see them: torch and TensorFlow, whose tapes and graphs
+/// would miss a call that only reads memory, and JAX, whose streams only XLA knows.
+Function caller_for(nb::handle object) {
   static PyObject* const name = PyUnicode_InternFromString("__module__");
-  if (is_numpy(object)) return false;
+  if (is_torch(object)) return {"patchfold.torch._calls"};
+  if (is_numpy(object)) return {};
   const nb::object module = nb::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())), name));
   if (!module.is_valid()) {
     drop_answer();
-    return false;
+    return {};
   }
-  return PyUnicode_Check(module.ptr()) && utf8_of(module).starts_with("tensorflow.");
+  const std::string text = PyUnicode_Check(module.ptr()) ? utf8_of(module) : "";
+  if (text.starts_with("tensorflow.")) return {"patchfold.tensorflow._tensors"};
+  if (text.starts_with("jaxlib.")) return {"patchfold._arrays.cuda", "jax_call"};
+  return {};
 }
 
-/// Returns the result of a call that torch or TensorFlow records, transforms or traces; nothing for arrays whose memory may
+/// Returns the result of a call that the array's library records, transforms, traces or runs; nothing for arrays whose memory may
 /// be read directly.
 std::optional<nb::object> recorded(const Operator& op, nb::handle x, const nb::args& values) {
-  const char* const module = is_torch(x)           ? "patchfold.torch._calls"
-                             : is_of_tensorflow(x) ? "patchfold.tensorflow._tensors"
-                                                   : nullptr;
-  if (!module) return std::nullopt;
-  const nb::object result = nb::module_::import_(module).attr("call")(nb::find(op), x, values);
+  const Function caller = caller_for(x);
+  if (!caller.module) return std::nullopt;
+  const nb::object result = nb::module_::import_(caller.module).attr(caller.name)(nb::find(op), x, values);
   return result.is(nb::handle(Py_NotImplemented)) ? std::nullopt : std::optional(result);
 }
 
@@ -127,7 +135,7 @@ Operand Operator::source(nb::handle x) const {
     if (x.is_none()) return {};
     throw Error({ErrorCode::type, name(), "x", "must be None, since the operator has no data input", type_name_of(x), ""});
   }
-  return operand_of(x, {spec_->name, data_}, false);
+  return operand_of(x, {spec_->name, data_}, false, Reach::anywhere);
 }
 
 Operand Operator::source(nb::handle x, std::span<const nb::handle> values, bool form_only) const {
@@ -151,7 +159,8 @@ bool Operator::reads_numbers(std::span<const nb::handle> values) const {
 }
 
 Operand Operator::destination(nb::handle out, const Operand& src) const {
-  Operand dst = operand_of(out, {spec_->name, out_name}, true);
+  Operand dst = operand_of(out, {spec_->name, out_name}, true, Reach::anywhere);
+  if (src.dtype.is_valid()) check_same_location(spec_->name, data_, src.location, dst.location);
   if (src.dtype.is_valid() && !same_elements(src, dst))
     throw Error({ErrorCode::dtype, name(), std::string(out_name), "must have the element type of " + data_, dtype_text(dst),
                  dtype_text(src)});
@@ -173,15 +182,6 @@ void Operator::check_apart(const Operand& src, const Operand& dst) const {
   const auto [src_begin, src_end] = bytes_of(src.view, {spec_->name, data_});
   const auto [dst_begin, dst_end] = bytes_of(dst.view, {spec_->name, out_name});
   if (src_begin < dst_end && dst_begin < src_end) throw_if_failed(Status::overlap, spec_->name, out_name);
-}
-
-void Operator::run(const Plan& plan, const void* src, void* dst) const {
-  Status status = Status::ok;
-  {
-    const Unlocked unlocked;
-    status = plan.run(src, dst);
-  }
-  throw_if_failed(status, spec_->name, out_name);
 }
 
 void Operator::check_new_output(const Values& values) const {
@@ -210,11 +210,11 @@ nb::object Operator::run_into(const detail::Planned& planned, nb::handle x, nb::
   if (dst) {
     if (src.dtype.is_valid() && is_in_own_order(src)) check_apart(source(x), *dst);
     const OwnOrder order(*dst);
-    run(planned.plan, src.view.data, dst->view.data);
+    run_plan(planned.plan, spec_->name, dst->location, src.view.data, dst->view.data);
     return nb::borrow(out);
   }
   const Output output(x, src, planned.output);
-  run(planned.plan, src.view.data, output.data());
+  run_plan(planned.plan, spec_->name, src.location, src.view.data, output.data());
   nb::object result = output.result();
   if (is_in_own_order(src)) swap_bytes(result);
   return result;
@@ -244,7 +244,7 @@ nb::object Operator::call_torch(nb::handle tensor, bool checked, bool keeps_memo
   const nb::object result = new_torch(tensor, prepared.output, strides, src->element_size);
   const auto dst = torch_view(result);
   if (!dst) return nb::none();
-  run(prepared.plan, src->data, dst->data);
+  run_plan(prepared.plan, spec_->name, src->location, src->data, dst->data);
   return result;
 }
 

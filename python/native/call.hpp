@@ -50,7 +50,6 @@ class Operator {
   Operand destination(nb::handle out, const Operand& src) const;
   /// Returns a plan for these tensors, from the cache if possible. If `dst` is null, the output is a new row-major tensor.
   detail::Planned prepare(const TensorView& src, const TensorView* dst, std::span<const nb::handle> values) const;
-  void run(const Plan& plan, const void* src, void* dst) const;
   /// Runs a plan; returns `out`, or a new array of x's kind.
   nb::object run_into(const detail::Planned& planned, nb::handle x, nb::handle out, const Operand& src,
                       const std::optional<Operand>& dst) const;

@@ -5,7 +5,6 @@
 
 #include "python/native/arrays.hpp"
 #include "python/native/call.hpp"
-#include "python/native/interpreter_lock.hpp"
 #include "python/native/values.hpp"
 
 namespace patchfold::python {
@@ -144,8 +143,9 @@ void run_linear(const nb::str& text, nb::handle x, nb::handle out) {
   const LinearCall call = linear_call(utf8_of(text));
   const std::string_view op = call.lowering.names.op;
   const bool has_data = call.lowering.geometry.has_data;
-  const Operand src = has_data ? operand_of(x, {op, "x"}, false) : Operand{};
-  const Operand dst = operand_of(out, {op, "out"}, is_numpy(out));  // any other `out` is a new buffer, which counts as read-only
+  const Operand src = has_data ? operand_of(x, {op, "x"}, false, Reach::anywhere) : Operand{};
+  // Any `out` that is no array of NumPy is a new buffer, which counts as read-only.
+  const Operand dst = operand_of(out, {op, "out"}, is_numpy(out), Reach::anywhere);
   const int added = std::max(dst.view.shape.size() - call.output().size(), 0);
   const Dims samples = dst.view.shape.slice(0, added);
   if (has_data && !(src.view.shape == joined(samples, call.input())))
@@ -159,13 +159,8 @@ void run_linear(const nb::str& text, nb::handle x, nb::handle out) {
     view.dtype = call.dtype;
     return view;
   };
-  const Plan plan = call.plan(samples, typed(src.view), typed(dst.view));
-  Status status = Status::ok;
-  {
-    const Unlocked unlocked;
-    status = plan.run(src.view.data, dst.view.data);
-  }
-  throw_if_failed(status, op, "out");
+  if (has_data) check_same_location(op, "x", src.location, dst.location);
+  run_plan(call.plan(samples, typed(src.view), typed(dst.view)), op, dst.location, src.view.data, dst.view.data);
 }
 
 }  // namespace

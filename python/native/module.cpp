@@ -155,8 +155,9 @@ NB_MODULE(_core_of_main, module) {
 
   nb::class_<RawArray>(module, "RawArray")
       .def_static("make", &RawArray::make, nb::arg("address"), nb::arg("shape"), nb::arg("strides"), nb::arg("dtype"),
-                  nb::arg("writable"), nb::arg("owner"))
-      .def_static("from_dlpack", &RawArray::from_dlpack, nb::arg("object"), nb::arg("op"), nb::arg("argument"));
+                  nb::arg("writable"), nb::arg("owner"), nb::arg("cuda") = -1, nb::arg("stream") = 0)
+      .def_static("from_dlpack", &RawArray::from_dlpack, nb::arg("object"), nb::arg("op"), nb::arg("argument"),
+                  nb::arg("stream") = nb::none(), nb::arg("writable") = false);
   module.def("did_you_mean", &did_you_mean, nb::arg("word"), nb::arg("words"));
   module.def(
       "word_here", [](const nb::str& word) { return text(word_here(utf8_of(word))); }, nb::arg("word"));
@@ -201,6 +202,7 @@ NB_MODULE(_core_of_main, module) {
   bind_merger(module);
   bind_boxes(module);
   bind_linear(module);
+  bind_device(module);
   bind_xla(module);
   bind_tensorflow(module);
 

@@ -73,7 +73,7 @@ nb::object Rearrangement::call(nb::handle x, nb::handle out) const {
   if (out.is_none()) {
     const Plan plan = named(rearrange_name, [&] { return copy.prepare(from, nullptr, {}).plan; });
     const Output output(x, src, moved_shape_);
-    named(rearrange_name, [&] { copy.run(plan, from.data, output.data()); });
+    run_plan(plan, rearrange_name, src.location, from.data, output.data());
     return output.result();
   }
   const Operand dst = operand_of(out, {rearrange_name, "out"}, true);
@@ -84,7 +84,8 @@ nb::object Rearrangement::call(nb::handle x, nb::handle out) const {
   TensorView to = dst.view;
   to.shape = moved_parts_;
   to.strides = strides_of_parts(dst.view.strides, moved_counts_, moved_parts_);
-  named(rearrange_name, [&] { copy.run(copy.prepare(from, &to, {}).plan, from.data, to.data); });
+  const Plan plan = named(rearrange_name, [&] { return copy.prepare(from, &to, {}).plan; });
+  run_plan(plan, rearrange_name, dst.location, from.data, to.data);
   return nb::borrow(out);
 }
 

@@ -26,7 +26,7 @@ struct ExchangeApi {
   void* managed_from_object;
   void* managed_to_object;
   int (*tensor_from_object)(void* object, nb::dlpack::dltensor* out);
-  void* current_work_stream;
+  int (*current_work_stream)(int device_type, std::int32_t device_id, void** out);
 };
 
 /// Names of attributes as Python strings, made once.
@@ -82,6 +82,8 @@ struct Torch {
   PyObject* forward_level = nullptr;  ///< the namespace of torch.autograd.forward_ad
   std::uint64_t plain_keys = 0;       ///< the dispatch keys of a dense tensor on the CPU
   std::uint64_t inference_keys = 0;   ///< the dispatch keys of a tensor made under inference_mode
+  std::uint64_t cuda_keys = 0;        ///< the same for tensors on CUDA
+  std::uint64_t cuda_inference_keys = 0;
   std::uint64_t usual_keys = 0;       ///< the included keys outside all modes
   std::uint64_t usual_inference_keys = 0;
 
@@ -127,6 +129,8 @@ Torch torch_of(const nb::module_& module) {
   };
   torch.plain_keys = set({"CPU", "ADInplaceOrView", "AutogradCPU", "AutocastCPU"});
   torch.inference_keys = set({"CPU", "AutocastCPU"});
+  torch.cuda_keys = set({"CUDA", "ADInplaceOrView", "AutogradCUDA", "AutocastCUDA"});
+  torch.cuda_inference_keys = set({"CUDA", "AutocastCUDA"});
   torch.usual_keys = set({"BackendSelect", "ADInplaceOrView"});
   torch.usual_inference_keys = set({"BackendSelect"});
   torch.keys_of = kept(native.attr("_dispatch_keys"));
@@ -176,16 +180,29 @@ TensorView& set_type(TensorView& view, const DTypeInfo& type) {
   return view;
 }
 
-std::optional<TensorView> view_by_exchange(nb::handle tensor) {
+/// Returns where a tensor lies; nothing for other devices than CUDA's (AMD's have another type in DLPack).
+std::optional<Location> location_of(const nb::dlpack::device& device) {
+  if (device.device_type == nb::device::cpu::value) return Location{};
+  Location location{device.device_id};
+  const auto stream_of = torch().api->current_work_stream;
+  if (device.device_type != nb::device::cuda::value || stream_of == nullptr) return std::nullopt;
+  if (stream_of(device.device_type, device.device_id, &location.stream) == 0) return location;
+  drop_answer();
+  return std::nullopt;
+}
+
+std::optional<TorchView> view_by_exchange(nb::handle tensor) {
   nb::dlpack::dltensor given;
   if (torch().api->tensor_from_object(tensor.ptr(), &given) != 0) {
     drop_answer();
     return std::nullopt;
   }
   const DTypeInfo* type = type_of_dlpack(given.dtype.code, given.dtype.bits, given.dtype.lanes);
-  if (!type || given.device.device_type != nb::device::cpu::value || given.ndim > max_rank) return std::nullopt;
-  TensorView view;
+  const auto location = location_of(given.device);
+  if (!type || !location || given.ndim > max_rank) return std::nullopt;
+  TorchView view;
   set_type(view, *type);
+  view.location = *location;
   view.data = given.data ? static_cast<std::byte*>(given.data) + given.byte_offset : nullptr;
   for (std::int32_t axis = 0; axis < given.ndim; ++axis) {
     const auto stride = (Checked(given.strides[axis]) * type->size).value();
@@ -197,13 +214,13 @@ std::optional<TensorView> view_by_exchange(nb::handle tensor) {
 }
 
 /// Returns the view of a plain tensor, from its attributes; nothing for element types that the library lacks.
-std::optional<TensorView> view_by_attributes(nb::handle tensor) {
-  return or_stop([&]() -> std::optional<TensorView> {
+std::optional<TorchView> view_by_attributes(nb::handle tensor) {
+  return or_stop([&]() -> std::optional<TorchView> {
     PyObject* row = PyDict_GetItem(torch().types, nb::object(tensor.attr("dtype")).ptr());
     const nb::object shape = tensor.attr("shape");
     const nb::object strides = tensor.attr("stride")();
-    if (!row || nb::len(shape) > max_rank) return std::nullopt;
-    TensorView view;
+    if (!row || nb::len(shape) > max_rank || !is_true(tensor.attr("is_cpu"))) return std::nullopt;
+    TorchView view;
     set_type(view, dtype_table[PyLong_AsSize_t(row)]);
     view.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(tensor.attr("data_ptr")()));
     for (std::size_t axis = 0; axis < nb::len(shape); ++axis) {
@@ -228,27 +245,28 @@ TorchKind torch_kind(nb::handle object) {
   if (!found.takes(object)) return TorchKind::other;
   return or_stop([&] {
     const std::uint64_t own = raw(answer(found.keys_of, object));
-    if (own != found.plain_keys && own != found.inference_keys) return TorchKind::other;
+    const bool is_inference = own == found.inference_keys || own == found.cuda_inference_keys;
+    if (!is_inference && own != found.plain_keys && own != found.cuda_keys) return TorchKind::other;
     const std::uint64_t included = raw(answer(found.included_keys));
     if (included != found.usual_keys && included != found.usual_inference_keys) return TorchKind::other;
     if (found.has_forward_level() || is_true(answer(found.is_profiling))) return TorchKind::other;
-    if (own == found.inference_keys || !found.is_recorded(object)) return TorchKind::plain;
+    if (is_inference || !found.is_recorded(object)) return TorchKind::plain;
     // If this call is inside the kernel of another operator, the other operator records the derivative.
     const bool excluded = is_true(answer(found.is_excluded, found.autograd_key));
     return excluded ? TorchKind::other : TorchKind::recorded;
   });
 }
 
-std::optional<TensorView> torch_view(nb::handle tensor) {
+std::optional<TorchView> torch_view(nb::handle tensor) {
   const auto view = torch().api ? view_by_exchange(tensor) : view_by_attributes(tensor);
   // Tensors that wrap another tensor, and tensors of zeros without memory, have no address.
   return view && !view->data && element_count(view->shape) != 0 ? std::nullopt : view;
 }
 
-std::optional<TensorView> torch_memory(nb::handle object) {
+std::optional<TorchView> torch_memory(nb::handle object) {
   const Torch& found = torch();
   if (!found.takes(object)) return std::nullopt;
-  return or_stop([&]() -> std::optional<TensorView> {
+  return or_stop([&]() -> std::optional<TorchView> {
     if (!found.api && torch_kind(object) != TorchKind::plain) return std::nullopt;
     if (found.is_recorded(object) || found.has_forward_level() || is_true(answer(found.is_tracing))) return std::nullopt;
     if (is_true(answer(found.is_conj, object)) || is_true(answer(found.is_neg, object))) return std::nullopt;
@@ -269,7 +287,7 @@ nb::object new_torch(nb::handle like, const Dims& shape, const Dims& strides, st
   if (!tensor.is_valid()) nb::raise_python_error();
   const std::size_t bytes = static_cast<std::size_t>(element_count(shape)) * element_size;
   if (bytes < least_on_large_pages) return tensor;
-  if (const auto made = torch_view(tensor)) prefer_large_pages(made->data, bytes);
+  if (const auto made = torch_view(tensor); made && !made->location.is_device()) prefer_large_pages(made->data, bytes);
   return tensor;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The target that XLA calls to run an operator on XLA's buffers and threads.
+// The targets that XLA calls to run an operator on XLA's buffers: on XLA's threads, and on XLA's stream of a CUDA device.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -13,6 +13,14 @@
 
 namespace patchfold::python {
 namespace {
+
+/// Destroys an error of XLA; returns whether there was an error.
+bool drop_error(const xla::CallFrame& frame, xla::Error* error) noexcept {
+  if (error == nullptr) return false;
+  xla::ErrorDestroyArgs args{sizeof(args), nullptr, error};
+  frame.api->error_destroy(&args);
+  return true;
+}
 
 /// An executor on XLA's threads. XLA promises neither a number of threads nor that a task starts while another task waits. So the
 /// calling thread works too, and waits only for pieces that a task has begun.
@@ -75,13 +83,7 @@ class XlaExecutor final : public Executor {
     return false;
   }
 
-  /// Destroys an error of XLA; returns whether there was an error.
-  bool drop(xla::Error* error) const noexcept {
-    if (error == nullptr) return false;
-    xla::ErrorDestroyArgs args{sizeof(args), nullptr, error};
-    frame_.api->error_destroy(&args);
-    return true;
-  }
+  bool drop(xla::Error* error) const noexcept { return drop_error(frame_, error); }
 
   const xla::CallFrame& frame_;
 };
@@ -133,7 +135,15 @@ Plan plan_of(std::string_view text, const xla::Buffer* argument, const xla::Buff
   return call.plan(samples);
 }
 
-void execute(const xla::CallFrame& frame) {
+/// Returns the CUstream on which XLA runs the call.
+void* stream_of(const xla::CallFrame& frame) {
+  xla::StreamGetArgs args{sizeof(args), nullptr, frame.context, nullptr};
+  if (drop_error(frame, frame.api->stream_get(&args)) && !runs_on_host())
+    refuse_call("XLA", "must have a stream of CUDA", "", "");
+  return args.stream;
+}
+
+void execute(const xla::CallFrame& frame, bool on_device) {
   if (frame.arguments.size > 1 || frame.results.size != 1)
     refuse_call("XLA", "must have one result and at most one argument", "", "");
   const xla::Buffer& result = buffer_of(frame.results, 0);
@@ -144,6 +154,7 @@ void execute(const xla::CallFrame& frame) {
   for (const xla::Buffer* buffer : {argument, &result})
     if (buffer) key.add(buffer->dtype, shape_of(*buffer));
   const Plan plan = detail::recent_plan(key, [&] { return detail::Planned{plan_of(text, argument, result)}; }).plan;
+  if (on_device) return run_on_device(plan, "patchfold", stream_of(frame), argument ? argument->data : nullptr, result.data);
   XlaExecutor executor(frame);
   prefer_large_pages(result.data,
                      static_cast<std::size_t>(element_count(shape_of(result))) * xla::element_size(result.dtype));
@@ -155,7 +166,8 @@ xla::Error* error_of(const xla::CallFrame& frame, const char* message, int code)
   return frame.api->error_create(&args);
 }
 
-/// Runs the target. XLA first asks for the version, by a call with an extension; later calls have no extension.
+/// Runs a target. XLA first asks for the version, by a call with an extension; later calls have no extension.
+template <bool on_device>
 xla::Error* handle(xla::CallFrame* frame) noexcept {
   if (frame->extensions != nullptr && frame->extensions->type == xla::extension_metadata) {
     xla::Version& version = reinterpret_cast<xla::MetadataExtension*>(frame->extensions)->metadata->version;
@@ -165,7 +177,7 @@ xla::Error* handle(xla::CallFrame* frame) noexcept {
   }
   if (frame->stage != xla::stage_execute) return nullptr;
   try {
-    execute(*frame);
+    execute(*frame, on_device);
     return nullptr;
   } catch (const std::bad_alloc&) {
     return error_of(*frame, "patchfold: out of memory", xla::error_resource_exhausted);
@@ -179,7 +191,10 @@ xla::Error* handle(xla::CallFrame* frame) noexcept {
 }  // namespace
 
 void bind_xla(nb::module_& module) {
-  module.def("xla_target", [] { return nb::capsule(reinterpret_cast<const void*>(&handle)); });
+  module.def(
+      "xla_target",
+      [](bool on_device) { return nb::capsule(reinterpret_cast<const void*>(on_device ? &handle<true> : &handle<false>)); },
+      nb::arg("on_device"));
 }
 
 }  // namespace patchfold::python

@@ -71,6 +71,13 @@ struct NumThreadsArgs {
   std::int64_t* num_threads;
 };
 
+struct StreamGetArgs {
+  std::size_t struct_size;
+  Extension* extensions;
+  ExecutionContext* context;
+  void* stream;
+};
+
 struct Api {
   std::size_t struct_size;
   Extension* extensions;
@@ -79,7 +86,9 @@ struct Api {
   Error* (*error_create)(ErrorCreateArgs*);
   void* error_get_message;
   void (*error_destroy)(ErrorDestroyArgs*);
-  void* others[8];
+  void* handler_register;
+  Error* (*stream_get)(StreamGetArgs*);
+  void* others[6];
   Error* (*schedule)(ScheduleArgs*);
   Error* (*num_threads)(NumThreadsArgs*);
 };

@@ -219,9 +219,10 @@ def test_refuses_memory_of_other_devices() -> None:
             raise AssertionError("nothing is fetched from a device")
 
         def __dlpack_device__(self) -> tuple[int, int]:
-            return 2, 0
+            return 8, 0
 
-    with pytest.raises(patchfold.InvalidType, match="must lie in the processor's memory; given DLPack device type 2"):
+    rule = "must lie in the processor's memory or on a CUDA device; given Metal device 0, expected a copy on the CPU"
+    with pytest.raises(patchfold.InvalidType, match=rule):
         patchfold.unfold(OnDevice(), 2)
 
 

@@ -78,10 +78,10 @@ def test_holds_the_package(unpacked: Path) -> None:
     for name in ["__init__.py", "py.typed", "_core.pyi", "jax/__init__.py", "onnx/__main__.py", "torch/__init__.py"]:
         assert (package / name).is_file(), name
     assert len(list(package.glob("_core.*.so"))) == 1
-    # The wheel has libraries for ONNX Runtime and TensorFlow, and the source of the library for OpenVINO, which users
-    # compile.
+    # The wheel has libraries for devices, ONNX Runtime and TensorFlow, and the source of the library for OpenVINO, which
+    # users compile.
     libraries = sorted(path.name.partition(".so")[0] for path in (package / "lib").glob("*.so*"))
-    assert libraries == ["libpatchfold", "libpatchfold_onnxruntime", "libpatchfold_tensorflow"]
+    assert libraries == [f"libpatchfold{part}" for part in ("", "_device", "_onnxruntime", "_tensorflow")]
     source = package / "lib" / "source"
     assert list(source.glob("plugins/openvino/*.cpp")) and (source / "patchfold" / "patchfold.h").is_file()
     assert all(path.is_relative_to(source) for path in unpacked.rglob("*.hpp")) and not list(unpacked.rglob("*.a"))
@@ -97,7 +97,7 @@ def test_loads_only_what_its_list_of_parts_says(unpacked: Path) -> None:
     for path in (program(unpacked), *package.glob("_core.*.so"), *(package / "lib").glob("*.so*")):
         dynamic = run("readelf", "-d", path)
         needed = re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)
-        if path.name == "libpatchfold_onnxruntime.so":
+        if path.name.startswith(("libpatchfold_onnxruntime.", "libpatchfold_device.")):
             own = [name for name in needed if name.startswith("libpatchfold.so.")]
             assert len(own) == 1 and (package / "lib" / own[0]).is_file()
             assert re.findall(r"R(?:UN)?PATH\).*\[(.*)\]", dynamic) == ["$ORIGIN"]

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import RawArray, new_buffer, prefer_large_pages
-from .._errors import InvalidType, given_text, type_name, value_text
+from .._errors import InvalidType, given_text, type_name
+from . import cuda
 from .dtypes import SHARED_WITH_NUMPY, SIZES
 from .kinds import device_type, dlpack_device, is_numpy, is_torch, jax_instead, module_of, speaks_dlpack
 
@@ -24,12 +25,13 @@ Memory: TypeAlias = RawArray | npt.NDArray[Any]
 """The memory of an array; a NumPy array if NumPy has the element type, since NumPy arrays pass to native code fastest."""
 
 
-def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
-    """Returns the memory of an array's elements, shared and not copied, except for torch's lazy conj and neg views."""
+def memory(array: Any, op: str, argument: str, to_write: bool, anywhere: bool = False) -> Memory:
+    """Returns the memory of an array's elements, shared and not copied, except for torch's lazy conj and neg views.
+    anywhere: whether the array may lie on a CUDA device."""
     if isinstance(array, RawArray):
         return array
     if is_torch(array):
-        return _checked_torch_memory(array, op, argument, to_write)
+        return _checked_torch_memory(array, op, argument, to_write, anywhere)
     if not speaks_dlpack(array):
         rule = "must be an array: NumPy's, torch's, or any with __dlpack__"
         expected = "" if to_write else array_instead(array, argument)
@@ -39,8 +41,10 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
     if where is None:
         rule = "__dlpack_device__ must give a device type and a number"
         raise InvalidType(op, argument, rule, given_text(device), "(1, 0) for the processor's memory")
+    if where in cuda.DEVICE_TYPES and anywhere:
+        return cuda.memory(array, op, argument, to_write)
     if where != 1:
-        raise _not_on_cpu(op, argument, f"DLPack device type {value_text(where)}")
+        raise _elsewhere(op, argument, cuda.device_text(where, device[1]), anywhere)
     if to_write:
         raise InvalidType(op, argument, "must be an array that can be written to: NumPy's or torch's", type_name(array))
     if module_of(array) == "tensorflow" and array.dtype.name not in SIZES:  # its strings crash in __dlpack__
@@ -68,14 +72,17 @@ def _traced_hint(value: Any, op: str) -> str:
     return ""
 
 
-def new_output(like: Any, shape: tuple[int, ...], dtype: str) -> Output | DlpackOutput:
-    """Returns memory for a result of the same kind as ``like``."""
+def new_output(
+    like: Any, shape: tuple[int, ...], dtype: str, on_device: bool = False
+) -> Output | DlpackOutput | cuda.Output:
+    """Returns memory for a result of the same kind as ``like``, and where ``like`` lies. on_device: whether that is a CUDA
+    device."""
     if is_torch(like):
-        return Output(new_torch(shape, getattr(sys.modules["torch"], dtype)))
-    return DlpackOutput(like, shape, dtype)
+        return Output(new_torch(shape, getattr(sys.modules["torch"], dtype), like.device))
+    return cuda.Output(like, shape) if on_device else DlpackOutput(like, shape, dtype)
 
 
-def new_room(kind: Any, like: Any, shape: tuple[int, ...], dtype: Any) -> Output | DlpackOutput:
+def new_room(kind: Any, like: Any, shape: tuple[int, ...], dtype: Any) -> Output | DlpackOutput | cuda.Output:
     """Returns memory for a result of the same kind as the array ``kind``; where that is NumPy's and NumPy lacks the element
     type, of the same kind as ``like``."""
     name = str(dtype)
@@ -115,10 +122,11 @@ def new_numpy(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         raise MemoryError(str(error)) from None
 
 
-def new_torch(shape: tuple[int, ...], dtype: Any, **options: Any) -> Any:
-    """Returns a new tensor on the CPU. A large tensor lies on large pages, as a NumPy array does."""
-    tensor = sys.modules["torch"].empty(shape, dtype=dtype, device="cpu", **options)
-    prefer_large_pages(tensor.data_ptr(), tensor.nbytes)
+def new_torch(shape: tuple[int, ...], dtype: Any, device: Any = "cpu", **options: Any) -> Any:
+    """Returns a new tensor. A large tensor on the CPU lies on large pages, as a NumPy array does."""
+    tensor = sys.modules["torch"].empty(shape, dtype=dtype, device=device, **options)
+    if tensor.is_cpu:
+        prefer_large_pages(tensor.data_ptr(), tensor.nbytes)
     return tensor
 
 
@@ -156,8 +164,10 @@ class DlpackOutput:
 
 
 def torch_memory(tensor: Any) -> Memory:
-    """Returns the memory of a dense CPU tensor that requires no gradient. Checks nothing."""
+    """Returns the memory of a dense tensor, on the CPU or on a CUDA device, that requires no gradient. Checks nothing."""
     dtype = _name_of(tensor)
+    if tensor.is_cuda:
+        return cuda.torch_memory(tensor, dtype)
     if dtype in SHARED_WITH_NUMPY:
         return tensor.numpy()  # type: ignore[no-any-return]
     size = tensor.element_size()
@@ -165,10 +175,10 @@ def torch_memory(tensor: Any) -> Memory:
     return RawArray.make(tensor.data_ptr(), tensor.shape, strides, dtype, True, tensor)
 
 
-def _checked_torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -> Memory:
+def _checked_torch_memory(tensor: Any, op: str, argument: str, to_write: bool, anywhere: bool) -> Memory:
     torch = sys.modules["torch"]
-    if tensor.device.type != "cpu":
-        raise _not_on_cpu(op, argument, f"a tensor on {tensor.device}")
+    if not tensor.is_cpu and not (anywhere and tensor.is_cuda and cuda.runs_torch()):
+        raise _elsewhere(op, argument, f"a tensor on {tensor.device}", anywhere)
     if tensor.layout is not torch.strided or tensor.is_nested:
         given = "a nested tensor" if tensor.is_nested else str(tensor.layout)
         raise InvalidType(op, argument, "must be a dense tensor", given, "torch.strided")
@@ -189,12 +199,12 @@ def _checked_torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -
 def is_watched(tensor: Any) -> bool:
     """Returns whether operators take a tensor, but only through torch, which must record or trace the call."""
     dense = tensor.layout is sys.modules["torch"].strided and not tensor.is_nested and not tensor.is_quantized
-    return dense and tensor.device.type == "cpu" and _name_of(tensor) in SIZES and _unreadable(tensor) is not None
+    here = tensor.is_cpu or (tensor.is_cuda and cuda.runs_torch())
+    return dense and here and _name_of(tensor) in SIZES and _unreadable(tensor) is not None
 
 
 def _unreadable(tensor: Any) -> tuple[str, str] | None:
-    """Returns the rule that forbids a direct read of a dense CPU tensor's memory, and the given value; None if no rule
-    does."""
+    """Returns the rule that forbids a direct read of a dense tensor's memory, and the given value; None if no rule does."""
     torch = sys.modules["torch"]
     if tensor.requires_grad and torch.is_grad_enabled():
         return "gradients would be lost here", "a tensor that requires grad"
@@ -236,5 +246,7 @@ def unknown_type(op: str, argument: str, given: str) -> InvalidType:
     return InvalidType(op, argument, "must have an element type of this library", given, expected)
 
 
-def _not_on_cpu(op: str, argument: str, given: str) -> InvalidType:
-    return InvalidType(op, argument, "must lie in the processor's memory", given, "a copy on the CPU")
+def _elsewhere(op: str, argument: str, given: str, anywhere: bool) -> InvalidType:
+    """Returns the error for an array on a device on which the function does not run."""
+    rule = "must lie in the processor's memory" + (" or on a CUDA device" if anywhere else "")
+    return InvalidType(op, argument, rule, given, "a copy on the CPU")

@@ -167,7 +167,7 @@ class Plan:
         if self._makes_out:
             out = np.empty(native.output_shape((), *values), np.float32)
         elif out is None and is_torch(x):
-            memory(x, "plan", "x", False)  # refuses a tensor whose calls torch would record
+            memory(x, "plan", "x", False, anywhere=True)  # refuses a tensor whose calls torch would record
         self._native = native
         self._spec = spec
         self._planned = _core.PlannedCall(native, x, out, *values)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """patchfold for JAX: the neutral operators under jit, grad, vmap and every other transform.
 
-On the processor XLA calls patchfold on its own buffers and threads, without a copy. On another device a call copies its
-data to the processor's memory, and the result back. Derivatives of any order, in forward and reverse mode, are calls of the
-same operator and of its adjoint. This package imports jax; ``import patchfold`` does not.
+XLA calls patchfold on its own buffers without a copy: on the processor on XLA's threads, on a CUDA device on XLA's stream.
+On another device a call copies its data to the processor's memory, and the result back. Derivatives of any order, in
+forward and reverse mode, are calls of the same operator and of its adjoint. This package imports jax; ``import patchfold``
+does not.
 """
 
 from __future__ import annotations

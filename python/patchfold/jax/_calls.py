@@ -3,8 +3,8 @@
 
 The primitive's only parameters are the element type and the call as text: the word "adjoint" for an adjoint, the operator,
 the shape without axes of vmap, and the arguments. XLA runs the primitive on XLA's own buffers: patchfold._core has the
-target. All operators are linear but for a fill, so the derivative is the call with a fill of 0, and the transpose of the
-derivative is the adjoint.
+targets for the processor and for CUDA devices. All operators are linear but for a fill, so the derivative is the call with
+a fill of 0, and the transpose of the derivative is the adjoint.
 """
 
 import functools
@@ -20,6 +20,7 @@ from jax.interpreters import batching, mlir
 from jax.sharding import NamedSharding, PartitionSpec
 
 from .. import _core
+from .._arrays import cuda
 from .._arrays.dtypes import SIZES
 from .._arrays.memory import new_numpy
 from .._errors import Error, InvalidType, InvalidValue, given_text
@@ -30,7 +31,11 @@ ad: Any = typed_ad  # JAX has types for a part of the module only
 
 _TARGET = "patchfold"
 
-jax.ffi.register_ffi_target(_TARGET, _core.xla_target(), platform="cpu")
+_PLATFORMS = ("cpu", "cuda") if cuda.library_file() else ("cpu",)
+"""JAX's names of the platforms with a target."""
+
+for _platform in _PLATFORMS:
+    jax.ffi.register_ffi_target(_TARGET, _core.xla_target(_platform == "cuda"), _platform.replace("cuda", "CUDA"))
 jax.ffi.register_ffi_target_as_batch_partitionable(_TARGET)
 
 _call: Any = Primitive("patchfold")
@@ -123,7 +128,7 @@ def _compiled(call: str, dtype: Any) -> Any:
     return jax.jit(functools.partial(_call.bind, call=call, dtype=dtype))
 
 
-def _lower_for_cpu(ctx: Any, *operands: Any, call: str, dtype: Any) -> Any:
+def _lower_to_target(ctx: Any, *operands: Any, call: str, dtype: Any) -> Any:
     shapes = [aval.shape for aval in (*ctx.avals_in, *ctx.avals_out)]
     # XLA does not cut the last axis of an array.
     shared = min(_shared_axes(tuple(ctx.avals_in), call), *(len(shape) - 1 for shape in shapes))
@@ -151,7 +156,7 @@ def _lower_elsewhere(ctx: Any, *operands: Any, call: str, dtype: Any) -> Any:
     if ctx.module_context.lowering_parameters.for_export:
         rule = "cannot be exported for this platform, where patchfold calls Python"
         given = ", ".join(ctx.module_context.platforms)
-        raise InvalidValue("jax.export", "platforms", rule, given, "platforms=['cpu']")
+        raise InvalidValue("jax.export", "platforms", rule, given, f"platforms={[*_PLATFORMS]}")
     return mlir.lower_fun(on_host, multiple_results=False)(ctx, *operands, call=call, dtype=dtype)
 
 
@@ -202,7 +207,8 @@ def _transpose(cotangent: Any, x: Any, *, call: str, dtype: Any) -> Any:
 
 _call.def_impl(lambda *operands, call, dtype: _compiled(call, dtype)(*operands))
 _call.def_abstract_eval(_abstract)
-mlir.register_lowering(_call, _lower_for_cpu, platform="cpu")
+for _platform in _PLATFORMS:
+    mlir.register_lowering(_call, _lower_to_target, platform=_platform)
 mlir.register_lowering(_call, _lower_elsewhere)
 batching.primitive_batchers[_call] = _batch
 ad.deflinear2(_call, _transpose)

@@ -8,9 +8,13 @@ from typing import Any, SupportsIndex, TypeAlias
 import torch
 from torch import Tensor
 
+from .._arrays import cuda
 from .._arrays.dtypes import SIZES
 from .._arrays.memory import unknown_type
 from .._errors import InvalidType, InvalidValue
+
+READABLE = ("cpu", "meta", "cuda") if cuda.runs_torch() else ("cpu", "meta")
+"""torch's devices on which the operators run, and "meta"."""
 
 IntOrInts: TypeAlias = SupportsIndex | Iterable[SupportsIndex]
 """One number for every spatial axis, or one for each."""
@@ -66,7 +70,7 @@ def _integer(
 
 def can_read(tensor: Tensor) -> bool:
     """Returns whether the operators read a tensor of this kind in its own memory."""
-    return tensor.device.type in ("cpu", "meta") and is_dense(tensor)
+    return tensor.device.type in READABLE and is_dense(tensor)
 
 
 def is_dense(tensor: Tensor) -> bool:

@@ -19,7 +19,7 @@ from ._library import CONTIGUOUS, FOLD, PIXEL_SHUFFLE, PIXEL_UNSHUFFLE, UNFOLD
 from ._padding import mode_of, pad
 from ._shapes import require
 
-_INPUT = ", any strides, any device; if it is not on the CPU it is copied there, and the result back"
+_INPUT = ", any strides, any device; from devices other than CUDA's it is copied to the CPU, and the result back"
 _described = functools.partial(
     described,
     wrong_data="an input that is not a dense tensor",
@@ -36,8 +36,15 @@ _overridden: Callable[..., Tensor] = handle_torch_function
 
 @_described("torch.fold", input=f"the columns{_INPUT}")
 def fold(
-    input: Tensor, output_size: IntOrInts, kernel_size: IntOrInts, dilation: IntOrInts = 1, padding: IntOrInts = 0,
-    stride: IntOrInts = 1, *, out: Tensor | None = None, device: Device = None,
+    input: Tensor,
+    output_size: IntOrInts,
+    kernel_size: IntOrInts,
+    dilation: IntOrInts = 1,
+    padding: IntOrInts = 0,
+    stride: IntOrInts = 1,
+    *,
+    out: Tensor | None = None,
+    device: Device = None,
 ) -> Tensor:
     """Sums columns into the image that they were cut from (col2im). The adjoint of unfold.
 
@@ -77,8 +84,15 @@ def fold(
     '(also "replicate"), "reflect", "symmetric", "wrap" (also "circular"). They are added first, by torch',
 )
 def unfold(
-    input: Tensor, kernel_size: IntOrInts, dilation: IntOrInts = 1, padding: IntOrInts = 0, stride: IntOrInts = 1,
-    *, padding_mode: PaddingMode = "constant", out: Tensor | None = None, device: Device = None,
+    input: Tensor,
+    kernel_size: IntOrInts,
+    dilation: IntOrInts = 1,
+    padding: IntOrInts = 0,
+    stride: IntOrInts = 1,
+    *,
+    padding_mode: PaddingMode = "constant",
+    out: Tensor | None = None,
+    device: Device = None,
 ) -> Tensor:
     """Copies every patch of an image into columns (im2col). The adjoint of fold.
 

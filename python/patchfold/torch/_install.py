@@ -78,8 +78,8 @@ def install() -> Installation:
     nn.Fold, nn.Unfold, nn.PixelShuffle and nn.PixelUnshuffle look these functions up at every call, so existing models
     use patchfold too. Code that imported a function before (``from torch.nn.functional import fold``) keeps torch's.
 
-    patchfold handles dense tensors on the CPU, meta tensors and fake tensors. torch's own functions still handle
-    everything else: other devices, sparse, quantized and nested tensors, subclasses that override torch functions,
+    patchfold handles dense tensors on the CPU and on CUDA, meta tensors and fake tensors. torch's own functions still
+    handle everything else: other devices, sparse, quantized and nested tensors, subclasses that override torch functions,
     TorchScript, and export to ONNX. Everything that torch accepts is accepted, and also N-D and integer tensors. Errors
     are patchfold's: InvalidValue (a ValueError) and InvalidType (a TypeError). Where torch's own function raises
     RuntimeError, patchfold's errors are RuntimeErrors, too, so that ``except RuntimeError`` works as before.

@@ -5,8 +5,9 @@ All operators are linear. The adjoint of each operator is its backward formula: 
 identity. Forward-mode derivatives apply the operator to the tangent. torch.library.register_autograd has no place for this
 rule, so the Autograd kernel is registered directly.
 
-The kernels run on the processor. A tensor on another device is copied to the processor's memory, and the result back to the
-device. Both copies are part of the operator: derivatives, graphs and transforms see one operator on the tensor's device.
+The kernels run on the processor and on CUDA devices. A tensor on another device is copied to the processor's memory, and the
+result back to the device. Both copies are part of the operator: derivatives, graphs and transforms see one operator on the
+tensor's device.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +26,7 @@ from .._arrays.memory import Memory, has_tangent, new_torch, torch_memory
 from .._core import Operator
 from .._errors import InvalidType, InvalidValue
 from . import _portable, _shapes
-from ._arguments import can_read, check_tensor, device_of, is_dense, lists, number
+from ._arguments import READABLE, can_read, check_tensor, device_of, is_dense, lists, number
 
 NAMESPACE = "patchfold"
 
@@ -34,8 +35,10 @@ library: Any = torch.library.Library(NAMESPACE, "FRAGMENT")  # type: ignore[no-u
 
 _WINDOW = "SymInt[2] kernel_size, SymInt[2] dilation=1, SymInt[2] padding=0, SymInt[2] stride=1"
 _TAGS = (torch.Tag.pt2_compliant_tag, getattr(torch.Tag, "needs_exact_strides", torch.Tag.needs_fixed_stride_order))
-_OTHER_DEVICES = ("CUDA", "XPU", "MPS", "HPU", "MTIA", "PrivateUse1")
+_KEYS = ("CPU", "CUDA", "XPU", "MPS", "HPU", "MTIA", "PrivateUse1")
 """torch's dispatch keys of devices with dense tensors. AMD's are CUDA's."""
+_KEYS_HERE = ("CPU", "CUDA") if "cuda" in READABLE else ("CPU",)
+"""The keys of devices on which the kernels run."""
 
 
 @dataclass
@@ -159,15 +162,15 @@ class Row:
 
     # The kernels of torch's dispatcher. A kernel that returns nothing writes the result to `out`.
 
-    def on_cpu(self, input: Tensor, *given: Any) -> Tensor:
+    def here(self, input: Tensor, *given: Any) -> Tensor:
         values = self.values(given)
         shape = self.library_shape(input.shape, values)
-        output: Tensor = new_torch(shape, input.dtype, memory_format=self.output_format(input))
+        output: Tensor = new_torch(shape, input.dtype, input.device, memory_format=self.output_format(input))
         self.native(_elements(input), _elements(output), *values)
         return output
 
     def elsewhere(self, input: Tensor, *given: Any) -> Tensor:
-        return self.on_cpu(input.cpu(), *given).to(input.device)
+        return self.here(input.cpu(), *given).to(input.device)
 
     def fake(self, input: Tensor, *given: Any) -> Tensor:
         shape = self.shape_of(input.shape, self.values(given))
@@ -197,12 +200,12 @@ class Row:
             self.shape_of(samples.shape[1:], self.values(given))  # raises the error for a wrong rank
         return self.overload(samples, *given), 0
 
-    def out_on_cpu(self, input: Tensor, *given: Any, out: Tensor) -> None:
+    def out_here(self, input: Tensor, *given: Any, out: Tensor) -> None:
         self.native(_elements(input), _elements(out), *self.values(given))
 
     def out_elsewhere(self, input: Tensor, *given: Any, out: Tensor) -> None:
         self.out_fake(input, *given, out=out)  # checks out
-        out.copy_(self.on_cpu(input.cpu(), *given))
+        out.copy_(self.here(input.cpu(), *given))
 
     def out_fake(self, input: Tensor, *given: Any, out: Tensor) -> None:
         op = f"torch.{self.name}"
@@ -288,27 +291,26 @@ _apply: Any = _Linear.apply  # type: ignore[attr-defined]
 
 def register(row: Row) -> Row:
     """Adds the operator of a row to torch.library, and returns the row."""
-    row.overload = _defined(row.name, row, "", "Tensor", (row.on_cpu, row.elsewhere, row.fake, row.autograd))
+    row.overload = _defined(row.name, row, "", "Tensor", (row.here, row.elsewhere, row.fake, row.autograd))
     torch.library.register_vmap(f"{NAMESPACE}::{row.name}", row.vmap, lib=library)
     return row
 
 
 def _register_with_out(row: Row) -> Row:
     register(row)
-    kernels = (row.out_on_cpu, row.out_elsewhere, row.out_fake, row.out_autograd)
+    kernels = (row.out_here, row.out_elsewhere, row.out_fake, row.out_autograd)
     row.out_overload = _defined(f"{row.name}_out", row, "*, Tensor(a!) out", "()", kernels)
     return row
 
 
 def _defined(name: str, row: Row, out: str, returns: str, kernels: tuple[Callable[..., Any], ...]) -> Any:
     """Adds an overload of the operator of a row to torch.library, and returns it."""
-    on_cpu, elsewhere, fake, autograd = kernels
+    here, elsewhere, fake, autograd = kernels
     qualified = f"{NAMESPACE}::{name}"
     inputs = ", ".join(filter(None, ("Tensor input", row.arguments, out)))
     torch.library.define(qualified, f"({inputs}) -> {returns}", lib=library, tags=_TAGS)
-    library.impl(name, on_cpu, "CPU")
-    for key in _OTHER_DEVICES:
-        library.impl(name, elsewhere, key)
+    for key in _KEYS:
+        library.impl(name, here if key in _KEYS_HERE else elsewhere, key)
     torch.library.register_fake(qualified, fake, lib=library)
     library.impl(name, autograd, "Autograd", with_keyset=True)
     return getattr(getattr(torch.ops, NAMESPACE), name).default
