@@ -75,7 +75,7 @@ class DeviceOpenCl : public ::testing::Test {
 };
 
 TEST_F(DeviceOpenCl, GivesTheBitsOfTheEngine) {
-  constexpr int of_each_operator = 60;
+  constexpr int of_each_operator = 25;
   run_cases(std::max(1, static_cast<int>(of_each_operator * scale_of_run())),
             [&](const Case& made, std::vector<std::byte>& destination) { run(made, destination); });
 }
