@@ -46,7 +46,7 @@ std::optional<Error::Parts> enqueue(const Library& library, const Plan& plan, st
       code, std::string(op), part(PF_PART_ARGUMENT), part(PF_PART_RULE), part(PF_PART_GIVEN), part(PF_PART_EXPECTED)};
 }
 
-std::string text_of(const Location& location) {
+std::string place_of(const Location& location) {
   return location.is_device() ? "CUDA device " + std::to_string(location.cuda) : "the processor's memory";
 }
 
@@ -60,8 +60,8 @@ std::uintptr_t number_of(const Location& location) {
 
 void check_same_location(std::string_view op, std::string_view data, const Location& src, const Location& dst) {
   if (src.cuda != dst.cuda)
-    throw Error({ErrorCode::type, std::string(op), "out", "must lie where " + std::string(data) + " lies", text_of(dst),
-                 text_of(src)});
+    throw Error({ErrorCode::type, std::string(op), "out", "must lie where " + std::string(data) + " lies", place_of(dst),
+                 place_of(src)});
   if (src.is_device() && number_of(src) != number_of(dst))
     throw Error({ErrorCode::type, std::string(op), "out", "must be used on the same stream as " + std::string(data),
                  std::to_string(number_of(dst)), std::to_string(number_of(src))});
