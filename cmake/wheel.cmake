@@ -25,6 +25,8 @@ endif()
 if(TARGET patchfold_device_shared)
   set_target_properties(patchfold_device_shared PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS patchfold_device_shared LIBRARY DESTINATION patchfold/lib COMPONENT python NAMELINK_SKIP)
+  # pyproject.toml lists the targets of every system; not all systems have this one.
+  add_dependencies(patchfold_cli patchfold_device_shared)
 endif()
 
 # Libraries have their sonames as the names of their files, since a wheel cannot hold links.
