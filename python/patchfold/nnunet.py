@@ -308,7 +308,7 @@ def predict_sliding_window_return_logits(
             if made.ndim != 2 + len(patch) or made.shape[0] != 1 or made.shape[2:] != patch:
                 expected = f"(1, classes, *{value_text(patch)})"
                 raise InvalidValue(_NAME, "network", "must return logits of the window", value_text(made.shape), expected)
-            total = total + np.flip(made, [axis + 2 for axis in axes])
+            total = total + np.flip(made, tuple(axis + 2 for axis in axes))
         logits: npt.NDArray[np.float64] = total[0] / len(combinations)
         return logits
 
@@ -347,7 +347,7 @@ class _Windows:
             for begin in starts:
                 total[begin : begin + len(weights)] += weights
         plane = np.multiply.outer(totals[1], totals[2])
-        inside = tuple(slice(b, b + n) for b, n in zip(self._before[1:], self._extents[1:], strict=True))
+        inside: Any = (..., *(slice(b, b + n) for b, n in zip(self._before[1:], self._extents[1:], strict=True)))
         for start, following in zip(self._starts[0], [*self._starts[0][1:], self._whole[0]], strict=True):
             for place in itertools.product(*self._starts[1:]):
                 part = logits_of(self._window(image, (start, *place)))
@@ -356,12 +356,13 @@ class _Windows:
                     part = part * weights.reshape(-1, *[1] * (2 - axis))
                 if not sums.ndim:
                     sums = np.zeros((part.shape[0], depth, *self._whole[1:]))
-                sums[(..., *(slice(a, a + n) for a, n in zip(place, self._patch[1:], strict=True)))] += part
+                into: Any = (..., *(slice(a, a + n) for a, n in zip(place, self._patch[1:], strict=True)))
+                sums[into] += part
             done = following - start
             rows = slice(max(first, self._before[0]), min(following, self._before[0] + self._extents[0]))
             band = sums[:, rows.start - start : rows.stop - start] / (totals[0][rows, None, None] * plane)
             of_image = slice(rows.start - self._before[0], rows.stop - self._before[0])
-            yield of_image, band[(..., *inside)].astype(np.float32)
+            yield of_image, band[inside].astype(np.float32)
             first = following
             sums[:, : depth - done] = sums[:, done:].copy()
             sums[:, depth - done :] = 0
@@ -370,16 +371,18 @@ class _Windows:
         """Returns a copy of a window of the image, with a batch of one in front and zeros beyond the image."""
         begins = [start - before for start, before in zip(starts, self._before, strict=True)]
         parts = [slice(max(b, 0), min(b + n, e)) for b, n, e in zip(begins, self._patch, self._extents, strict=True)]
-        read = image[(slice(None), *parts)]
+        cut: Any = (slice(None), *parts)
+        read = image[cut]
         shape = (1, read.shape[0], *self._patch)
         window = read.new_zeros(shape) if is_torch(read) else np.zeros(shape, read.dtype)
-        window[(0, slice(None), *(slice(p.start - b, p.stop - b) for p, b in zip(parts, begins, strict=True)))] = read
+        into: Any = (0, slice(None), *(slice(p.start - b, p.stop - b) for p, b in zip(parts, begins, strict=True)))
+        window[into] = read
         return window[:, :, 0] if self._is_flat else window
 
 
 def _flipped(window: Any, axes: tuple[int, ...]) -> Any:
     """Returns a mirrored copy of a window."""
-    places = [axis + 2 for axis in axes]
+    places = tuple(axis + 2 for axis in axes)
     return window.flip(places) if is_torch(window) else np.flip(window, places).copy()
 
 

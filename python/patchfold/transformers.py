@@ -95,7 +95,7 @@ def install() -> Installation:
                 if isinstance(kind, type) and hasattr(kind, "_preprocess"):
                     ours = _replacement(kind, name)
                     _replaced[kind] = (kind.__dict__.get("_preprocess"), ours)
-                    kind._preprocess = ours  # type: ignore[attr-defined]
+                    kind._preprocess = ours
         _installed.append(installation)
     return installation
 

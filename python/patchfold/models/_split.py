@@ -53,6 +53,21 @@ class Program(Protocol):
     def by_size(self) -> set[str]:
         """Returns the nodes that take extents as numbers of which neither shapes nor places are made."""
 
+    def checked(self, inputs: Sequence[Any]) -> tuple[int, ...]:
+        """Returns the extents of the tiled axes of inputs, after a check of their shapes."""
+
+    def kept(self, x: Any, like: Any) -> Any:
+        """Returns a tensor where `like` lies."""
+
+    def empty(self, shape: Sequence[int], own: Any, like: Any) -> Any:
+        """Returns a tensor of the element type of `own`, where `like` lies, with any content."""
+
+    def moments(self, x: Any, groups: int) -> tuple[int, Any, Any]:
+        """Returns the count, the mean and the squared deviations of each group of channels of each element of the batch."""
+
+    def numbers(self, norm: Norm, mean: Any, variance: Any) -> Sequence[Any]:
+        """Returns what run() takes in `fixed` for a norm with these statistics."""
+
     def run(
         self, part: Part, feeds: Mapping[str, Any], fixed: Mapping[str, Sequence[Any]], extents: Sequence[int]
     ) -> Sequence[Any]:

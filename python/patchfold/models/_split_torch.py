@@ -30,8 +30,8 @@ class TorchProgram:
         self.program = exported.run_decompositions({})  # writes no tensor in place
         signature = self.program.graph_signature
         if signature.buffers_to_mutate or signature.user_inputs_to_mutate:
-            named = ", ".join((signature.buffers_to_mutate | signature.user_inputs_to_mutate).values())
-            raise ModelError(f"the module changes {named} when it runs; call eval()")
+            changed = ", ".join((signature.buffers_to_mutate | signature.user_inputs_to_mutate).values())
+            raise ModelError(f"the module changes {changed} when it runs; call eval()")
         self.nodes = {node.name: node for node in self.program.graph.nodes}
         self.inputs = [name for name in signature.user_inputs if isinstance(name, str)]
         self.outputs = [name for name in signature.user_outputs if isinstance(name, str)]
@@ -73,7 +73,9 @@ class TorchProgram:
             return int(size)
         values = {}
         for symbol, extent in zip(self.symbols, extents, strict=True):
-            for free in () if symbol is None else symbol.free_symbols:
+            if symbol is None:
+                continue
+            for free in symbol.free_symbols:
                 times = symbol.subs(free, 1)  # the extent is a multiple of the symbol
                 if extent % times or symbol != times * free:
                     raise ModelError(f"extents must be multiples of {times}; given {extent}")
@@ -109,7 +111,9 @@ class TorchProgram:
 
     def _check_ranges(self, extents: Sequence[int]) -> None:
         for symbol, extent in zip(self.symbols, extents, strict=True):
-            free = None if symbol is None else next(iter(symbol.free_symbols))
+            if symbol is None:
+                continue
+            free = next(iter(symbol.free_symbols))
             limits = self.program.range_constraints.get(free)
             if limits is not None and not limits.lower <= extent / symbol.subs(free, 1) <= limits.upper:
                 rule = f"from {limits.lower} to {limits.upper} along a tiled axis, for which the module takes this way"
@@ -190,7 +194,8 @@ def _kind(node: Any) -> str:
 
 
 def _hint(size: Any) -> int:
-    return int(size.node.hint) if isinstance(size, torch.SymInt) else int(size)
+    hint: Any = size.node.hint if isinstance(size, torch.SymInt) else size
+    return int(hint)
 
 
 def exported_open(model: Any, shapes: Sequence[Sequence[int]] | None, axes: Sequence[int] | None) -> Any:
@@ -200,7 +205,8 @@ def exported_open(model: Any, shapes: Sequence[Sequence[int]] | None, axes: Sequ
     first = next((each for each in model.parameters() if each.is_floating_point()), torch.zeros(()))
     inputs = tuple(torch.zeros(tuple(shape), dtype=first.dtype, device=first.device) for shape in shapes)
     tiled = axes_of(axes, len(shapes[0]))
-    dims = torch.export.ShapesCollection()
+    make: Any = torch.export.ShapesCollection
+    dims = make()
     for x in inputs:
         dims[x] = {axis: torch.export.Dim.AUTO for axis in tiled} if x.ndim == inputs[0].ndim else {}
     try:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -72,9 +73,7 @@ def pad_tokens(tokens: Sequence[Array], length: Int | None = None) -> tuple[Arra
         to[: len(each)] = each
     mask: Any = token_mask(counts, shape[1])
     if is_torch(first):
-        import torch
-
-        mask = torch.from_numpy(mask).to(first.device)
+        mask = sys.modules["torch"].from_numpy(mask).to(first.device)
     return padded, mask
 
 
