@@ -42,6 +42,7 @@ NEEDS = {
     "patchfold.onnx.backend": "onnx",
     "patchfold.onnxruntime._convert": "onnx",
     "patchfold.diffusers": "torch",
+    "patchfold.models._split_torch": "torch",
     "patchfold.monai": "torch",
     "patchfold.torch": "torch",
     "patchfold.torchio": "torchio",

@@ -201,9 +201,11 @@ def merge_of(op: str, order: Order, merge_size: Any, rank: int) -> Shape:
     return (1,) * (rank - 2) + (size,) * min(rank, 2)
 
 
-def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: Shape, frames: bool = False) -> None:
+def check_extents(
+    op: str, argument: str, extents: Shape, patch: Shape, merge: Shape, frames: bool = False, tokens: int | None = None
+) -> None:
     """Raises an error for extents that are 0, or no multiples of patches times merge blocks. frames: whether the first axis
-    has the frames of a video."""
+    has the frames of a video. tokens: how many tokens the video has; None: as many as its frames need."""
     steps = tuple(p * m for p, m in zip(patch, merge, strict=True))
     what = "patch_size" if max(merge) == 1 else "patch_size * merge_size"
     if any(extent % step for extent, step in zip(extents, steps, strict=True)):
@@ -213,7 +215,8 @@ def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: S
             hint = f"patches of two frames: patch_size={(2, *patch)}"
         else:
             hint = "pad or crop"
-            if frames and not others:
+            needed = -(-extents[0] // steps[0]) * steps[0] * prod(extents[1:]) // prod(patch)
+            if frames and not others and tokens in (None, needed):
                 what = f"a picture is shown {steps[0]} times" if extents[0] == 1 else "a video repeats its last frame"
                 hint = f'{what}: repeat="last"'
         raise InvalidValue(op, argument, rule, str(extents), expected, code="divisible", hint=hint)

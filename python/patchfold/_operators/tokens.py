@@ -303,7 +303,8 @@ def unpatchify(
         if out is not None:
             _copy(kept, _result(op, tuple(video[shown].shape), kept, out, video.dtype))
         return kept if out is None else out
-    check_extents(op, "size", extents, patch, merge, kind.frames > 0 or layout == "frames_first")
+    tokens_given = shape[-2] if len(shape) > 1 else None
+    check_extents(op, "size", extents, patch, merge, kind.frames > 0 or layout == "frames_first", tokens_given)
     if len(shape) < 2:
         rule = "must be (.., tokens, elements of a token)"
         raise InvalidValue(op, "tokens", rule, str(shape), code="rank")
