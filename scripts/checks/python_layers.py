@@ -28,7 +28,7 @@ TABLE = {
     ),
     "monai": ("MONAI's inference by windows", "_arrays _tiles torch"),
     "torchio": ("TorchIO's grids of patches", "_arrays _tiles torch"),
-    "nnunet.py": ("nnU-Net's sliding windows, and its export of labels", "_arrays _tiles"),
+    "nnunet": ("nnU-Net's sliding windows, and its export of labels", "_arrays _tiles"),
     "dask": ("tiles and operators on dask's workers", "_arrays _operators _tiles"),
     "models": ("finds operators in models of other systems", "_arrays _orders __init__.py"),
     "transformers.py": ("transformers' image and video processors", "_arrays vision"),
