@@ -167,7 +167,7 @@ def test_what_depends_on_the_place_never_runs_in_tiles(name):
     try:
         split = split_for_tiles(module, [(1, 3, 32, 32 if name == "transposed" else 64)])
     except ModelError as error:
-        assert "no part can run in tiles" in str(error) or "open extents" in str(error)
+        assert "no part can run in tiles" in str(error) or "must be open by themselves" in str(error)
         return
     with torch.no_grad():
         torch.testing.assert_close(split(x, tile=20), module(x), rtol=1e-11, atol=1e-11)
@@ -182,8 +182,8 @@ def test_models_without_a_local_part_are_refused_by_name():
         def forward(self, x):
             return self.attention(self.cut(x)).mean((2, 3))
 
-    with pytest.raises(ModelError, match="no part can run in tiles: node .*sequence|sees|axis"):
-        split_for_tiles(Chain(lambda a, x: a(x), Attention(4)).eval(), [(1, 4, 32, 32)])
+    with pytest.raises(ModelError, match="no part can run in tiles: .*node cumsum.*sums up the axis"):
+        split_for_tiles(Chain(lambda x: x.cumsum(2).cumsum(3)).eval(), [(1, 4, 32, 32)])
     split = split_for_tiles(Tokens().eval(), [(1, 3, 64, 64)])
     assert [part.whole for part in split.parts] == [False, True]
     fixed = Chain(lambda a, x: a(x).reshape(1, 4, 32, 32), conv(3, 4))
