@@ -70,7 +70,7 @@ TEST(Signals, EndAProgramThatWaitsForAReader) {
 
 TEST(Signals, AReaderThatGoesAwayEndsTheProgramWithoutAWord) {
   const Folder folder;
-  for (const char* command : {"ops", "ops --json", "ops unfold", "--help", "run --help", "explain unfold f32 1x3x8x8 k3x3"}) {
+  for (const char* command : {"ops", "ops --markdown", "ops unfold", "--help", "run --help", "explain unfold f32 1x3x8x8 k3x3"}) {
     const Outcome broken = folder.run(command, {.break_pipe = true});
     EXPECT_EQ(broken.signal, SIGPIPE) << command << broken.code;
     EXPECT_EQ(broken.err, "") << command;

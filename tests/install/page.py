@@ -67,8 +67,8 @@ def main():
     for line in lines:
         shutil.copy(options.program, options.work / "main.c")
         run("bash", "-ec", f"{line}\n./main", cwd=options.work, env=environment)
-    # CMakeLists.txt must have all options that the page names.
-    known = (options.library / "CMakeLists.txt").read_text(encoding="utf-8")
+    # The library's CMakeLists.txt files must have all options that the page names.
+    known = "".join((options.library / file).read_text(encoding="utf-8") for file in ("CMakeLists.txt", "src/device/CMakeLists.txt"))
     named = set(re.findall(r"PATCHFOLD_[A-Z_]+", page)) - ENVIRONMENT
     unknown = [name for name in sorted(named) if not re.search(rf"^(option|set)\({name} ", known, re.M)]
     if len(blocks) < 4 or len(lines) < 2 or unknown:
