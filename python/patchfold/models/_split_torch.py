@@ -48,7 +48,8 @@ class TorchProgram:
         self.symbols = [size if size is not None and size.free_symbols else None for size in sizes]
         free = [symbol for size in self.symbols if size is not None for symbol in size.free_symbols]
         if len(set(free)) < len(free):
-            raise ModelError(f"the extents of the tiled axes {self.axes} must be open by themselves: the module needs equal ones")
+            rule = "must be open by themselves: the module needs equal ones"
+            raise ModelError(f"the extents of the tiled axes {self.axes} {rule}")
         self.extents = tuple(-(-max(_hint(shape[axis]), 32) // 32) * 32 for axis in self.axes)
         buffer = io.BytesIO()
         torch.export.save(self.program, buffer)
