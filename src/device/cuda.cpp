@@ -24,21 +24,22 @@ constexpr int relaxed_capture = 2;
 
 /// The functions of the driver.
 struct Functions {
-  Status (*init)(unsigned flags);
-  Status (*current)(Handle* context);
-  Status (*device)(int* device);
-  Status (*attribute)(int* value, int attribute, int device);
-  Status (*push)(Handle context);
-  Status (*pop)(Handle* context);
-  Status (*retain_primary)(Handle* context, int device);
-  Status (*stream_context)(Handle stream, Handle* context);
-  Status (*capture_mode)(int* mode);
-  Status (*pointer_attribute)(void* value, int attribute, Address pointer);
-  Status (*load)(Handle* module, const void* image);
-  Status (*find)(Handle* function, Handle module, const char* name);
+  Finder find;
+  Status (*init)(unsigned flags) = find("cuInit");
+  Status (*current)(Handle* context) = find("cuCtxGetCurrent");
+  Status (*device)(int* device) = find("cuCtxGetDevice");
+  Status (*attribute)(int* value, int attribute, int device) = find("cuDeviceGetAttribute");
+  Status (*push)(Handle context) = find("cuCtxPushCurrent_v2");
+  Status (*pop)(Handle* context) = find("cuCtxPopCurrent_v2");
+  Status (*retain_primary)(Handle* context, int device) = find("cuDevicePrimaryCtxRetain");
+  Status (*stream_context)(Handle stream, Handle* context) = find("cuStreamGetCtx");
+  Status (*capture_mode)(int* mode) = find("cuThreadExchangeStreamCaptureMode");
+  Status (*pointer_attribute)(void* value, int attribute, Address pointer) = find("cuPointerGetAttribute");
+  Status (*load)(Handle* module, const void* image) = find("cuModuleLoadData");
+  Status (*function)(Handle* function, Handle module, const char* name) = find("cuModuleGetFunction");
   Status (*launch)(Handle function, unsigned x, unsigned y, unsigned z, unsigned threads_x, unsigned threads_y,
-                   unsigned threads_z, unsigned shared, Handle stream, void** params, void** extra);
-  Status (*error_name)(Status status, const char** name);
+                   unsigned threads_z, unsigned shared, Handle stream, void** params, void** extra) = find("cuLaunchKernel");
+  Status (*error_name)(Status status, const char** name) = find("cuGetErrorName");
 };
 
 const Functions& functions() {
@@ -48,17 +49,8 @@ const Functions& functions() {
     for (const char* name : {"libcuda.so.1", "libcuda.so", "nvcuda.dll"})
       if (library == nullptr) library = system::load_library(name, why);
     if (library == nullptr) refuse("cuda", "the driver of CUDA must be installed", why);
-    Functions f{};
-    const bool whole =
-        set_function(f.init, library, "cuInit") && set_function(f.current, library, "cuCtxGetCurrent") &&
-        set_function(f.device, library, "cuCtxGetDevice") && set_function(f.attribute, library, "cuDeviceGetAttribute") &&
-        set_function(f.push, library, "cuCtxPushCurrent_v2") && set_function(f.pop, library, "cuCtxPopCurrent_v2") &&
-        set_function(f.stream_context, library, "cuStreamGetCtx") &&
-        set_function(f.capture_mode, library, "cuThreadExchangeStreamCaptureMode") &&
-        set_function(f.pointer_attribute, library, "cuPointerGetAttribute") &&
-        set_function(f.load, library, "cuModuleLoadData") && set_function(f.find, library, "cuModuleGetFunction") &&
-        set_function(f.launch, library, "cuLaunchKernel") && set_function(f.error_name, library, "cuGetErrorName");
-    if (!whole) refuse("cuda", "the driver must have the functions of CUDA 11 or newer", "");
+    const Functions f{Finder(library)};
+    if (!f.find.found_all()) refuse("cuda", "the driver must have the functions of CUDA 11 or newer", "");
     if (const Status status = f.init(0); status != 0)
       refuse("cuda", "the driver must find a GPU", "cuInit: error " + std::to_string(status));
     return f;
@@ -100,14 +92,15 @@ class Relaxed {
 
 /// NVRTC, the compiler in a library.
 struct Compiler {
+  Finder find;
   Status (*create)(Handle* program, const char* text, const char* name, int headers, const char* const* texts,
-                   const char* const* names);
-  Status (*compile)(Handle program, int count, const char* const* options);
-  Status (*code_size)(Handle program, std::size_t* size);
-  Status (*code)(Handle program, char* code);
-  Status (*log_size)(Handle program, std::size_t* size);
-  Status (*log)(Handle program, char* text);
-  Status (*destroy)(Handle* program);
+                   const char* const* names) = find("nvrtcCreateProgram");
+  Status (*compile)(Handle program, int count, const char* const* options) = find("nvrtcCompileProgram");
+  Status (*code_size)(Handle program, std::size_t* size) = find("nvrtcGetCUBINSize");
+  Status (*code)(Handle program, char* code) = find("nvrtcGetCUBIN");
+  Status (*log_size)(Handle program, std::size_t* size) = find("nvrtcGetProgramLogSize");
+  Status (*log)(Handle program, char* text) = find("nvrtcGetProgramLog");
+  Status (*destroy)(Handle* program) = find("nvrtcDestroyProgram");
 };
 
 /// Returns NVRTC, or the reason why there is none.
@@ -116,14 +109,9 @@ const Compiler* compiler(std::string& why) {
   for (const char* name :
        {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so", "nvrtc64_130_0.dll", "nvrtc64_120_0.dll"})
     if (library == nullptr) library = system::load_library(name, why);
-  static Compiler found;
-  const bool whole =
-      library != nullptr && set_function(found.create, library, "nvrtcCreateProgram") &&
-      set_function(found.compile, library, "nvrtcCompileProgram") &&
-      set_function(found.code_size, library, "nvrtcGetCUBINSize") && set_function(found.code, library, "nvrtcGetCUBIN") &&
-      set_function(found.log_size, library, "nvrtcGetProgramLogSize") &&
-      set_function(found.log, library, "nvrtcGetProgramLog") && set_function(found.destroy, library, "nvrtcDestroyProgram");
-  return whole ? &found : nullptr;
+  if (library == nullptr) return nullptr;
+  static const Compiler found{Finder(library)};
+  return found.find.found_all() ? &found : nullptr;
 }
 
 /// Compiles a kernel for an architecture such as 90; returns an empty vector and the reason if that is impossible.
@@ -185,7 +173,8 @@ Handle function_in(Handle context, const Variant& variant) {
   const std::lock_guard lock(mutex);
   Handle& function = kept.value[{context, variant.name()}];
   if (function == nullptr)
-    check(functions().find(&function, load(variant, whole.value[context]), variant.name().c_str()), "cuModuleGetFunction");
+    check(functions().function(&function, load(variant, whole.value[context]), variant.name().c_str()),
+          "cuModuleGetFunction");
   return function;
 }
 

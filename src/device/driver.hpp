@@ -29,11 +29,28 @@ std::string source_of(const Variant& variant);
   throw Error({ErrorCode::executor, "device", std::string(driver), std::string(rule), std::string(given), ""});
 }
 
-/// Sets a pointer to a function of a library; returns whether the library has the function.
-template <class F>
-bool set_function(F*& function, void* library, const char* name) noexcept {
-  function = reinterpret_cast<F*>(system::function_of(library, name));
-  return function != nullptr;
-}
+/// Finds functions of a library: Status (*init)(unsigned) = find("cuInit").
+class Finder {
+ public:
+  struct Found {
+    void* at;
+    template <class F>
+    operator F*() const noexcept {
+      return reinterpret_cast<F*>(at);
+    }
+  };
+
+  explicit Finder(void* library) noexcept : library_(library) {}
+  Found operator()(const char* name) noexcept {
+    void* const at = library_ != nullptr ? system::function_of(library_, name) : nullptr;
+    found_all_ = found_all_ && at != nullptr;
+    return {at};
+  }
+  bool found_all() const noexcept { return found_all_; }
+
+ private:
+  void* library_;
+  bool found_all_ = true;
+};
 
 }  // namespace patchfold::device

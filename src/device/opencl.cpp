@@ -21,21 +21,27 @@ constexpr std::uint64_t read_only_copy = 1 << 2 | 1 << 5, has_subnormals = 1 << 
 
 /// The functions of OpenCL.
 struct Functions {
-  Status (*queue_info)(Handle queue, std::uint32_t what, std::size_t size, void* value, std::size_t* needed);
-  Status (*device_info)(Handle device, std::uint32_t what, std::size_t size, void* value, std::size_t* needed);
+  Finder find;
+  Status (*queue_info)(Handle queue, std::uint32_t what, std::size_t size, void* value,
+                       std::size_t* needed) = find("clGetCommandQueueInfo");
+  Status (*device_info)(Handle device, std::uint32_t what, std::size_t size, void* value,
+                        std::size_t* needed) = find("clGetDeviceInfo");
   Handle (*create_program)(Handle context, std::uint32_t count, const char** texts, const std::size_t* lengths,
-                           Status* status);
-  Status (*build)(Handle program, std::uint32_t count, const Handle* devices, const char* options, void*, void*);
+                           Status* status) = find("clCreateProgramWithSource");
+  Status (*build)(Handle program, std::uint32_t count, const Handle* devices, const char* options, void*,
+                  void*) = find("clBuildProgram");
   Status (*build_info)(Handle program, Handle device, std::uint32_t what, std::size_t size, void* value,
-                       std::size_t* needed);
-  Handle (*create_kernel)(Handle program, const char* name, Status* status);
-  Status (*set_argument)(Handle kernel, std::uint32_t index, std::size_t size, const void* value);
-  Status (*release_kernel)(Handle kernel);
-  Handle (*create_buffer)(Handle context, std::uint64_t flags, std::size_t size, void* host, Status* status);
-  Status (*release_buffer)(Handle buffer);
+                       std::size_t* needed) = find("clGetProgramBuildInfo");
+  Handle (*create_kernel)(Handle program, const char* name, Status* status) = find("clCreateKernel");
+  Status (*set_argument)(Handle kernel, std::uint32_t index, std::size_t size, const void* value) = find("clSetKernelArg");
+  Status (*release_kernel)(Handle kernel) = find("clReleaseKernel");
+  Handle (*create_buffer)(Handle context, std::uint64_t flags, std::size_t size, void* host,
+                          Status* status) = find("clCreateBuffer");
+  Status (*release_buffer)(Handle buffer) = find("clReleaseMemObject");
   Status (*enqueue)(Handle queue, Handle kernel, std::uint32_t dims, const std::size_t* offset, const std::size_t* global,
-                    const std::size_t* local, std::uint32_t waits, const Handle* wait, Handle* event);
-  Status (*retain_context)(Handle context);
+                    const std::size_t* local, std::uint32_t waits, const Handle* wait,
+                    Handle* event) = find("clEnqueueNDRangeKernel");
+  Status (*retain_context)(Handle context) = find("clRetainContext");
 };
 
 const Functions& functions() {
@@ -45,20 +51,8 @@ const Functions& functions() {
     for (const char* name : {"libOpenCL.so.1", "libOpenCL.so", "OpenCL.dll"})
       if (library == nullptr) library = system::load_library(name, why);
     if (library == nullptr) refuse("opencl", "the library of OpenCL must be installed", why);
-    Functions f{};
-    const bool whole = set_function(f.queue_info, library, "clGetCommandQueueInfo") &&
-                       set_function(f.device_info, library, "clGetDeviceInfo") &&
-                       set_function(f.create_program, library, "clCreateProgramWithSource") &&
-                       set_function(f.build, library, "clBuildProgram") &&
-                       set_function(f.build_info, library, "clGetProgramBuildInfo") &&
-                       set_function(f.create_kernel, library, "clCreateKernel") &&
-                       set_function(f.set_argument, library, "clSetKernelArg") &&
-                       set_function(f.release_kernel, library, "clReleaseKernel") &&
-                       set_function(f.create_buffer, library, "clCreateBuffer") &&
-                       set_function(f.release_buffer, library, "clReleaseMemObject") &&
-                       set_function(f.enqueue, library, "clEnqueueNDRangeKernel") &&
-                       set_function(f.retain_context, library, "clRetainContext");
-    if (!whole) refuse("opencl", "the library of OpenCL must have the functions of version 1.2", "");
+    const Functions f{Finder(library)};
+    if (!f.find.found_all()) refuse("opencl", "the library of OpenCL must have the functions of version 1.2", "");
     return f;
   });
 }
