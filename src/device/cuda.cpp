@@ -167,7 +167,7 @@ Handle load(const Variant& variant, Handle& whole) {
 /// Returns a kernel of the current context. Kernels are kept as long as the process lives.
 Handle function_in(Handle context, const Variant& variant) {
   using Key = std::tuple<Handle, std::string>;
-  static constinit std::mutex mutex;
+  static std::mutex mutex;
   static Lasting<std::map<Key, Handle>> kept;
   static Lasting<std::map<Handle, Handle>> whole;
   const std::lock_guard lock(mutex);
@@ -199,7 +199,7 @@ Handle context_of(Handle stream, int device) {
   int current = -1;
   check(cuda.current(&context), "cuCtxGetCurrent");
   if (context != nullptr && cuda.device(&current) == 0 && current == device) return context;
-  static constinit std::mutex mutex;
+  static std::mutex mutex;
   static Lasting<std::map<int, Handle>> primary;
   const std::lock_guard lock(mutex);
   Handle& kept = primary.value[device];

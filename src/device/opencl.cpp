@@ -98,7 +98,7 @@ Handle build(Handle context, Handle device, const Variant& variant) {
 /// Returns the program of a kernel. Programs are kept, and with them their context.
 Handle program_of(Handle context, Handle device, const Variant& variant) {
   using Key = std::tuple<Handle, Handle, std::string>;
-  static constinit std::mutex mutex;
+  static std::mutex mutex;
   static Lasting<std::map<Key, Handle>> programs;
   const std::lock_guard lock(mutex);
   Handle& program = programs.value[{context, device, variant.name()}];
