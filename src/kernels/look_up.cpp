@@ -7,14 +7,18 @@
 namespace patchfold::kernels {
 namespace {
 
-/// Reads one entry.
-template <std::size_t size>
-struct Entry {
-  std::byte bytes[size];
-  Entry(const std::byte* table, const std::byte* index) noexcept {
-    std::memcpy(bytes, table + std::to_integer<std::size_t>(*index) * size, size);
+/// Looks up `count` entries that lie side by side in the destination. All loads come before the stores, which could change
+/// the table as far as the compiler knows.
+template <std::int64_t count, std::size_t size>
+void look_up_group(std::byte*& dst, const std::byte*& src, std::int64_t step, const std::byte* table) noexcept {
+  std::byte entries[count][size];
+  for (auto& entry : entries) {
+    std::memcpy(entry, table + std::to_integer<std::size_t>(*src) * size, size);
+    src += step;
   }
-};
+  std::memcpy(dst, entries, sizeof entries);
+  dst += sizeof entries;
+}
 
 template <std::size_t size>
 void look_up_sized(std::byte* dst, const std::byte* src, const PlaneAxis& outer, const PlaneAxis& inner,
@@ -25,12 +29,8 @@ void look_up_sized(std::byte* dst, const std::byte* src, const PlaneAxis& outer,
     const std::byte* from = src + i * outer.src_stride;
     std::int64_t k = 0;
     if (inner.dst_stride == static_cast<std::int64_t>(size)) {
-      // All loads of a group come before its stores, which could change the table as far as the compiler knows.
-      for (; k + 4 <= inner.count; k += 4, from += 4 * step, to += 4 * size) {
-        const Entry<size> entries[4] = {
-            {table, from}, {table, from + step}, {table, from + 2 * step}, {table, from + 3 * step}};
-        for (std::size_t e = 0; e < 4; ++e) std::memcpy(to + e * size, entries[e].bytes, size);
-      }
+      for (; k + 8 <= inner.count; k += 8) look_up_group<8, size>(to, from, step, table);
+      for (; k + 2 <= inner.count; k += 2) look_up_group<2, size>(to, from, step, table);
     }
     for (; k < inner.count; ++k, to += inner.dst_stride, from += step)
       std::memcpy(to, table + std::to_integer<std::size_t>(*from) * size, size);
