@@ -148,7 +148,11 @@ and in C in `pf_text(name, value)`, values are written like this; the last colum
 | `padding` | `valid`, `same_upper` (also `same`), `same_lower`, or any of the forms above | `pf_integer`, `pf_integers`, `pf_pairs` |
 | `number` | `1.5`, `-3`, `nan`, `inf`, `1+2j` | `pf_number(name, 1.5)` |
 | `boolean` | `true` or `false` | `pf_integer(name, 1)` |
-| `choice` | one of the words in the row of the argument | |
+| `choice` | one of the words in the row of the argument | `pf_text(name, "edge")`; in C++ an enumerator, `PaddingMode::edge` |
+
+The length of a list is the number of spatial axes. If a neutral operator has a number for `kernel_size` or `block` and no list, the
+data must have rank 4, with two spatial axes. `padding` is a number for both ends of every axis, or a list with a number or a pair
+for each axis.
 
 `pf_output_shape` computes the shape of an output. With C channels, spatial extents I, K = the product of the kernel's extents, and
 l = (I + pads - dilation * (kernel - 1) - 1) / stride + 1 positions on an axis, rounded down, L of them in all:
