@@ -21,10 +21,12 @@ enum PF_INT32 {
 
 /* Enqueues a plan on a stream of the caller and returns without waiting. The first run of a kernel in a context loads or
  * compiles the kernel; a run allocates nothing else, except 4 KB in OpenCL. Results have the bits of pf_plan_run, but for
- * the bits of NaNs in sums. kind        PF_DEVICE_.. (PF_ERROR_VALUE for another number) stream      CUDA: a CUstream (or
- * cudaStream_t) of the tensors' device; NULL is the default stream of the calling thread's current context. OpenCL: a
- * cl_command_queue. Ignored for PF_DEVICE_HOST. src, dst    memory of the source and of the destination: addresses, or, in
- * OpenCL, cl_mem. src is ignored if the operator has no data input. The memory must live until the stream has run the plan.
+ * the bits of NaNs in sums.
+ *   kind        PF_DEVICE_.. (PF_ERROR_VALUE for another number)
+ *   stream      CUDA: a CUstream (or cudaStream_t) of the tensors' device; NULL is the default stream of the calling
+ *               thread's current context. OpenCL: a cl_command_queue. Ignored for PF_DEVICE_HOST.
+ *   src, dst    memory of the source and of the destination: addresses, or, in OpenCL, cl_mem. src is ignored if the
+ *               operator has no data input. The memory must live until the stream has run the plan.
  *   src_offset, dst_offset  bytes from there to the elements with index 0 on every axis
  * PF_ERROR_EXECUTOR if there is no driver, if memory is not of the stream's device, or if the driver reports an error: the
  * message has the driver's words. PF_ERROR_NULL_DATA and PF_ERROR_OVERLAP as for pf_plan_run. */
