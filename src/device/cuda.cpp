@@ -44,11 +44,8 @@ struct Functions {
 
 const Functions& functions() {
   return lasting([] {
-    std::string why;
-    void* library = nullptr;
-    for (const char* name : {"libcuda.so.1", "libcuda.so", "nvcuda.dll"})
-      if (library == nullptr) library = system::load_library(name, why);
-    if (library == nullptr) refuse("cuda", "the driver of CUDA must be installed", why);
+    void* const library =
+        load_driver("cuda", "the driver of CUDA must be installed", {"libcuda.so.1", "libcuda.so", "nvcuda.dll"});
     const Functions f{Finder(library)};
     if (!f.find.found_all()) refuse("cuda", "the driver must have the functions of CUDA 11 or newer", "");
     if (const Status status = f.init(0); status != 0)

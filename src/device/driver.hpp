@@ -2,6 +2,7 @@
 // What the interfaces to drivers share.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,16 @@ std::string source_of(const Variant& variant);
 /// Throws Error(executor) that names a driver.
 [[noreturn]] inline void refuse(std::string_view driver, std::string_view rule, std::string_view given) {
   throw Error({ErrorCode::executor, "device", std::string(driver), std::string(rule), std::string(given), ""});
+}
+
+/// Loads the first of these libraries that the system has. Throws Error(executor) with the reason for each if it has none.
+inline void* load_driver(std::string_view driver, std::string_view rule, std::initializer_list<const char*> names) {
+  std::string reasons, why;
+  for (const char* const name : names) {
+    if (void* const library = system::load_library(name, why)) return library;
+    reasons += (reasons.empty() ? "" : ", ") + why;
+  }
+  refuse(driver, rule, reasons);
 }
 
 /// Finds functions of a library: Status (*init)(unsigned) = find("cuInit").

@@ -46,11 +46,8 @@ struct Functions {
 
 const Functions& functions() {
   return lasting([] {
-    std::string why;
-    void* library = nullptr;
-    for (const char* name : {"libOpenCL.so.1", "libOpenCL.so", "OpenCL.dll"})
-      if (library == nullptr) library = system::load_library(name, why);
-    if (library == nullptr) refuse("opencl", "the library of OpenCL must be installed", why);
+    void* const library =
+        load_driver("opencl", "the library of OpenCL must be installed", {"libOpenCL.so.1", "libOpenCL.so", "OpenCL.dll"});
     const Functions f{Finder(library)};
     if (!f.find.found_all()) refuse("opencl", "the library of OpenCL must have the functions of version 1.2", "");
     return f;
