@@ -36,7 +36,10 @@ def test_operator_is_found_whatever_it_is_made_of(case):
     x = np.random.default_rng(1).random(case.shape, np.float32)
     (y,) = ReferenceEvaluator(case.model()).run(None, {"x": x})
     assert finding.shape == y.shape
-    if case.exact and case.operator != "blocks":
+    assert ("; axes in another order" in str(report)) is not case.exact
+    if case.operator == "blocks":
+        np.testing.assert_array_equal(patchfold.rearrange(x, finding.pattern, **finding.arguments), y)
+    elif case.exact:
         ours = getattr(patchfold, finding.operator)(x, **finding.arguments)
         np.testing.assert_array_equal(ours.reshape(y.shape), y)
 

@@ -54,11 +54,8 @@ def _call_of_blocks(name: Name, map: IndexMap) -> tuple[str, str]:
     if tokens := call_of_tokens(map):
         operator, given, takes, gives = tokens
         return operator, _typed(operator, map, takes, gives, given)
-    left, _, right = name.pattern.partition(" -> ")
-    extents_of = (digit.extent for digits in map.digits for digit in digits)
-    sizes = dict(zip(re.findall(r"[a-z]\w*", right), extents_of, strict=True))
-    merged = [each for group in re.findall(r"\(([^)]*)\)", left) for each in group.split()[1:]]
-    rest = "".join(f", {each}={sizes[each]}" for each in merged)
+    groups = re.findall(r"\(([^)]*)\)", name.pattern.partition(" -> ")[0])
+    rest = "".join(f", {each}={name.arguments[each]}" for group in groups for each in group.split()[1:])
     return "rearrange", f"patchfold.rearrange(image, {name.pattern!r}{rest})"
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -21,7 +22,8 @@ INVERSE = {"unfold": "fold", "space_to_depth": "depth_to_space", "space_to_batch
 class Name:
     """The name of a map: the neutral operator, its arguments, and the pattern `source -> result` in einops' notation.
 
-    `operator` is a function of patchfold, or "blocks" for a rearrangement of blocks that no function makes in one step.
+    `operator` is a function of patchfold, or "blocks" for a rearrangement of blocks that no operator makes in one step: a
+    call of rearrange with the pattern and the arguments, which are the extents of the parts of axes.
     `exact` tells whether the function gives exactly the map; otherwise the map's axes are in another order, which the
     pattern shows.
     """
@@ -79,7 +81,7 @@ def named(map: IndexMap, *, only_blocks: bool) -> Name | None:
         return None
     if found and (only_blocks or found.layout or not back):
         return _name(map, found)
-    return Name("blocks", {}, _pattern(map), True, found) if back and not only_blocks else None
+    return _rearranged(map, found) if back and not only_blocks else None
 
 
 def _plain(map: IndexMap, only_blocks: bool) -> Name | None:
@@ -142,7 +144,16 @@ def _blocks(map: IndexMap, only_blocks: bool) -> Name | None:
     cuts = sum(len(digits) > 1 for digits in map.places())
     if map.inverse() is None or not merges or cuts < 2:
         return None
-    return Name("blocks", {}, _pattern(map), True, next((found for found in readings(map) if found.is_blocks()), None))
+    return _rearranged(map, next((found for found in readings(map) if found.is_blocks()), None))
+
+
+def _rearranged(map: IndexMap, found: Found | None) -> Name:
+    """Returns the name of a map for rearrange, with the extents of all axes in parentheses on either side of its pattern."""
+    pattern = _pattern(map)
+    extents = (digit.extent for digits in map.digits for digit in digits)
+    parts = " ".join(re.findall(r"\([^)]*\)", pattern))
+    sizes = zip(re.findall(r"[a-z]\w*", pattern.partition(" -> ")[2]), extents, strict=True)
+    return Name("blocks", {name: extent for name, extent in sizes if re.search(rf"\b{name}\b", parts)}, pattern, True, found)
 
 
 def _inverted(name: Name | None) -> Name | None:

@@ -49,7 +49,7 @@ class Finding:
 
     nodes and kinds: names and operators of the nodes that it is made of, in the model's order.
     operator and arguments: the function of patchfold that computes it (patchify for tokens in merge blocks, up to a
-        reshape), or "blocks" for blocks in an order that no function makes.
+        reshape), or "blocks" for blocks in an order that no operator makes: rearrange(x, pattern, **arguments) makes them.
     pattern: the move of the axes in einops' notation; k marks taps, so (h kh) is an axis cut into blocks. Empty for sums.
     exact: False if the result's axes lie in another order than those of the function's result; the pattern shows the order.
     source, result: names of the tensors. source_shape, shape: their shapes, None where they are not known.
@@ -82,7 +82,8 @@ class Finding:
         lines = [f"{where}: {Name(self.operator, self.arguments)}", f"  written as {made}"]
         lines.append(f"  {shapes}" + (f", {_amount(self.bytes)}" if self.bytes is not None else ""))
         if self.pattern:
-            lines.append(f"  {self.pattern}")
+            other = "" if self.exact else f"; axes in another order than {self.operator}'s"
+            lines.append(f"  {self.pattern}{other}")
         if details := self.details():
             lines.append(f"  {details}")
         if self.seconds is not None and self.roof_seconds:
