@@ -199,6 +199,16 @@ def test_windows_of_a_shifted_image_are_found():
     assert finding.pattern == "b c (h1 h2) (w1 w2) -> (b h1 w1) c h2 w2"
 
 
+def test_merged_blocks_of_tokens_are_found():
+    """Tests the patch merging of a Swin transformer whose tokens lie on one axis: rows and columns are cut there."""
+    model = Case("merging", (2, 96, 3), operator="", **moved((2, 4, 2, 6, 2, 3), (0, 1, 3, 4, 2, 5), (2, 24, 12))).model()
+    (finding,) = inspect(model, timed=False).findings
+    x = np.random.default_rng(0).random((2, 96, 3), np.float32)
+    (y,) = ReferenceEvaluator(model).run(None, {"x": x})
+    assert finding.operator == "blocks" and str(finding).startswith("Reshape #0 .. Reshape #2: blocks(")
+    np.testing.assert_array_equal(patchfold.rearrange(x, finding.pattern, **finding.arguments), y)
+
+
 @pytest.mark.parametrize("part", range(3))
 def test_heads_in_a_part_of_an_axis_are_no_patches(part):
     """Tests qkv.reshape(N, L, 3, heads, size).permute(2, 0, 3, 1, 4).unbind(0), as transformers write it."""

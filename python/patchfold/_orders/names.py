@@ -139,10 +139,10 @@ def _name(map: IndexMap, found: Found) -> Name:
 
 def _blocks(map: IndexMap, only_blocks: bool) -> Name | None:
     """Returns the name of a map in which blocks of at least two axes change places: axes are cut into digits, which join in
-    another order."""
+    another order. Tokens have rows and columns on one axis, which a model (only_blocks) cuts into four digits."""
     merges = any(len({digit.axis for digit in digits}) > 1 for digits in map.digits)
-    cuts = sum(len(digits) > 1 for digits in map.places())
-    if map.inverse() is None or not merges or cuts < 2:
+    cuts = [len(digits) for digits in map.places() if len(digits) > 1]
+    if map.inverse() is None or not merges or not (len(cuts) > 1 or (only_blocks and cuts and cuts[0] > 3)):
         return None
     return _rearranged(map, next((found for found in readings(map) if found.is_blocks()), None))
 
