@@ -2,8 +2,10 @@
 #include "formats/output_file.hpp"
 
 #include <cerrno>
+#include <functional>
 #include <optional>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -65,8 +67,8 @@ OutputFile::~OutputFile() {
   unmap();
   if (stream_ >= 0) system::close(stream_);
   if (descriptor_ < 0) return;
-  system::close(descriptor_);
   if (!temporary_.empty()) system::remove(temporary_);
+  system::close(descriptor_);
 }
 
 void OutputFile::unmap() noexcept {
@@ -77,12 +79,17 @@ void OutputFile::unmap() noexcept {
 
 void OutputFile::create_temporary() {
   const Subject subject{writer_, path_};
-  // The dot hides the temporary file. The name is cut, since with dot and ending it may have at most 255 bytes.
+  // The dot hides the temporary file. The name is cut, since with dot and ending it may have at most 255 bytes. A killed
+  // process leaves its file. The next process with the same output takes the same name, and so removes that file. The name
+  // tells machines apart, since on some network file systems a machine does not see the locks of others.
   std::string stem = ".";
-  stem.append(target_.filename().string(), 0, 200).append(".");
+  stem.append(target_.filename().string(), 0, 200);
+  stem += "." + std::to_string(std::hash<std::string>()(system::host_name())) + ".";
   std::random_device random;
+  constexpr int numbered = 4;  // more processes that write the same file at the same time get random numbers
   for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
-    temporary_ = target_.parent_path() / (stem + std::to_string(random()) + ".tmp");
+    const auto number = attempt < numbered ? static_cast<unsigned>(attempt) : random();
+    temporary_ = target_.parent_path() / (stem + std::to_string(number) + ".tmp");
     descriptor_ = system::create(temporary_);
     if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) break;
   }
@@ -139,14 +146,16 @@ void OutputFile::commit() {
   if (is_buffer_) write_all(descriptor_, static_cast<const std::byte*>(mapping_), mapped_bytes_, subject);
   unmap();
   if (stream_ >= 0) copy_to_stream();
+  const int locked = temporary_.empty() ? -1 : system::duplicate(descriptor_);
   int error = system::close(std::exchange(descriptor_, -1));
   if (temporary_.empty()) {
     if (error != 0) subject.fail_system(ErrorCode::file_write, "cannot be written", error);
     return;
   }
   if (error == 0 && !system::replace(temporary_, target_)) error = errno;
+  if (error != 0) system::remove(temporary_);
+  if (locked >= 0) system::close(locked);  // only now, since other processes may remove an unlocked temporary file
   if (error == 0) return;
-  system::remove(temporary_);
   subject.fail_system(ErrorCode::file_write, "cannot be written", error);
 }
 

@@ -27,8 +27,11 @@ struct FileStatus {
 int open_to_read(const std::filesystem::path& path) noexcept;
 /// Opens an existing pipe or device to write.
 int open_to_write(const std::filesystem::path& path) noexcept;
-/// Creates a new file to read and write; fails with EEXIST if the file exists.
+/// Creates a new file to read and write, which is locked until all its descriptors are closed. A file that exists is removed
+/// first if no process of this machine has it locked, since the process that made it was killed; otherwise fails with EEXIST.
 int create(const std::filesystem::path& path) noexcept;
+/// Returns this machine's name in its network.
+std::string host_name();
 /// Returns the folder for temporary files: TMPDIR, or the system's default.
 std::string temporary_folder();
 /// Creates a file without a name, which disappears when it is closed.

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +26,21 @@ FileStatus status_of(const struct stat& found) noexcept {
   return {kind, found.st_size, static_cast<unsigned>(mode & 0777)};
 }
 
+/// Returns whether the path names the regular file of the descriptor, and not another file that replaced it.
+bool is_at(const std::filesystem::path& path, int descriptor) noexcept {
+  struct stat named, opened;
+  return ::lstat(path.c_str(), &named) == 0 && ::fstat(descriptor, &opened) == 0 && S_ISREG(opened.st_mode) &&
+         named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
+/// Removes a file that a killed process left. Only the process that holds the lock removes or renames a file.
+void remove_unlocked(const std::filesystem::path& path) noexcept {
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0) return;
+  if (::flock(file, LOCK_EX | LOCK_NB) == 0 && is_at(path, file)) ::unlink(path.c_str());
+  ::close(file);
+}
+
 struct FolderCloser {
   void operator()(DIR* folder) const noexcept { ::closedir(folder); }
 };
@@ -42,7 +58,24 @@ int open_to_write(const std::filesystem::path& path) noexcept {
 
 int create(const std::filesystem::path& path) noexcept {
   // open() applies the umask to the permissions; mkstemp() would not.
-  return ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const auto make = [&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666); };
+  int file = make();
+  if (file < 0 && errno == EEXIST) {
+    remove_unlocked(path);
+    file = make();
+  }
+  if (file < 0) return -1;
+  // Before the lock was there, another process may have taken the file for one that a killed process left. File systems
+  // without locks fail with other errors, and then nobody removes the file.
+  const bool is_other = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (!is_other && is_at(path, file)) return file;
+  ::close(file);
+  return errno = EEXIST, -1;
+}
+
+std::string host_name() {
+  char name[256] = "";
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
 std::string temporary_folder() {

@@ -95,7 +95,20 @@ int open_to_write(const std::filesystem::path& path) noexcept {
 }
 
 int create(const std::filesystem::path& path) noexcept {
-  return open(path, GENERIC_READ | GENERIC_WRITE, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, _O_RDWR);
+  const auto make = [&] { return open(path, GENERIC_READ | GENERIC_WRITE, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, _O_RDWR); };
+  const int file = make();
+  if (file >= 0 || errno != EEXIST) return file;
+  // Opening the file for nobody else succeeds only if no process has it open.
+  const HANDLE left = ::CreateFileW(path.c_str(), DELETE, 0, nullptr, OPEN_EXISTING, FILE_FLAG_DELETE_ON_CLOSE, nullptr);
+  if (left == INVALID_HANDLE_VALUE) return errno = EEXIST, -1;
+  ::CloseHandle(left);
+  return make();
+}
+
+std::string host_name() {
+  wchar_t name[MAX_COMPUTERNAME_LENGTH + 1] = L"";
+  DWORD length = MAX_COMPUTERNAME_LENGTH + 1;
+  return ::GetComputerNameW(name, &length) != 0 ? utf8_of(name) : "";
 }
 
 std::string temporary_folder() {

@@ -96,11 +96,10 @@ TEST_P(Stopped, AtAnyCallLeavesTheOldFileOrTheNewOne) {
       EXPECT_TRUE(signal == SIGKILL || temporaries(folder).empty()) << where << temporaries(folder);
     }
     EXPECT_TRUE(was_old && ended) << words;
-    // Temporary files of a killed run must not disturb the next run.
+    // The next run removes the temporary files of killed runs.
     run_well(folder, words);
     EXPECT_TRUE(folder.read(out) == whole) << words;
-    for (const auto& entry : fs::directory_iterator(folder.path("")))
-      if (entry.path().extension() == ".tmp") fs::remove(entry.path());
+    EXPECT_EQ(temporaries(folder), "") << words;
     fs::remove(folder.path(out));
   }
 }
@@ -131,6 +130,7 @@ TEST_P(Stopped, AtAnyCallASplitGoesOnWhereItWas) {
       }
     run_well(folder, split);
     EXPECT_FALSE(fs::exists(folder.path("new/unfinished-split"))) << n;
+    EXPECT_EQ(temporaries(folder), "") << n;
     run_well(folder, "merge new again.npy --quiet");
     EXPECT_TRUE(folder.read("again.npy") == folder.read("in.npy")) << n;
     fs::remove_all(folder.path("new"));

@@ -212,6 +212,24 @@ TEST_F(OutputFileTest, AppearsWhole) {
   file.commit();
 }
 
+TEST_F(OutputFileTest, RemovesTheFileOfAKilledProcessAndNoOther) {
+  std::filesystem::path left;
+  {
+    const OutputFile file(path_);
+    left = file.temporary();
+  }
+  write_bytes(left, "of a process that was killed");
+  OutputFile first(path_), second(path_);
+  EXPECT_NE(first.temporary(), second.temporary());
+  first.write("first", 5);
+  second.write("second", 6);
+  second.commit();
+  EXPECT_EQ(read_bytes(path_), "second");
+  first.commit();
+  EXPECT_EQ(read_bytes(path_), "first");
+  EXPECT_EQ(folder_.names(), Names{"x.bin"});
+}
+
 TEST_F(OutputFileTest, OrNotAtAll) {
   { OutputFile(path_).write("abc", 3); }
   EXPECT_EQ(folder_.names(), Names{});
