@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <ranges>
 #include <set>
 #include <utility>
 #include <vector>
@@ -122,6 +123,35 @@ std::int64_t end_of(const Folder& folder, std::size_t axis, F origin_of) {
   return end;
 }
 
+/// Returns the options for tiles that also hold pixels of each neighbour, equally many on each side, but none beyond the
+/// picture; empty if the folder's tiles are no such tiles.
+std::string options_of_margin(const Folder& folder, const TilingSpec& given) {
+  TilingSpec spec = given;
+  std::int64_t margin = 0;
+  Dims end = Dims::filled(2, 0);
+  for (int i = 0; i < 2; ++i) {
+    const auto axis = static_cast<std::size_t>(i);
+    const auto extent = [&](const Named& tile) { return tile.extents[axis]; };
+    spec.tile[i] = std::ranges::max(folder.tiles | std::views::transform(extent));
+    for (const Named& tile : folder.tiles)
+      if (tile.numbers[row + axis] == 0) margin = std::max(margin, spec.tile[i] - extent(tile));
+  }
+  if (margin < 1 || margin > std::min(spec.tile[0], spec.tile[1]) / 4) return {};
+  const auto start = [&](const Named& tile, int i) {
+    return std::max<std::int64_t>(0, tile.numbers[row + static_cast<std::size_t>(i)] * (spec.tile[i] - 2 * margin) - margin);
+  };
+  for (const Named& tile : folder.tiles)
+    for (int i = 0; i < 2; ++i) end[i] = std::max(end[i], start(tile, i) + tile.extents[static_cast<std::size_t>(i)]);
+  for (const Named& tile : folder.tiles)
+    for (int i = 0; i < 2; ++i) {
+      const std::int64_t stop = (tile.numbers[row + static_cast<std::size_t>(i)] + 1) * (spec.tile[i] - 2 * margin) + margin;
+      if (tile.extents[static_cast<std::size_t>(i)] != std::min(stop, end[i]) - start(tile, i)) return {};
+    }
+  const std::string tile = spec.tile[0] == spec.tile[1] ? text_of(spec.tile[0]) : text_of(spec.tile[0], ",", spec.tile[1]);
+  return text_of("--tile ", tile, " --overlap ", 2 * margin, " --margin ", margin, " --tail partial if tiles also hold ",
+                 margin, margin == 1 ? " pixel" : " pixels", " of each neighbour, as in Deep Zoom");
+}
+
 }  // namespace
 
 formats::TilePlan plan_of_names(const MergeRequest& request) {
@@ -220,6 +250,12 @@ formats::TilePlan plan_of_names(const MergeRequest& request) {
       throw Error({ErrorCode::value, "merge", named.file, "must not lie where another tile lies", plan.files[place]});
     is_there[place] = true;
     plan.files[place] = named.file;
+    const Tile tile = tiling[at];
+    const Dims size{tile.spans[0].extent, tile.spans[1].extent};
+    if (size[0] != named.extents[0] || size[1] != named.extents[1])
+      throw Error({ErrorCode::shape, "merge", named.file, "must have the size that its place in the grid has",
+                   extents_text({named.extents[0], named.extents[1]}), extents_text(size),
+                   has_places || pattern.has(index) ? std::string() : options_of_margin(folder, spec)});
   }
   plan.crcs.resize(count);
   const auto first = static_cast<std::size_t>(std::ranges::find(is_there, true) - is_there.begin());

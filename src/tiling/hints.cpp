@@ -43,6 +43,11 @@ Setting scale_setting(const std::vector<Ratio>& scale) {
   return {"scale", std::move(fractions)};
 }
 
+/// Adds settings to `fitting`, joined by "and".
+void append_settings(ErrorValue& fitting, const std::vector<Setting>& settings) {
+  for (std::size_t k = 0; k < settings.size(); ++k) fitting.append(k == 0 ? "" : " and ", settings[k]);
+}
+
 /// Adds to `fitting` the border that suits a function which drops equally many elements at both ends of each tile. `first`
 /// begins the proposal. Returns whether such a border exists.
 bool propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& results, std::string_view first) {
@@ -85,6 +90,54 @@ bool propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& resul
   return true;
 }
 
+/// Adds to `fitting` the margin that suits tiles which also hold elements of each neighbour, equally many on each side,
+/// but none beyond the array. `first` begins the proposal. Returns whether such a margin exists.
+bool propose_margin(ErrorValue& fitting, const Tiling& tiling, std::int64_t index, const Dims& results,
+                    std::string_view first) {
+  const int tiled = results.size();
+  const Dims none = Dims::filled(tiled, 0), &tile = tiling.spec().tile;
+  if (!(tiling.result() == tile && tiling.margin() == none && tiling.margin_end() == none)) return false;
+  std::int64_t most = 0, lost = 0, least_tile = tile[0];
+  for (int i = 0; i < tiled; ++i) {
+    most = std::max(most, results[i] - tile[i]);
+    lost = std::max(lost, tile[i] - results[i]);
+    least_tile = std::min(least_tile, tile[i]);
+  }
+  // A larger tile lies between two neighbours, or at an end of the array. A smaller one lies at an end, if the tiling's tile
+  // has the elements of both neighbours already.
+  for (const std::int64_t margin : {most / 2, most, most == 0 ? lost : 0}) {
+    if (margin < 1 || margin > least_tile / 4) continue;
+    TilingSpec spec = tiling.spec();
+    Dims overlap;
+    bool is_shared = true;
+    for (int i = 0; i < tiled; ++i) {
+      if (most > 0) spec.tile[i] += 2 * margin;
+      // Some programs call what a tile has of one neighbour an overlap: without it, such tiles lie side by side.
+      const bool is_side_by_side = most > 0 && tile[i] - tiling.stride()[i] <= 2 * margin;
+      overlap.push_back(is_side_by_side ? 2 * margin : spec.tile[i] - tiling.stride()[i]);
+      is_shared = is_shared && overlap[i] >= 2 * margin;
+    }
+    spec.overlap = overlap;
+    spec.overlap_fraction.clear();
+    spec.stride = {};
+    spec.margin = Dims::filled(tiled, margin);
+    spec.tail = Tail::partial;
+    if (!is_shared || !can_be_made(spec)) continue;
+    const Tiling other(spec);
+    bool is_equal = index < other.size();
+    for (int i = 0; is_equal && i < tiled; ++i)
+      is_equal = other[index].spans[static_cast<std::size_t>(i)].result == results[i];
+    if (!is_equal) continue;
+    fitting.append(first, " tiles also hold ", margin, margin == 1 ? " element" : " elements",
+                   " of each neighbour, make the tiling with ");
+    append_settings(fitting, {setting("tile", spec.tile), setting("overlap", overlap), Setting("margin", margin),
+                              Setting("tail", std::string(word_of(spec.tail)))});
+    fitting.append("; Boxes take tiles at any places");
+    return true;
+  }
+  return false;
+}
+
 /// A rule for results along one axis: a tile of n elements gives n * scale - lost elements, the first of them at `offset`.
 struct AxisRule {
   Ratio scale{};
@@ -101,7 +154,7 @@ std::optional<AxisRule> rule_of(std::int64_t n, std::int64_t r) {
   if (r > n && n > 1 && (r - 1) % (n - 1) == 0) return AxisRule{{(r - 1) / (n - 1), 1}, 0, true};
   if (r < n && r > 1 && (n - 1) % (r - 1) == 0 && (n - 1) / (r - 1) > 1) return AxisRule{{1, (n - 1) / (r - 1)}, 0, true};
   const std::int64_t lost = r > n ? n * up - r : n - r * down;
-  if (lost % (2 * (r > n ? 1 : down)) != 0) return std::nullopt;
+  if (lost % (2 * (r > n ? 1 : down)) != 0 || 2 * lost > n) return std::nullopt;
   return AxisRule{r > n ? Ratio{up, 1} : Ratio{1, down}, r > n ? lost / 2 : lost / 2 / down};
 }
 
@@ -143,7 +196,7 @@ void propose_rules(ErrorValue& fitting, const Tiling& tiling, const Dims& result
   if (needs_result) settings.push_back(setting("result", results));
   if (joins) settings.push_back(setting("output", output));
   fitting.append(": results of this extent need a tiling with ");
-  for (std::size_t k = 0; k < settings.size(); ++k) fitting.append(k == 0 ? "" : " and ", settings[k]);
+  append_settings(fitting, settings);
   const Dims fill{0};
   if (has_border && !is_whole)
     fitting.append(", and merge with ", Setting("fill", fill[0]), " for the border of the whole");
@@ -174,16 +227,18 @@ void refuse_shape(const Tiling& tiling, std::string_view op, std::string_view ar
   for (const TileSpan& span : tiling[index].spans) extents.push_back(span.extent);
   const bool is_whole = extents == tiling.spec().tile;
   const bool has_scale = propose_scale(fitting, tiling, index, given);
-  if (given.size() == expected.size() && is_whole) {
-    bool is_explained = has_scale;
-    Dims results, others = given;
+  Dims results, others = given;
+  if (given.size() == expected.size())
     for (const std::int64_t axis : tiling.axes_in(given.size())) {
       results.push_back(given[axis]);
       others[axis] = expected[axis];
     }
-    if (others == expected && !(results == tiling.spec().tile))
-      is_explained |= propose_border(fitting, tiling, results, has_scale ? ", or if" : ": if");
-    if (others == expected && !is_explained) propose_rules(fitting, tiling, results);
+  if (!results.empty() && others == expected) {
+    bool is_explained = has_scale;
+    const auto next = [&] { return is_explained ? ", or if" : ": if"; };
+    if (is_whole && !(results == tiling.spec().tile)) is_explained |= propose_border(fitting, tiling, results, next());
+    if (!has_scale) is_explained |= propose_margin(fitting, tiling, index, results, next());
+    if (is_whole && !is_explained) propose_rules(fitting, tiling, results);
   }
   fail(ErrorCode::shape, op, argument, "must have the shape of the tile's result", given, std::move(fitting));
 }

@@ -37,6 +37,13 @@ TEST_F(NamedTiles, OfDeepZoomShareAPixelWithEachNeighbour) {
   split("--stride 14 --margin 1 --tail partial");
   run_well(folder_, "merge tiles out.npy --pattern tile-{row}-{column}.npy --tile 16 --overlap 2 --margin 1");
   EXPECT_EQ(read_array(folder_, "out.npy"), photo_);
+  const std::string merge = "merge tiles out.npy --pattern tile-{row}-{column}.npy";
+  const std::string options = " --tile 16 --overlap 2 --margin 1";
+  for (const char* naive : {"", " --tile 14 --overlap 0", " --tile 14 --overlap 1", " --overlap 2"})
+    run_badly(folder_, merge + naive, {"tile-0-0.npy: must have the size that its place in the grid has; given 15 x 15",
+                                       options + " --tail partial if tiles also hold 1 pixel of each neighbour"});
+  run_well(folder_, merge + options + " --tail partial");
+  EXPECT_EQ(read_array(folder_, "out.npy"), photo_);
 }
 
 TEST_F(NamedTiles, AreMergedByTheirPlaces) {

@@ -154,8 +154,8 @@ TEST(TilingLayout, CutsEveryPaddingModeAtBothEnds) {
 }
 
 TEST(TilingLayout, HintsExplainResultsOfOtherSizes) {
-  const auto hint = [](TilingSpec spec, const Dims& shape) {
-    return error_of([&] { Tiling{spec}.result_channels(0, shape); });
+  const auto hint = [](TilingSpec spec, const Dims& shape, std::int64_t index = 0) {
+    return error_of([&] { Tiling{spec}.result_channels(index, shape); });
   };
   EXPECT_EQ(
       hint({.shape = {3, 2000, 2000}, .tile = {512, 512}, .overlap = 8}, {3, 504, 504}),
@@ -174,6 +174,20 @@ TEST(TilingLayout, HintsExplainResultsOfOtherSizes) {
       rule +
           "[28], expected [16]: results of this extent need a tiling with overlap=2 and scale=2 and offset=2 and result=28, and "
           "merge with fill=0 for the border of the whole");
+  EXPECT_EQ(hint({.shape = {64}, .tile = {16}}, {23}, 1), rule + "[23], expected [16]");
+}
+
+TEST(TilingLayout, HintsKnowTilesThatHoldAPixelOfEachNeighbour) {  // and none beyond the picture, as in Deep Zoom
+  for (const auto& [tile, overlap] : {std::pair{254, 0}, {254, 1}, {256, 2}})
+    for (const auto& [size, index] : {std::pair{Dims{255, 255}, 0}, {Dims{255, 256}, 1}}) {
+      const TilingSpec spec{.shape = {1000, 1000}, .tile = {tile, tile}, .overlap = overlap};
+      EXPECT_EQ(error_of([&] { Tiling{spec}.result_channels(index, size); }),
+                "tiling: result: must have the shape of the tile's result; given " + to_string(size) + ", expected " +
+                    to_string(spec.tile) + ": if tiles also hold 1 element of each neighbour, make the tiling with tile=256 "
+                    "and overlap=2 and margin=1 and tail=partial; Boxes take tiles at any places");
+    }
+  const TilingSpec given{.shape = {1000, 1000}, .tile = {256, 256}, .overlap = 2, .tail = Tail::partial, .margin = 1};
+  EXPECT_EQ(Tiling{given}.result_channels(1, {255, 256}), Dims{});
 }
 
 TEST(TilingLayout, ResultsSayTheirChannels) {
