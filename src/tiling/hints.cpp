@@ -202,6 +202,30 @@ void propose_rules(ErrorValue& fitting, const Tiling& tiling, const Dims& result
     fitting.append(", and merge with ", Setting("fill", fill[0]), " for the border of the whole");
 }
 
+/// Makes each tile of a spec with a scale begin where an element of the output begins. Returns the settings that change, or
+/// none if they would make no tiling. `stride`: of the spec.
+std::vector<Setting> align_tiles(TilingSpec& spec, const Dims& stride) {
+  if (!spec.align.empty()) return {};
+  TilingSpec other = spec;
+  Dims align, overlap;
+  for (int i = 0; i < stride.size(); ++i) {
+    const std::int64_t den = spec.scale[spec.scale.size() == 1 ? 0 : static_cast<std::size_t>(i)].den;
+    align.push_back(den);
+    overlap.push_back(spec.tile[i] - std::max<std::int64_t>(stride[i] / den, 1) * den);
+  }
+  other.align = align;
+  std::vector<Setting> settings{setting("align", align)};
+  if (!can_be_made(other)) {
+    other.overlap = overlap;
+    other.overlap_fraction.clear();
+    other.stride = {};
+    settings.push_back(setting("overlap", overlap));
+  }
+  if (!can_be_made(other)) return {};
+  spec = other;
+  return settings;
+}
+
 /// Adds to `fitting` the scale that suits a function whose results are k or 1/k times as large as its tiles. Returns whether
 /// such a scale exists.
 bool propose_scale(ErrorValue& fitting, const Tiling& tiling, std::int64_t index, const Dims& given) {
@@ -209,12 +233,18 @@ bool propose_scale(ErrorValue& fitting, const Tiling& tiling, std::int64_t index
   if (!scale || (scale->num != 1 && scale->den != 1)) return false;
   TilingSpec spec = tiling.spec();
   spec.scale = {*scale};
+  std::vector<Setting> settings{scale_setting(spec.scale)};
+  if (!can_be_made(spec)) {
+    const std::vector<Setting> aligned = align_tiles(spec, tiling.stride());
+    settings.insert(settings.end(), aligned.begin(), aligned.end());
+  }
   if (!can_be_made(spec)) return false;
   const auto is = [&](std::int64_t num, std::int64_t den) { return *scale == Ratio{num, den}; };
   const std::string ratio = text(scale->num) + (scale->den == 1 ? "" : "/" + text(scale->den));
   const std::string size = is(1, 1) ? "" : is(2, 1) ? "twice " : is(1, 2) ? "half " : ratio + " times ";
-  fitting.append(": results are ", size, "as large as tiles, so make the tiling with ", scale_setting(spec.scale),
-                 " if that holds for tiles of every size");
+  fitting.append(": results are ", size, "as large as tiles, so make the tiling with ");
+  append_settings(fitting, settings);
+  fitting.append(" if that holds for tiles of every size");
   return true;
 }
 
@@ -255,6 +285,16 @@ void refuse_stride(const TilingSpec& spec, std::int64_t axis, std::int64_t tile,
   const std::string tiles = (below > 0 ? text(tile - stride + below) + " or " : "") + text(tile - stride + above);
   fail(ErrorCode::value, op_tiling, "overlap", "must be the tile less a multiple of align", text(tile - stride) + where,
        fitting + "a tile of " + tiles);
+}
+
+void refuse_scale(const TilingSpec& spec, const Dims& stride, std::string_view what, std::int64_t value, Ratio scale) {
+  ErrorValue fitting("a multiple of ", scale.den);
+  TilingSpec other = spec;
+  const std::vector<Setting> settings = align_tiles(other, stride);
+  if (!settings.empty()) fitting.append(", as with ");
+  append_settings(fitting, settings);
+  fail(ErrorCode::value, op_tiling, "scale", std::string(what) + " must be whole numbers of output elements",
+       text(value) + " * " + text(scale.num) + " / " + text(scale.den), std::move(fitting));
 }
 
 void refuse_long_tile(const TilingSpec& spec, const Dims& axes, int i, std::int64_t reach) {

@@ -103,14 +103,13 @@ Dims strides_of(const TilingSpec& spec) {
   return stride;
 }
 
-/// Returns value * num / den. Throws Error(value) unless the quotient is a whole number.
-std::int64_t scaled(std::int64_t value, std::int64_t num, std::int64_t den, std::string_view what) {
+/// Returns value * num / den. Throws Error(value) unless the quotient is a whole number; `spec` and `stride` serve the hint.
+std::int64_t scaled(std::int64_t value, std::int64_t num, std::int64_t den, std::string_view what, const TilingSpec& spec,
+                    const Dims& stride) {
   const auto product = checked_mul(value, num);
   if (!Checked(product).is_below())
     fail(ErrorCode::overflow, op_tiling, "scale", "extents of the output must stay below 2^60", value);
-  if (*product % den != 0)
-    fail_value("scale", std::string(what) + " must be whole numbers of output elements",
-               text(value) + " * " + text(num) + " / " + text(den), "a multiple of " + text(den));
+  if (*product % den != 0) tiling::refuse_scale(spec, stride, what, value, {num, den});
   return *product / den;
 }
 
@@ -185,13 +184,13 @@ Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
     default_output.push_back(ceil_div(*extent_scaled, scale.den));
     output_.push_back(spec.output.empty() ? default_output.back() : spec.output[i]);
     if (output_.back() < 0) fail_value("output", "must be at least 0 on every axis", spec.output, "");
-    if (grid_.back() > 0) scaled(margin_[i], scale.num, scale.den, "margins");
-    if (whole > 1) scaled(stride, scale.num, scale.den, "strides");
-    result_.push_back(spec.result.empty() ? scaled(tile, scale.num, scale.den, "tiles") : spec.result[i]);
+    if (grid_.back() > 0) scaled(margin_[i], scale.num, scale.den, "margins", spec, stride_);
+    if (whole > 1) scaled(stride, scale.num, scale.den, "strides", spec, stride_);
+    result_.push_back(spec.result.empty() ? scaled(tile, scale.num, scale.den, "tiles", spec, stride_) : spec.result[i]);
     if (result_.back() < 1) fail_value("result", "must be at least 1 on every axis", spec.result, "");
     if (grid_.back() > whole) {
       const std::int64_t start = rule == Tail::shift ? moved_back(reach, tile, align_[i]) : whole * stride;
-      scaled(start, scale.num, scale.den, "starts of the last tiles");
+      scaled(start, scale.num, scale.den, "starts of the last tiles", spec, stride_);
     }
     if (rule == Tail::partial && grid_.back() > 0) check_partial(i);
   }
@@ -209,7 +208,7 @@ void Tiling::check_partial(int i) const {
     if (extent < 1)
       fail_value("margin", "must leave every partial tile an element of the array", margin_,
                  "less than " + text(tile_[i]) + " along axis " + text(axes_[i]));
-    const std::int64_t cut = scaled(tile_[i] - extent, scale_num_[i], scale_den_[i], "partial tiles");
+    const std::int64_t cut = scaled(tile_[i] - extent, scale_num_[i], scale_den_[i], "partial tiles", spec_, stride_);
     if (cut >= result_[i])
       fail_value("result", "must be longer than what partial tiles lack", spec_.result, "more than " + text(cut));
   }

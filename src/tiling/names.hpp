@@ -29,6 +29,10 @@ ErrorValue missing_text(const Tiling& tiling, std::span<const std::int64_t> firs
 /// overlaps and tiles, that are multiples.
 [[noreturn]] void refuse_stride(const TilingSpec& spec, std::int64_t axis, std::int64_t tile, std::int64_t stride,
                                 std::int64_t align);
+/// Throws Error(value) for a number of elements that is no whole number of elements of the output; the error proposes an
+/// alignment of the tiles with which it is, if there is one.
+[[noreturn]] void refuse_scale(const TilingSpec& spec, const Dims& stride, std::string_view what, std::int64_t value,
+                               Ratio scale);
 /// Throws Error(shape) for the result of a tile; the error proposes the scale or the border with which the tiling would expect it.
 [[noreturn]] void refuse_shape(const Tiling& tiling, std::string_view op, std::string_view argument, std::int64_t index,
                                const Dims& given, const Dims& expected);

@@ -190,6 +190,29 @@ TEST(TilingLayout, HintsKnowTilesThatHoldAPixelOfEachNeighbour) {  // and none b
   EXPECT_EQ(Tiling{given}.result_channels(1, {255, 256}), Dims{});
 }
 
+TEST(TilingLayout, HintsAlignTilesOfPools) {
+  const TilingSpec without{.shape = {512, 510}, .tile = {128, 128}, .overlap = {32, 30}};
+  EXPECT_NE(error_of([&] { Tiling{without}.result_channels(0, {32, 32}); })
+                .find("expected [128, 128]: results are 1/4 times as large as tiles, so make the tiling with scale=1/4 and align=4 "
+                      "and overlap=32 if that holds for tiles of every size, or if results lack a border"),
+            std::string::npos);
+  TilingSpec spec = without;
+  spec.scale = {{1, 4}};
+  const std::string rule = " must be whole numbers of output elements; given ";
+  EXPECT_EQ(error_of([&] { Tiling{spec}; }),
+            "tiling: scale: strides" + rule + "98 * 1 / 4, expected a multiple of 4, as with align=4 and overlap=32");
+  spec.overlap = 32;
+  EXPECT_EQ(error_of([&] { Tiling{spec}; }),
+            "tiling: scale: starts of the last tiles" + rule + "382 * 1 / 4, expected a multiple of 4, as with align=4");
+  spec.align = 4;
+  EXPECT_EQ(Tiling{spec}.output_shape({}), (Dims{128, 128}));
+  spec.tile = {126, 126};  // no alignment divides a tile
+  EXPECT_EQ(error_of([&] { Tiling{spec}; }), "tiling: overlap: must be the tile less a multiple of align; given 32 along axis 0, "
+                                             "expected 30 or 34, or a tile of 124 or 128");
+  spec.align = {};
+  EXPECT_EQ(error_of([&] { Tiling{spec}; }), "tiling: scale: strides" + rule + "94 * 1 / 4, expected a multiple of 4");
+}
+
 TEST(TilingLayout, ResultsSayTheirChannels) {
   const Tiling tiling({.shape = {3, 9, 8}, .tile = {4, 4}, .overlap = 1, .tail = Tail::partial});
   EXPECT_EQ(tiling.result_channels(0, {7, 4, 4}), Dims{7});
