@@ -147,13 +147,13 @@ formats::Metadata carried(const Work& work, const RunRequest& request, std::vect
   kept.icc = held.icc;
   kept.colours = held.colours;
   kept.texts = held.texts;
-  const std::pair<bool, const char*> kinds[] = {{work.metadata.resolution.has_value(), "the resolution"},
-                                                {work.metadata.orientation != 1, "the orientation"},
-                                                {!work.metadata.exif.empty(), "the camera data (EXIF)"},
-                                                {!work.metadata.xmp.empty(), "the XMP packet"},
-                                                {!work.metadata.geo.empty(), "the GeoTIFF tags"}};
+  const std::pair<bool, const char*> kinds[] = {{work.metadata.resolution.has_value(), "the resolution was"},
+                                                {work.metadata.orientation != 1, "the orientation was"},
+                                                {!work.metadata.exif.empty(), "the camera data (EXIF) were"},
+                                                {!work.metadata.xmp.empty(), "the XMP packet was"},
+                                                {!work.metadata.geo.empty(), "the GeoTIFF tags were"}};
   for (const auto& [is_lost, what] : kinds)
-    if (is_lost) losses.push_back(text_of(what, " of ", request.data.path, " left out: rows and columns are others"));
+    if (is_lost) losses.push_back(text_of(what, " left out: the output has other rows and columns than ", request.data.path));
   return kept;
 }
 

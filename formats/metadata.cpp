@@ -125,13 +125,14 @@ bool lists_sizes(const std::string& description) {
 
 std::vector<std::string> take_what_does_not_hold(Metadata& metadata, bool has_numbers, bool is_same) {
   std::vector<std::string> losses;
-  const std::string other_numbers = " left out: they describe another element type or number of bands";
+  const std::string numbers = " for another element type or number of bands";
   bool lost_bands = false;
   for (GeoField& field : metadata.geo)
     if (field.tag == gdal_metadata_tag) field.values = gdal_items(field.values, has_numbers, lost_bands);
-  if (lost_bands) losses.push_back("the scales, names and other fields of bands were" + other_numbers);
+  if (lost_bands) losses.push_back("the scales, names and other fields of bands were left out: they are" + numbers);
   const auto is_nodata = [&](const GeoField& field) { return field.tag == gdal_nodata_tag; };
-  if (!has_numbers && std::erase_if(metadata.geo, is_nodata) > 0) losses.push_back("the no-data value was" + other_numbers);
+  if (!has_numbers && std::erase_if(metadata.geo, is_nodata) > 0)
+    losses.push_back("the no-data value was left out: it is" + numbers);
   const auto is_of_layout = [](const auto& text) { return text.first == "Description" && lists_sizes(text.second); };
   if (!is_same && std::erase_if(metadata.texts, is_of_layout) > 0)
     losses.emplace_back("the description was left out: it lists the sizes and pages of the picture's file");
@@ -162,13 +163,17 @@ Resolution resolution_in(const Resolution& resolution, Resolution::Unit unit) no
 std::vector<std::string> take_what_is_lost(Metadata& metadata, FileFormat format, std::int64_t channels) {
   std::vector<std::string> losses;
   const std::string files = std::string(name_of(format)) + " files";
-  const auto lose = [&](const std::string& what) { losses.push_back(what + " left out, which " + files + " do not hold"); };
-  const auto drop = [&](auto& member, const char* what) {
-    lose(what);
+  enum Number { one, several };
+  const auto lose = [&](const std::string& what, Number number) {
+    const bool is_one = number == one;
+    losses.push_back(what + (is_one ? " was" : " were") + " left out: " + files + " do not hold " + (is_one ? "it" : "them"));
+  };
+  const auto drop = [&](auto& member, const char* what, Number number) {
+    lose(what, number);
     member = {};
   };
   if (format == FileFormat::npy) {
-    if (metadata.orientation != 1) lose("the orientation of the picture, " + std::to_string(metadata.orientation) + ", was");
+    if (metadata.orientation != 1) lose("the picture's orientation " + std::to_string(metadata.orientation), one);
     metadata = {};
     return losses;
   }
@@ -177,32 +182,32 @@ std::vector<std::string> take_what_is_lost(Metadata& metadata, FileFormat format
                      (channels == 1 ? " channel" : " channels"));
     metadata.icc.clear();
   }
-  if (!metadata.geo.empty() && format != FileFormat::tiff) drop(metadata.geo, "the GeoTIFF tags were");
+  if (!metadata.geo.empty() && format != FileFormat::tiff) drop(metadata.geo, "the GeoTIFF tags", several);
   const bool is_srgb =
       std::any_of(metadata.colours.begin(), metadata.colours.end(), [](const auto& chunk) { return chunk.first == "sRGB"; });
   if (format != FileFormat::png) {
-    if (!metadata.colours.empty() && !is_srgb && metadata.icc.empty()) lose("the gamma and the primary colours were");
+    if (!metadata.colours.empty() && !is_srgb && metadata.icc.empty()) lose("the gamma and the primary colours", several);
     metadata.colours.clear();
   }
   const bool is_jpeg = format == FileFormat::jpeg;
   if (!metadata.exif.empty() && (format == FileFormat::tiff || (is_jpeg && metadata.exif.size() > most_in_marker - 6)))
-    drop(metadata.exif, "the camera data (EXIF) were");
-  if (is_jpeg && metadata.xmp.size() > most_in_marker - 29) drop(metadata.xmp, "the XMP packet was");
-  if (is_jpeg && metadata.icc.size() > most_icc_in_jpeg) drop(metadata.icc, "so large an ICC profile was");
+    drop(metadata.exif, "the camera data (EXIF)", several);
+  if (is_jpeg && metadata.xmp.size() > most_in_marker - 29) drop(metadata.xmp, "the XMP packet", one);
+  if (is_jpeg && metadata.icc.size() > most_icc_in_jpeg) drop(metadata.icc, "so large an ICC profile", one);
   if (metadata.resolution && format != FileFormat::tiff &&
       !fits_integers(is_jpeg && metadata.resolution->unit == Resolution::Unit::metre
                          ? resolution_in(*metadata.resolution, Resolution::Unit::inch)
                      : is_jpeg ? *metadata.resolution
                                : resolution_in(*metadata.resolution, Resolution::Unit::metre),
                      is_jpeg ? 65535.5 : 2147483647.5))
-    drop(metadata.resolution, "so high a resolution was");
+    drop(metadata.resolution, "so high a resolution", one);
   std::string names;
-  std::erase_if(metadata.texts, [&](const auto& text) {
+  const auto count = std::erase_if(metadata.texts, [&](const auto& text) {
     if (is_text_of(format, text.first)) return false;
     names += (names.empty() ? "" : ", ") + text.first;
     return true;
   });
-  if (!names.empty()) lose("the text " + names + " was");
+  if (count > 0) lose((count == 1 ? "the text " : "the texts ") + names, count == 1 ? one : several);
   return losses;
 }
 

@@ -237,20 +237,27 @@ TEST(Metadata, WhatAFormatDoesNotHoldIsSaid) {
   Metadata all = of_geotiff();
   all.exif = exif(true, 6, "");
   const Metadata png = written(folder / "x.png", all, &losses);
-  EXPECT_EQ(losses, (std::vector<std::string>{"the GeoTIFF tags were left out, which PNG files do not hold"}));
+  EXPECT_EQ(losses, (std::vector<std::string>{"the GeoTIFF tags were left out: PNG files do not hold them"}));
   EXPECT_EQ(png.texts, all.texts);
   EXPECT_EQ(png.orientation, 6);
   written(folder / "x.jpg", all, &losses);
   EXPECT_EQ(losses.size(), 2U);
   const Metadata tiff = written(folder / "x.tif", all, &losses);
-  EXPECT_EQ(losses, (std::vector<std::string>{"the camera data (EXIF) were left out, which TIFF files do not hold"}));
+  EXPECT_EQ(losses, (std::vector<std::string>{"the camera data (EXIF) were left out: TIFF files do not hold them"}));
   EXPECT_EQ(tiff.orientation, 6);
   written(folder / "x.png", everything(), &losses, 1);
   EXPECT_EQ(losses, (std::vector<std::string>{"the ICC profile was left out: it is not for 1 channel"}));
   Metadata dense;
   dense.resolution = Resolution{100000, 100000, Resolution::Unit::inch};
   EXPECT_FALSE(written(folder / "x.jpg", dense, &losses).resolution.has_value());
-  EXPECT_EQ(losses.size(), 1U);
+  EXPECT_EQ(losses, (std::vector<std::string>{"so high a resolution was left out: JPEG files do not hold it"}));
+  Metadata told;
+  told.texts = {{"Title", "a field"}};
+  written(folder / "x.tif", told, &losses);
+  EXPECT_EQ(losses, (std::vector<std::string>{"the text Title was left out: TIFF files do not hold it"}));
+  told.texts.emplace_back("Source", "a camera");
+  written(folder / "x.tif", told, &losses);
+  EXPECT_EQ(losses, (std::vector<std::string>{"the texts Title, Source were left out: TIFF files do not hold them"}));
 }
 
 TEST(Metadata, PassesThroughJson) {

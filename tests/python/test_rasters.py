@@ -108,7 +108,7 @@ def test_a_field_is_kept_where_it_holds_and_otherwise_missed_aloud(field, change
     else:
         assert not found
         assert len(lost) == 1 and lost[0].startswith(
-            f"merge: out: y.tif is without the source's {field}, which need not hold"
+            f"merge: out: y.tif lacks this field of the source: {field}. It may not hold"
         )
     assert not list(tmp_path.glob("*.aux.xml"))
 
@@ -146,7 +146,7 @@ def test_a_colour_map_stays_with_its_numbers(tmp_path):
         x.write((PIXELS[:1] % 8).astype(np.uint8))
     with rasterio.open(tmp_path / "x.tif") as x:
         apply_tiled(lambda tile: tile, x, (16, 16), overlap=4, out=tmp_path / "y.tif", progress=False)
-        with pytest.warns(UserWarning, match="without the source's colour map, which"):
+        with pytest.warns(UserWarning, match="lacks this field of the source: colour map. It may"):
             apply_tiled(lambda tile: tile / 2, x, (16, 16), overlap=4, out=tmp_path / "z.tif", progress=False)
     with rasterio.open(tmp_path / "y.tif") as y:
         assert y.colormap(1)[7] == (9, 8, 7, 255)

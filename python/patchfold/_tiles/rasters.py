@@ -135,8 +135,9 @@ class GeoTiff(RasterWriter):
         self._dataset = self._new(self._partial, bands, dtype, **self._place())
         lost = self._copy_fields(shape, dtype)
         if lost:
-            rule = "which need not hold for its numbers and size; rasterio.open(.., 'r+') sets them"
-            message = f"merge: out: {self._path.name} is without the source's {', '.join(lost)}, {rule}"
+            fields, it, them = ("this field", "It", "it") if len(lost) == 1 else ("these fields", "They", "them")
+            rule = f"{it} may not hold for its numbers and size; rasterio.open(.., 'r+') sets {them}"
+            message = f"merge: out: {self._path.name} lacks {fields} of the source: {', '.join(lost)}. {rule}"
             warnings.warn(message, UserWarning, stacklevel=2)
         super().begin(like, shape, dtype, axes)
 
