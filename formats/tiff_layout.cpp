@@ -77,7 +77,8 @@ DType dtype_of_samples(TIFF* tiff, const Subject& subject) {
   if (format == SAMPLEFORMAT_COMPLEXINT || format == SAMPLEFORMAT_COMPLEXIEEEFP) kind = "complex numbers";
   subject.fail(ErrorCode::file_unsupported,
                "must hold integers of 8, 16, 32 or 64 bits, or floating-point numbers of 16, 32 or 64 bits",
-               kind + " of " + std::to_string(bits) + " bits");
+               kind + " of " + std::to_string(bits) + (bits == 1 ? " bit" : " bits"),
+               bits < 8 ? "8 bits, as `gdal_translate -co NBITS=8` writes them" : "");
 }
 
 void check_colours(TIFF* tiff, const Codec& codec, TiffLayout& layout, const Subject& subject) {

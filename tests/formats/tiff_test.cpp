@@ -155,6 +155,10 @@ TEST_F(TiffRead, WhatIsNotRead) {
   expect_refused({.bits = 64, .format = 6}, "given complex numbers of 64 bits");
   expect_refused({.bits = 32, .format = 5}, "given complex numbers of 32 bits");
   expect_refused({.bits = 24}, "given unsigned integers of 24 bits");
+  for (const int photometric : {1, 3})  // grey, and labels with a palette
+    expect_refused({.bits = 4, .photometric = photometric},
+                   "given unsigned integers of 4 bits, expected 8 bits, as `gdal_translate -co NBITS=8` writes them");
+  expect_refused({.bits = 1}, "given unsigned integers of 1 bit, expected 8 bits");
   for (const std::uint32_t bits : {1U, 2U, 4U, 12U})
     expect_refused(TiffEntry{258, 3, 1, bits},
                    "must hold integers of 8, 16, 32 or 64 bits, or floating-point numbers of 16, "

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from patchfold import InvalidValue, Merger, Tiling, apply_tiled
+from PIL import Image
 
 rasterio = pytest.importorskip("rasterio")
 
@@ -150,6 +151,35 @@ def test_a_colour_map_stays_with_its_numbers(tmp_path):
             apply_tiled(lambda tile: tile / 2, x, (16, 16), overlap=4, out=tmp_path / "z.tif", progress=False)
     with rasterio.open(tmp_path / "y.tif") as y:
         assert y.colormap(1)[7] == (9, 8, 7, 255)
+
+
+@pytest.mark.parametrize("bits", [1, 2, 4, 8])
+def test_labels_of_a_palette_keep_their_numbers(bits, tmp_path):
+    """Checks functions whose results disagree where tiles overlap: another number would be a blend."""
+    numbers = PIXELS[0].astype(np.uint8) % min(4, 2**bits)
+    few = {"nbits": bits} if bits < 8 else {}
+    made = {"driver": "GTiff", "count": 1, "height": 60, "width": 70, "dtype": "uint8", "photometric": "palette"}
+    with rasterio.open(tmp_path / "x.tif", "w", **made, **few, transform=CORNER) as x:
+        x.write_colormap(1, {number: (60 * number, 0, 0, 255) for number in range(2**bits)})
+        x.write(numbers, 1)
+    picture = Image.fromarray(numbers).convert("P")
+    picture.putdata(numbers.ravel())
+    picture.save(tmp_path / "x.png", bits=bits)
+
+    def edged(tile):  # the border of a tile is 0
+        return np.pad(tile[..., 1:-1, 1:-1], [(0, 0)] * (tile.ndim - 2) + [(1, 1)] * 2)
+
+    with rasterio.open(tmp_path / "x.tif") as x:
+        apply_tiled(edged, x, (16, 16), overlap=4, out=tmp_path / "y.tif", progress=False)
+    read = [np.asarray(Image.open(tmp_path / name)) for name in ("x.tif", "x.png")]
+    for each in read:
+        np.testing.assert_array_equal(each, numbers)
+    with rasterio.open(tmp_path / "y.tif") as y:
+        results = [y.read(1), *(apply_tiled(edged, each, (16, 16), overlap=4, progress=False) for each in read)]
+        assert y.colormap(1)[1] == (60, 0, 0, 255)
+    for result in results:
+        assert np.isin(result, (0, 1, 2, 3)).all() and np.all((result == numbers) | (result == 0))
+        np.testing.assert_array_equal(result[2:-2, 2:-2], numbers[2:-2, 2:-2])
 
 
 @pytest.mark.parametrize(
