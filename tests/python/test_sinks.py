@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of stores that are written in whole chunks or shards, declared results, and limits of threads."""
 
+import signal
+import subprocess
+import sys
 import threading
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import patchfold
 import pytest
 import zarr
-from patchfold import InvalidType, InvalidValue, Merger, MergeSpec, ResultType, Tiling, apply_tiled, merge_box
+from patchfold import COG, InvalidType, InvalidValue, Merger, MergeSpec, OMEZarr, ResultType, Tiling, apply_tiled, merge_box
 
 X = np.random.default_rng(0).random((2, 300, 200), np.float32)
 T = Tiling(X.shape, (64, 64), overlap=16)
@@ -197,3 +202,46 @@ def test_wrong_limits_are_refused(threads):
             Merger(T, threads=threads)
         with pytest.raises(patchfold.Error, match="^merge: threads: "):
             merge_box(T, None, (slice(0, 1), slice(0, 1)), {}, threads=threads)
+
+
+KILLED = """
+import os, signal, sys, numpy, patchfold
+calls = []
+def fn(tile):  # is called for a second tile when the output has begun
+    calls.append(1)
+    if len(calls) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return tile
+make = {"cog": patchfold.COG, "zarr": patchfold.OMEZarr}.get(sys.argv[2], str)
+patchfold.apply_tiled(fn, numpy.ones((80, 80), numpy.float32), (16, 16), overlap=4, out=make(sys.argv[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="only POSIX systems kill processes by a signal")
+@pytest.mark.parametrize(("name", "form"), [("y.npy", "npy"), ("y.tif", "tiff"), ("y.tif", "cog"), ("y.zarr", "zarr")])
+def test_what_a_killed_process_left_is_removed_and_nothing_else(name, form, tmp_path):
+    if form != "npy":
+        pytest.importorskip({"tiff": "tifffile", "cog": "rasterio", "zarr": "zarr"}[form])
+    out, folder = tmp_path / "out" / name, tmp_path / "out"
+    folder.mkdir()
+    x = np.random.default_rng(0).random((80, 80), np.float32)
+    killed = subprocess.run([sys.executable, "-c", KILLED, out, form], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(list(folder.iterdir())) == 1
+    run = partial(apply_tiled, x=x, tile=(16, 16), overlap=4, progress=False)
+    calls = 0
+
+    def beside(tile):
+        """Makes the same output while this one is unfinished."""
+        nonlocal calls
+        calls += 1
+        if calls == 2 and form != "zarr":  # an image that exists is refused
+            assert len(list(folder.iterdir())) == 1
+            run(lambda part: part, out=COG(out) if form == "cog" else out)
+            assert len(list(folder.iterdir())) == 2
+        return tile
+
+    run(beside, out={"cog": COG, "zarr": OMEZarr}.get(form, Path)(out))
+    assert [each.name for each in folder.iterdir()] == [name]
+    if form == "npy":
+        np.testing.assert_array_equal(np.load(out), x)

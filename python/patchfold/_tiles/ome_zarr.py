@@ -6,8 +6,6 @@ from __future__ import annotations
 import importlib
 import operator
 import os
-import shutil
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +20,7 @@ from .merge_arguments import MERGE
 from .nodata import NONE
 from .outputs import Rows, checked_path
 from .pyramid import MEAN, Pyramid, checked_overviews, level_shapes, overviews_for
+from .unfinished import Unfinished
 
 OPEN = "open_ome_zarr"
 _TYPES = {"t": "time", "c": "channel", "z": "space", "y": "space", "x": "space"}
@@ -243,8 +242,9 @@ class OMEZarrOutput(Rows):
         how = overviews_for(form._overviews, kind, MERGE)
         plane = (rank - 2, rank - 1)
         shapes = [shape] if how == NONE else level_shapes(shape, plane, form._chunk)
-        self._partial = form._path.with_name(f".{form._path.name[:100]}.{os.urandom(6).hex()}")
-        self._remove = weakref.finalize(self, _remove_folder, self._partial, os.getpid())
+        self._unfinished = Unfinished(form._path)
+        self._remove = self._unfinished.remove
+        self._partial = self._unfinished.folder / "part.zarr"
         self._arrays = self._create(names, shapes, kind, how)
         nodata = None if self.nodata == NONE else self.nodata
         self._pyramid = Pyramid(self._write_level, shapes, plane, self._axis, how, nodata, self._unit)
@@ -309,6 +309,7 @@ class OMEZarrOutput(Rows):
 
     def finish(self) -> Any:
         os.rename(self._partial, self._form._path)
+        self._remove()
         return self._form._path
 
     def drop(self) -> None:
@@ -325,12 +326,6 @@ def _is_unit(unit: Any) -> bool:
 
 def _orders() -> set[str]:
     return {t + c + z + "yx" for t in ("", "t") for c in ("", "c") for z in ("", "z")}
-
-
-def _remove_folder(path: Any, process: int) -> None:
-    """Removes an unfinished image, except in a forked child, where it belongs to the parent."""
-    if os.getpid() == process:
-        shutil.rmtree(path, ignore_errors=True)
 
 
 def _zarr() -> Any:

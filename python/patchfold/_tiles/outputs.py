@@ -7,9 +7,7 @@ import errno
 import importlib
 import operator
 import os
-import weakref
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +20,7 @@ from .._arrays.kinds import is_numpy, is_torch, shape_of
 from .._arrays.memory import memory, new_room
 from .._errors import InvalidType, InvalidValue, given_text
 from .merge_arguments import MERGE, output_axes
+from .unfinished import Unfinished
 
 _TIFF = (".tif", ".tiff")
 _MOST_SAMPLES = 65535
@@ -107,7 +106,7 @@ def checked_path(path: Any, suffixes: tuple[str, ...] = (".npy", *_TIFF)) -> Pat
 
 
 class File(Output):
-    """A file that is written under a temporary name in the same folder and renamed when it is complete."""
+    """A file that is written in a hidden folder beside it and renamed when it is complete."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = checked_path(path)
@@ -122,9 +121,9 @@ class File(Output):
             raise InvalidType(MERGE, "out", "the file must be able to hold the element type", str(dtype), "dtype='float32'")
         if self._suffix in _TIFF and len(shape) < 2:
             raise InvalidValue(MERGE, "out", "a picture must have two axes or more", str(shape), ".npy")
-        name = os.fsdecode(os.fsencode(self._path.name)[:200])  # short enough for the longer temporary name to be legal
-        self._partial = self._path.with_name(f".{name}.{os.urandom(6).hex()}{self._suffix}")
-        self._remove = weakref.finalize(self, unlink, self._partial, os.getpid())
+        self._unfinished = Unfinished(self._path)
+        self._remove = self._unfinished.remove
+        self._partial = self._unfinished.folder / f"part{self._suffix}"
         if self._suffix == ".npy":
             self.array = np.lib.format.open_memmap(self._partial, mode="w+", dtype=kind, shape=shape)
         else:
@@ -168,13 +167,6 @@ def _new_tiff(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], axes: tu
             options |= {"planarconfig": "separate", "extrasamples": [0] * (shape[0] - 1)}
     array = _tifffile().memmap(path, shape=room, dtype=dtype, bigtiff=True, **options)
     return np.moveaxis(array, -1, 0) if is_first else array
-
-
-def unlink(path: Path, process: int) -> None:
-    """Removes an unfinished file, except in a forked child, where the file belongs to the parent."""
-    if os.getpid() == process:
-        with suppress(OSError):
-            path.unlink()
 
 
 def _reserve(path: Path) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import importlib
 import os
 import warnings
-import weakref
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,8 @@ import numpy as np
 from .._errors import InvalidType, InvalidValue
 from .merge_arguments import MERGE
 from .nodata import NONE
-from .outputs import Rows, checked_path, unlink, written_rows
+from .outputs import Rows, checked_path, written_rows
+from .unfinished import Unfinished
 
 SUFFIXES = (".tif", ".tiff")
 _FACTS = ("count", "height", "width", "dtypes", "crs", "transform", "mode", "read")
@@ -119,8 +119,7 @@ class GeoTiff(RasterWriter):
             raise InvalidValue(MERGE, "out", rule, f"axes={tiling.axes}", "axes=(1, 2), or an array or .npy as out")
         self._source = source
         self._scale = tuple(num / den for num, den in reversed(tiling._given["scale"][-2:]))  # across, down
-        self._name = f".{self._path.stem[:100]}.{os.urandom(6).hex()}"
-        self._files: list[Any] = []
+        self._remove: Any = lambda: None
 
     def rows_in(self, tiling: Any, reduce: Any) -> int:
         return 1  # strips without compression, which may be written again
@@ -131,6 +130,8 @@ class GeoTiff(RasterWriter):
         if not rasterio.dtypes.check_dtype(str(dtype)):
             rule = "the file must be able to hold the element type"
             raise InvalidType(MERGE, "out", rule, str(dtype), "dtype='float32', or results of another type")
+        self._unfinished = Unfinished(self._path)
+        self._remove = self._unfinished.remove
         self._partial = self._temporary(".tif")
         self._dataset = self._new(self._partial, bands, dtype, **self._place())
         lost = self._copy_fields(shape, dtype)
@@ -142,14 +143,7 @@ class GeoTiff(RasterWriter):
         super().begin(like, shape, dtype, axes)
 
     def _temporary(self, suffix: str) -> Path:
-        """Returns the path of a temporary file beside the new one, which is removed with the output."""
-        path = self._path.with_name(self._name + suffix)
-        self._files.append(weakref.finalize(self, unlink, path, os.getpid()))
-        return path
-
-    def _remove(self) -> None:
-        for remove in self._files:
-            remove()
+        return self._unfinished.folder / f"part{suffix}"
 
     def _new(self, path: Path, bands: tuple[int, int, int], dtype: Any, **place: Any) -> Any:
         count, height, width = bands
