@@ -127,6 +127,12 @@ def test_what_depends_on_places_is_noted():
     assert halo(plain).notes == ()
 
 
+def test_a_large_slice_is_followed():
+    ends = {"begin": np.array([2]), "end": np.array([94]), "axes": np.array([2])}
+    found = halo(model_of([node("Slice", "x begin end axes", "y")], {"x": [1, 3, 96, 64]}, ["y"], ends)).halos
+    assert [(each.before, each.after) for each in found] == [(0, 0), (-2, 2), (0, 0)]
+
+
 def branches():
     """Returns a node If whose branches take x from outside."""
     bodies = [

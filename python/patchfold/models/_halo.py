@@ -405,7 +405,9 @@ def decoded(indices: Indices, source: Sequence[int]) -> list[Reads] | None:
         return None
     part = indices if inside.all() else indices[np.ix_(*there)]
     reads = []
-    for coordinate in np.unravel_index(part, tuple(source)):
+    # A list, since NumPy 2.4 gives wrong coordinates for other arrays of more than 8192 elements (numpy/numpy#31980).
+    for listed in np.unravel_index(part.reshape(-1), tuple(source)):
+        coordinate = listed.reshape(part.shape)
         parts = parts_of(coordinate)
         if parts is None:
             return None
