@@ -149,3 +149,25 @@ def test_a_module_decides_the_tiles():
     y = patchfold.apply_tiled(run, x, overlap="exact", model=net, batch=2, memory=400_000, progress=False)
     assert isinstance(y, torch.Tensor) and len(calls) > 1 and calls[0][0] == 2
     torch.testing.assert_close(y, run(x[None])[0], rtol=1e-5, atol=1e-5)  # oneDNN chooses algorithms by extents
+
+
+CROPPED = {
+    "crop and reflection": lambda x: F.pad(x[:, :, 2:-2], (0, 0, 2, 2), mode="reflect"),
+    "crop and zeros": lambda x: F.pad(x[:, :, :-4], (0, 0, 4, 0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CROPPED)
+def test_modules_that_differ_in_tiles_are_refused_by_name(name):
+    first, last = (nn.Conv2d(3, 3, 3, padding=1, groups=3) for _ in range(2))
+    net = nn.Sequential(first, Call(CROPPED[name]), last).eval()
+    with pytest.raises(patchfold.InvalidValue, match=r"node slice\w* .*cuts off"):
+        patchfold.apply_tiled(net, torch.rand(3, 96, 64), overlap="exact", model=net, batch=1, axes=(1, 2), progress=False)
+
+
+def test_padding_before_a_window_leaves_tiles_exact():
+    net = nn.Sequential(nn.Conv2d(3, 4, 5), nn.ReflectionPad2d(3), nn.Conv2d(4, 3, 3)).eval().double()
+    x = torch.rand(3, 70, 64, dtype=torch.float64)
+    with torch.no_grad():
+        y = patchfold.apply_tiled(net, x, (24, 32), overlap="exact", model=net, batch=1, progress=False)
+        torch.testing.assert_close(y, net(x[None])[0], rtol=1e-12, atol=1e-12)

@@ -147,8 +147,12 @@ def cropped(x):
     return F.pad(x[:, :, :half], (0, 0, 0, x.shape[2] - half))
 
 
+def shifted(x):
+    return F.pad(F.pad(x[:, :, 3:-2], (0, 0, 3, 2), mode="reflect")[:, :, :-1], (0, 0, 1, 0))
+
+
 PLACES = {
-    "rolled": moved, "cropped and padded": cropped, "flipped": lambda x: x.flip(2),
+    "rolled": moved, "cropped and padded": cropped, "shifted": shifted, "flipped": lambda x: x.flip(2),
     "first row": lambda x: x + x[:, :, :1], "counted": lambda x: x / x.shape[2],
     "ramp": lambda x: x * torch.arange(x.shape[2], dtype=x.dtype)[:, None],
     "stretched": lambda x: F.interpolate(x, scale_factor=2.0, mode="bilinear", align_corners=True),

@@ -16,6 +16,7 @@ onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 from patchfold.models import ModelError, halo  # noqa: E402
+from patchfold.models._halo import CUTS  # noqa: E402
 
 
 def weights(*shape):
@@ -131,6 +132,23 @@ def test_a_large_slice_is_followed():
     ends = {"begin": np.array([2]), "end": np.array([94]), "axes": np.array([2])}
     found = halo(model_of([node("Slice", "x begin end axes", "y")], {"x": [1, 3, 96, 64]}, ["y"], ends)).halos
     assert [(each.before, each.after) for each in found] == [(0, 0), (-2, 2), (0, 0)]
+
+
+def test_crops_are_noted_and_other_slices_are_not():
+    held = {"two": [2], "end": [94], "axes": [2], "pads": [0, 0, 2, 0, 0, 0, 2, 0], "zero": [0], "one": [1], "steps": [2],
+            "far": [1 << 31], "blocks": [1, 3, 48, 2, 64], "whole": [1, 1, 96, 64]}  # fmt: skip
+    constants = {name: np.array(value) for name, value in held.items()} | {"w": weights(3, 3, 5, 1)}
+
+    def notes(*nodes):
+        return [note.partition(": ")[::2] for note in halo(model_of(nodes, {"x": [1, 3, 96, 64]}, ["y"], constants)).notes]
+
+    pad = node("Pad", "a pads", "y", mode="reflect")
+    assert notes(node("Slice", "x two end axes", "a"), pad) == [("node Slice #0 (Slice)", CUTS)]
+    assert notes(node("Conv", "x w", "a"), pad) == []
+    even, odd = node("Slice", "x zero far axes steps", "a"), node("Slice", "x one far axes steps", "b")
+    assert notes(even, odd, node("Add", "a b", "y")) == []
+    first = node("Slice", "a zero one one", "b")
+    assert notes(node("Reshape", "x blocks", "a"), first, node("Reshape", "b whole", "y")) == []
 
 
 def branches():

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -16,17 +16,17 @@ import numpy as np
 import patchfold
 from patchfold import Halo
 
-from .._arrays.dtypes import SIZES
 from .._orders.index_map import OUTSIDE, Indices, whole
 from ._errors import ModelError, naming
 from ._inspect import graphs_of
-from ._regions import MOST_ELEMENTS, Graph, Move, Step, origins_of
+from ._regions import MOST_ELEMENTS, Graph, Move, Step, held_bytes, origins_of
 from ._resize import BY_EXTENT
 from ._spans import FAR, NoSpan, Reads, Span, Taps, added, fitted, parts_of, span_of, through, united
 
 NOT_EVEN = "moves elements in an order that is not followed"
 NO_AXIS = "no axis of its result runs along the whole axis in even steps"
 BY_PLACE = "a constant has a value for each place along the axis, so tiles get other values or do not fit"
+CUTS = "cuts off elements inside the axis, so tiles get other ends"
 ZERO = span_of(0, [0], [0])
 
 
@@ -131,28 +131,6 @@ def exported(model: Any, shapes: Sequence[Sequence[int]] | None) -> Any:
         raise ModelError(f"torch.export does not export the module: {type(error).__name__}: {reason}") from error
 
 
-def held_bytes(graph: Graph) -> int:
-    """Returns the bytes of the tensors that live at a time."""
-    inputs = list(graph.inputs or ())
-    kept = {*inputs, *graph.results}  # the caller holds the inputs while the model runs
-    last = {name: number for number, step in enumerate(graph.steps) for name in (*step.inputs, *step.outputs)}
-
-    def size(name: str) -> int:
-        return math.prod(graph.shapes.get(name, ())) * SIZES.get(graph.dtypes.get(name, ""), 4)
-
-    live = {name: size(name) for name in inputs}
-    most = now = sum(live.values())
-    for number, step in enumerate(graph.steps):
-        for name in step.outputs:
-            live[name] = size(name)
-            now += live[name]
-        most = max(most, now)
-        for name in {*step.inputs, *step.outputs}:
-            if last[name] == number and name not in kept:
-                now -= live.pop(name, 0)
-    return most
-
-
 @dataclass
 class Walk:
     """The views of all tensors of a graph."""
@@ -161,6 +139,8 @@ class Walk:
     views: dict[str, Views] = field(default_factory=dict)
     notes: list[tuple[Key, str]] = field(default_factory=list)
     """What makes tiles differ from the whole array besides the overlap, for an axis of an input."""
+    grown: Mapping[str, Collection[int]] = field(default_factory=dict)
+    """The axes of tensors that grow with the inputs, where they are known."""
 
     def halos(self) -> Iterable[Halo]:
         graph = self.graph = replace(self.graph, steps=[_moving(step) for step in self.graph.steps])
@@ -175,6 +155,9 @@ class Walk:
         for step in graph.steps:
             if step.move is None:
                 self.views |= {tensor: self._computed(step, tensor) for tensor in step.outputs if tensor}
+        for step in graph.steps:
+            if step.move is None or self.grown or _drops(step, graph):
+                self._note_cuts(step)
         for tensor in self.makers:
             if tensor in graph.results:
                 for (name, axis), view in self.of(tensor).items():
@@ -250,6 +233,18 @@ class Walk:
             if any(span.step and axis in lists for axis, span in view.spans.items()):
                 self.notes.append((key, f"{node}: {BY_PLACE}"))
 
+    def _note_cuts(self, step: Step) -> None:
+        """Notes the first node whose result ends inside an axis: an element beyond the end would see elements of the axis
+        only. Nodes behind it meet an end there, which in a tile lies elsewhere."""
+        for tensor in filter(None, step.outputs):
+            for key, view in self.of(tensor).items():
+                known = any(each == key and text.endswith(CUTS) for each, text in self.notes)
+                grown = self.grown.get(tensor, view.spans)
+                axes = [axis for axis, span in view.spans.items() if span.step and axis in grown]
+                extent, shape = self.graph.shapes[key[0]][key[1]], self.graph.shapes.get(tensor)
+                if axes and shape and not known and all(_cuts(view, shape, axis, extent) for axis in axes):
+                    self.notes.append((key, f"node {step.node} ({step.kind}): {CUTS}"))
+
     def _joined(
         self, step: Step, parts: Sequence[tuple[Views, Sequence[Reads] | None]], reason: str, shape: Sequence[int]
     ) -> Views:
@@ -298,6 +293,22 @@ def _bounded(output: str, name: str, axis: int, along: int, view: View) -> Halo:
     place = np.arange(span.period, dtype=np.int64) * span.step // span.period
     before, after = int((place - span.lo)[sees].max()) - lo, int((span.hi - place)[sees].max()) + hi
     return Halo(output, name, axis, along, before, after, math.lcm(view.align, span.step), Fraction(span.period, span.step))
+
+
+def _drops(step: Step, graph: Graph) -> bool:
+    """Returns whether a result of a step has fewer elements than an input."""
+    sizes = [[math.prod(graph.shapes.get(name, ())) for name in names] for names in (step.inputs, step.outputs)]
+    return min(sizes[1], default=0) < max(sizes[0], default=0)
+
+
+def _cuts(view: View, shape: Sequence[int], axis: int, extent: int) -> bool:
+    """Returns whether an element beyond an end of an axis would see only elements of the input's axis. So it is with each
+    axis of a tensor if the input's axis is cut, and otherwise not with the outermost one of several."""
+    others = [each.bounds(np.arange(shape[at])) for at, each in view.spans.items() if at != axis]
+    lo, hi = view.spans[axis].bounds(np.array([-1, shape[axis]]))
+    first = view.lo + int(lo[0]) + sum(int(low.max()) for low, _ in others)
+    last = view.hi + int(hi[1]) + sum(int(high.min()) for _, high in others)
+    return bool((lo[0] <= hi[0] and first >= 0) or (lo[1] <= hi[1] and last < extent))
 
 
 def _named(step: Step, reason: str, causes: tuple[str, ...]) -> tuple[str, ...]:

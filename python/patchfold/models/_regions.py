@@ -17,6 +17,7 @@ import numpy as np
 
 import patchfold
 
+from .._arrays.dtypes import SIZES
 from .._orders.calls import call_of_tokens
 from .._orders.index_map import OUTSIDE, Indices, maps, whole
 from .._orders.names import Name, name_of
@@ -128,6 +129,28 @@ def in_order(sources: Mapping[Key, Collection[Key]], label: Callable[[Key], str]
     if len(order) < len(sources):
         raise ModelError(f"{label(next(node for node in sources if waiting[node]))} lies on a cycle")
     return order
+
+
+def held_bytes(graph: Graph) -> int:
+    """Returns the bytes of the tensors that live at a time."""
+    inputs = list(graph.inputs or ())
+    kept = {*inputs, *graph.results}  # the caller holds the inputs while the model runs
+    last = {name: number for number, step in enumerate(graph.steps) for name in (*step.inputs, *step.outputs)}
+
+    def size(name: str) -> int:
+        return math.prod(graph.shapes.get(name, ())) * SIZES.get(graph.dtypes.get(name, ""), 4)
+
+    live = {name: size(name) for name in inputs}
+    most = now = sum(live.values())
+    for number, step in enumerate(graph.steps):
+        for name in step.outputs:
+            live[name] = size(name)
+            now += live[name]
+        most = max(most, now)
+        for name in {*step.inputs, *step.outputs}:
+            if last[name] == number and name not in kept:
+                now -= live.pop(name, 0)
+    return most
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,15 @@ import numpy as np
 from patchfold import Halo
 
 from ._errors import MOST_NAMED, ModelError
-from ._halo import View, Walk, held_bytes
+from ._halo import Walk
 from ._norms import Norm
 from ._reads import kept
-from ._regions import Graph, Step
+from ._regions import Graph, Step, held_bytes
 
-CUTS = "cuts off elements inside the axis, so tiles get other ends"
 BY_SIZE = "computes with the extents of the input"
 NO_SHAPE = "the shape of its result is not known"
 SEVERAL = "an axis of a tensor that it reads or makes runs along no single axis of the input"
+ENDS = "adds or drops elements at the ends of the axis, of which the tensors of a tile must have as many"
 # Operators that take extents, or what follows from them, as shapes and places. Halos of two sizes tell whether tiles differ.
 SHAPING = frozenset(
     "Reshape Expand Slice Split Pad Resize Upsample ConstantOfShape Range Tile Gather Squeeze Unsqueeze".split()
@@ -279,6 +279,8 @@ class Planner:
                     culprits.setdefault(makers[halo.output], "; ".join(halo.unbounded_by) or SEVERAL)
                 elif place.get(halo.output_axis) != (along, (halo.scale or 0) * scale):
                     culprits.setdefault(makers[halo.output], SEVERAL)
+                elif self._more(halo.output)[along] != self._more(halo.input)[along]:
+                    culprits |= dict.fromkeys(self._growing(walks[0].graph), ENDS)
         for name in part.outputs:
             if self.places[name] is None:
                 culprits.setdefault(makers[name], SEVERAL)
@@ -286,11 +288,27 @@ class Planner:
             culprits = dict.fromkeys((makers[name] for name in part.outputs if name in makers), BY_SIZE)
         return (part, culprits) if culprits else (self._placed(part, found[0], walks[0].graph), {})
 
+    def _more(self, name: str) -> dict[int, Fraction]:
+        """Returns how many elements a tensor has more than its part of the tiled axes, in elements of the input."""
+        shape, sizes = self.graph.shapes.get(name, ()), self.program.extents
+        places = (self.places.get(name) or {}).items()
+        return {along: shape[axis] / scale - sizes[along] for axis, (along, scale) in places}
+
+    def _growing(self, graph: Graph) -> list[str]:
+        """Returns the steps whose result has more or fewer such elements than what they read."""
+        found = []
+        for step in graph.steps:
+            made = self._more(step.outputs[0])
+            if any(made.get(along) != more for name in self._reads(step) for along, more in self._more(name).items()):
+                found.append(step.node)
+        return found
+
     def _walk(self, part: Part, graph: Graph) -> Walk:
         names, fixed = set(part.nodes), {norm.node for norm in part.fixed}
         steps = [_local(step, graph) if step.node in fixed else step for step in graph.steps]
         steps = [step for step in steps if step.node in names or not self.data & {*step.slots, *step.inputs}]
-        return Walk(replace(graph, results=set(part.outputs), steps=steps, inputs=list(part.inputs), titles={}, notes=[]))
+        graph = replace(graph, results=set(part.outputs), steps=steps, inputs=list(part.inputs), titles={}, notes=[])
+        return Walk(graph, grown={name: place for name, place in self.places.items() if place is not None})
 
     def _halos(self, walk: Walk) -> tuple[Halo, ...]:
         return tuple(each for each in walk.halos() if each.axis in (self.places[each.input] or {}))
@@ -311,8 +329,6 @@ class Planner:
                     moved = any(key in (seen := walk.of(name)) and seen[key].moves for name in self._reads(step))
                     if moved and not view.moves:
                         found.setdefault(step.node, "; ".join(view.causes))
-                    elif view.moves and self._cuts(walk.graph, tensor, key, view):
-                        found.setdefault(step.node, CUTS)
             prefix = f"node {step.node} ({step.kind}): "
             for text in noted:
                 if text.startswith(prefix):
@@ -320,20 +336,6 @@ class Planner:
             if step.node in found:
                 after |= set(step.outputs)
         return found
-
-    def _cuts(self, graph: Graph, tensor: str, key: tuple[str, int], view: View) -> bool:
-        """Returns whether an element before the first or behind the last one of a tensor sees a part of the array only."""
-        shape = graph.shapes[tensor]
-        varied = [a != b for a, b in zip(self.graph.shapes[tensor], self.larger.shapes[tensor], strict=True)]
-        for axis, span in view.spans.items():
-            if span.step and varied[axis]:
-                others = [each.bounds(np.arange(shape[at])) for at, each in view.spans.items() if at != axis]
-                lo, hi = span.bounds(np.array([-1, shape[axis]]))
-                first = view.lo + int(lo[0]) + sum(int(low.max()) for low, _ in others)
-                last = view.hi + int(hi[1]) + sum(int(high.min()) for _, high in others)
-                if (lo[0] <= hi[0] and first >= 0) or (lo[1] <= hi[1] and last < graph.shapes[key[0]][key[1]]):
-                    return True
-        return False
 
     def _placed(self, part: Part, halos: tuple[Halo, ...], graph: Graph) -> Part:
         """Returns a part with its halos, and with alignment and margin along each tiled axis of the model's first input."""
