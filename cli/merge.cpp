@@ -191,8 +191,8 @@ class Merge {
   }
   void print_forecast() const {
     const std::string line =
-        fmt::format("{}, {} without compression, from {} tiles ({}); needs {} of memory\n", output_text(),
-                    size_text(bytes()), tiling_.size(), extents_text(tiling_.grid()), size_text(memory_bytes_));
+        fmt::format("{}, {} without compression, from {} ({}); needs {} of memory\n", output_text(),
+                    size_text(bytes()), counted_tiles(tiling_.size()), extents_text(tiling_.grid()), size_text(memory_bytes_));
     request_.reporting.forecast(request_.output, line, json(std::nullopt));
   }
 
@@ -265,7 +265,7 @@ class Merge {
                                                 missing == 1 ? "place is" : "places are", to_string(*spec_.fill)));
     const double seconds = progress.seconds();
     const std::string line =
-        fmt::format("{}, from {} tiles, {}, {}\n", output_text(), tiling_.size(), blending_text(), progress.finish());
+        fmt::format("{}, from {}, {}, {}\n", output_text(), counted_tiles(tiling_.size()), blending_text(), progress.finish());
     request_.reporting.report(request_.output, line, json(seconds, losses));
     print_losses(output_name(request_.output), losses, request_.reporting.quiet || request_.reporting.json);
   }

@@ -116,7 +116,7 @@ std::int64_t bytes_of(const Tiling& tiling, std::size_t element_size) {
 }
 
 std::string tiles_text(const TileSource& source, const Tiling& tiling) {
-  return text_of(tiling.size(), " tiles (", extents_text(tiling.grid()), ") of ",
+  return text_of(counted_tiles(tiling.size()), " (", extents_text(tiling.grid()), ") of ",
                  extents_text(tiling.tile_shape(tiling.largest())), ", ", formats::type_text(source.type()));
 }
 

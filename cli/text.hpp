@@ -27,6 +27,11 @@ std::string text_of(const Parts&... parts) {
   return text;
 }
 
+/// Returns "1 tile", or the number with "tiles".
+inline std::string counted_tiles(std::integral auto count) {
+  return text_of(count, count == 1 ? " tile" : " tiles");
+}
+
 /// Returns the number with `digits` digits after the point.
 inline std::string decimal(double number, int digits) {
   char text[512];  // enough: the largest float64 has 309 digits before the point

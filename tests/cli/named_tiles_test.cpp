@@ -105,6 +105,14 @@ TEST_F(NamedTiles, WrongPatternsAreUsage) {
   run_badly(folder_, "merge tiles tiles/tile-0-0.npy --pattern tile-{row}-{column}.npy", {"must not be one of the tiles"});
 }
 
+TEST(Reports, OneTileIsNoTiles) {
+  const Folder folder;
+  write_array(folder, "photo.npy", random_array({16, 16}, DType::uint8));
+  EXPECT_NE(run_well(folder, "split photo.npy tiles --tile 16 --overlap 0").find("tiles: 1 tile (1 x 1) of "), std::string::npos);
+  EXPECT_NE(run_well(folder, "merge tiles out.npy").find(", from 1 tile, "), std::string::npos);
+  EXPECT_NE(run_well(folder, "merge tiles out.npy --dry-run").find(", from 1 tile (1 x 1); "), std::string::npos);
+}
+
 TEST(SkipEmpty, TilesOfOneNumberGetNoFile) {
   const Folder folder;
   Array photo = random_array({40, 50}, DType::uint8);
