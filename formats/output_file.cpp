@@ -86,7 +86,7 @@ void OutputFile::create_temporary() {
   stem.append(target_.filename().string(), 0, 200);
   stem += "." + std::to_string(std::hash<std::string>()(system::host_name())) + ".";
   std::random_device random;
-  constexpr int numbered = 4;  // more processes that write the same file at the same time get random numbers
+  constexpr int numbered = 64;  // more files for the same output at the same time get random numbers
   for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
     const auto number = attempt < numbered ? static_cast<unsigned>(attempt) : random();
     temporary_ = target_.parent_path() / (stem + std::to_string(number) + ".tmp");

@@ -145,7 +145,11 @@ TEST(CallsThatFail, LeaveTheFileThatIsWrittenAsItWas) {
                   if (exists) write_bytes(writing.path, as_it_was);
                 },
                 [&](const std::string& where, const std::optional<Error>& error) {
-                  if (!error && writing.files > 1 && std::string_view(call) == "close") {  // of a file that is removed
+                  // The close of a file that is removed may fail, and so may the second close, which ends the file's lock. Of
+                  // several files, each looks whether the one before was left by a killed process.
+                  const bool is_harmless = where.starts_with("close ") ? writing.files > 1 || !where.starts_with("close 0 ")
+                                                                       : where.starts_with("open ") && writing.files > 1;
+                  if (!error && is_harmless) {
                     EXPECT_TRUE(read_bytes(writing.path) == writing.bytes) << writing.name << ": " << where;
                     EXPECT_EQ(folder.names(), std::vector{name}) << where;
                     return;
