@@ -145,8 +145,8 @@ TEST(CallsThatFail, LeaveTheFileThatIsWrittenAsItWas) {
                   if (exists) write_bytes(writing.path, as_it_was);
                 },
                 [&](const std::string& where, const std::optional<Error>& error) {
-                  // The close of a file that is removed may fail, and so may the second close, which ends the file's lock. Of
-                  // several files, each looks whether the one before was left by a killed process.
+                  // The close of a file that is removed may fail, and so may the second close, which ends the file's lock.
+                  // Of several files, each looks whether the one before was left by a killed process.
                   const bool is_harmless = where.starts_with("close ") ? writing.files > 1 || !where.starts_with("close 0 ")
                                                                        : where.starts_with("open ") && writing.files > 1;
                   if (!error && is_harmless) {
