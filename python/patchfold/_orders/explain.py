@@ -188,11 +188,11 @@ def _answer(name: Name, map: IndexMap, fill: Any, has_rival: bool) -> OrderAnswe
         return OrderAnswer(operator, call, "", name.pattern.partition(" -> ")[2], systems=_systems_of(name, fill))
     if name.inverted:
         reasons.append("image holds the blocks, and columns the image that they make.")
-    elif found.image.channels == 1:
+    elif found.image.channels == 1 and operator != "rearrange":
         reasons.append("With one channel, the orders channel and kernel are the same.")
     elif has_rival:
         reasons.append("Values of image repeat, so that the other order fits, too: take an image whose elements all differ.")
-    if found.open and not name.inverted:
+    if found.open and not name.inverted and operator != "rearrange":
         reasons.append("Not to be seen in these columns: " + ", ".join(found.open) + ".")
     layout, geometry = found.image.text(found.axes), (found.kernel, found.stride, found.dilation, found.padding)
     systems = _systems_of(name, fill)
