@@ -154,15 +154,18 @@ def test_a_module_decides_the_tiles():
 CROPPED = {
     "crop and reflection": lambda x: F.pad(x[:, :, 2:-2], (0, 0, 2, 2), mode="reflect"),
     "crop and zeros": lambda x: F.pad(x[:, :, :-4], (0, 0, 4, 0)),
+    "extent": lambda x: x / x.shape[2], "branch": lambda x: x if x.shape[2] > 50 else 2 * x,
+    "blocks of an extent": lambda x: F.avg_pool3d(x.unflatten(2, (8, -1)), (1, 3, 1), 1, (0, 1, 0)).flatten(2, 3),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CROPPED)
 def test_modules_that_differ_in_tiles_are_refused_by_name(name):
     first, last = (nn.Conv2d(3, 3, 3, padding=1, groups=3) for _ in range(2))
-    net = nn.Sequential(first, Call(CROPPED[name]), last).eval()
-    with pytest.raises(patchfold.InvalidValue, match=r"node slice\w* .*cuts off"):
-        patchfold.apply_tiled(net, torch.rand(3, 96, 64), overlap="exact", model=net, batch=1, axes=(1, 2), progress=False)
+    net, x = nn.Sequential(first, Call(CROPPED[name]), last).eval(), torch.rand(3, 96, 64)
+    reasons = r"node (slice\w*|div|conv2d_1)\b.*(cuts off|extents of the input)|from 51 to"
+    with pytest.raises(patchfold.InvalidValue, match=reasons):
+        patchfold.apply_tiled(net, x, 24, overlap="exact", model=net, batch=1, axes=(1, 2), progress=False)
 
 
 def test_padding_before_a_window_leaves_tiles_exact():

@@ -29,7 +29,7 @@ MEMORY = 1 << 28
 # The extents of the arrays on which a function is measured; a larger one is tried if the middle sees an end.
 MEASURED = (64, 128, 256, 512)
 # The largest extents for which a torch module is exported: halos do not depend on the extents.
-EXPORTED = 256
+EXPORTED = 128
 # Settings that follow from the halo.
 DECIDED = {"tail": "shift", "scale": 1, "offset": None, "result": None, "align": 1, "window": None, "reduce": None,
            "stride": None, "margin": 0, "output": None}
@@ -63,10 +63,13 @@ class Call:
             if given.get(name) is not None and given[name] != default:
                 self._refuse(name, "must be left out, since it follows from the halo", value_text(given[name]))
         wanted = self._wanted_axes(given.get("axes"), tile)
-        axes, held = self._modelled(wanted) if self.model is not None else self._measured(wanted)
+        axes, held, more = self._modelled(wanted) if self.model is not None else self._measured(wanted)
         tile = self._tile(tile, axes, held)
         fits = all(self.shape[axis] % each.align == 0 for axis, each in axes.items())
         fits &= all(extent <= self.shape[axis] for axis, extent in zip(axes, tile, strict=True))
+        if self.model is not None:
+            least = tile if fits else [min(each.overlap + 1, self.shape[axis]) for axis, each in axes.items()]
+            self._check_extents({axis + more: (n, self.shape[axis]) for axis, n in zip(axes, least, strict=True)})
         given |= {
             "axes": tuple(axes), "scale": [each.scale for each in axes.values()], "reduce": "center",
             "align": [each.align for each in axes.values()], "tail": "shift" if fits else "partial",
@@ -91,16 +94,28 @@ class Call:
             self._refuse("axes", "must be axes of the array", value_text(axes), f"{-rank} to {rank - 1}")
         return sorted({axis % rank for axis in listed})
 
-    def _modelled(self, wanted: list[int] | None) -> tuple[dict[int, _Axis], Fraction]:
+    def _shapes(self) -> list[tuple[int, ...]] | None:
+        """Returns the shapes for which a torch module is exported."""
+        torch = sys.modules.get("torch")
+        if torch is None or not isinstance(self.model, torch.nn.Module):
+            return None
+        shape = tuple(min(extent, EXPORTED) for extent in self.shape)
+        return [(1, *shape) if self.stacked else shape]
+
+    def _check_extents(self, ranges: Mapping[int, tuple[int, int]]) -> None:
+        """Raises an error for a model that computes something else for other extents. ranges: the least and the largest
+        extent of an array that the model is given, for each tiled axis."""
+        models: Any = importlib.import_module("patchfold.models")
+        run: Any = importlib.import_module("patchfold.models._split_run")
+        try:
+            if not isinstance(self.model, models.Halos):
+                run.check_extents(self.model, self._shapes(), ranges)
+        except models.ModelError as error:
+            self._refuse("model", f"must compute the same for all extents: {error}")
+
+    def _modelled(self, wanted: list[int] | None) -> tuple[dict[int, _Axis], Fraction, int]:
         models: Any = importlib.import_module("patchfold.models")  # that room imports this one
-        found = self.model
-        if not isinstance(found, models.Halos):
-            torch = sys.modules.get("torch")
-            if torch is not None and isinstance(found, torch.nn.Module):
-                shape = tuple(min(extent, EXPORTED) for extent in self.shape)
-                found = models.halo(found, [(1, *shape) if self.stacked else shape])
-            else:
-                found = models.halo(found)
+        found = self.model if isinstance(self.model, models.Halos) else models.halo(self.model, self._shapes())
         names = dict.fromkeys(each.input for each in found.halos)
         if len(names) != 1:
             self._refuse("model", "must have one input on which its outputs depend", ", ".join(names) or "none")
@@ -109,9 +124,9 @@ class Call:
             rule = "must take an array of the last axes of x, or with more axes in front"
             self._refuse("model", rule, f"an input of {len(shape)} axes", f"at least {len(self.shape)}")
         more = len(shape) - len(self.shape)
-        return self._bounded(found.halos, more, wanted), found.bytes
+        return self._bounded(found.halos, more, wanted), found.bytes, more
 
-    def _measured(self, wanted: list[int] | None) -> tuple[dict[int, _Axis], Fraction]:
+    def _measured(self, wanted: list[int] | None) -> tuple[dict[int, _Axis], Fraction, int]:
         more = int(self.stacked)
         tested = range(len(self.shape)) if wanted is None else wanted
         for most in MEASURED:
@@ -128,7 +143,7 @@ class Call:
             tracemalloc.stop()
         size = sum(each.nbytes for each in (results.values() if isinstance(results, dict) else [results]))
         held = self._dtype().itemsize + Fraction(max(peak, size), max(math.prod(sizes), 1))
-        return self._bounded(found.halos, more, wanted), held
+        return self._bounded(found.halos, more, wanted), held, more
 
     def _dtype(self) -> np.dtype[Any]:
         try:

@@ -43,6 +43,8 @@ class Program(Protocol):
     norms: list[Norm]
     extents: tuple[int, ...]
     """The extents of the tiled axes of the first input in the model."""
+    is_open: bool
+    """Whether the model itself takes any extents of the tiled axes."""
 
     def graph(self, extents: Sequence[int]) -> Graph:
         """Returns the graph for other extents of the tiled axes."""
@@ -52,6 +54,9 @@ class Program(Protocol):
 
     def by_size(self) -> set[str]:
         """Returns the nodes that take extents as numbers of which neither shapes nor places are made."""
+
+    def check_ranges(self, extents: Sequence[int]) -> None:
+        """Raises a ModelError for extents of the tiled axes for which the model is another one."""
 
     def checked(self, inputs: Sequence[Any]) -> tuple[int, ...]:
         """Returns the extents of the tiled axes of inputs, after a check of their shapes."""
@@ -118,39 +123,20 @@ Place = Mapping[int, tuple[int, Fraction]]
 """For axes of a tensor that run along a tiled axis of the input: its number, and elements for each of the input's."""
 
 
-class Planner:
-    """Finds the parts of a plan. keep: whether the inputs of norms are held."""
+class Extents:
+    """What of a program depends on the extents of the tiled axes: compares its graphs for two of them."""
 
-    def __init__(self, program: Program, keep: bool):
-        self.program, self.keep = program, keep
-        sizes = program.extents
+    def __init__(self, program: Program):
+        self.program, sizes = program, program.extents
         self.graph, self.larger = program.graph(sizes), program.graph([2 * n for n in sizes])
-        each = [program.graph([2 * n if k == axis else n for k, n in enumerate(sizes)]) for axis in range(len(sizes))]
         self.data: set[str] = set(program.inputs)
         self.steps: list[Step] = []
         for step in self.graph.steps:
             if self.data & {*step.slots, *step.inputs}:
                 self.data |= set(step.outputs)
                 self.steps.append(step)
-        for name in program.outputs:
-            if name not in self.data or name in program.inputs:
-                raise ModelError(f"{program.path}: output {name!r} must be computed from the inputs")
-        self.places = {name: place_of(name, self.graph, each, sizes) for name in self.data}
-        if not self.places[program.inputs[0]]:
-            raise ModelError(f"{program.path}: the extents of the tiled axes must be open: other nodes fix them")
-        self.norms = {norm.result: norm for norm in program.norms if self._is_plane(norm)}
-        self.causes = dict.fromkeys(self._by_size(), BY_SIZE)
-        for step in self.steps:
-            if any(name not in self.graph.shapes or name not in self.larger.shapes for name in step.outputs if name):
-                self.causes[step.node] = NO_SHAPE
-        self.forced = set(self.causes)
 
-    def _is_plane(self, norm: Norm) -> bool:
-        """Returns whether the statistics of a norm can be computed in tiles, and its other numbers are constants."""
-        place = self.places[norm.source]
-        return place is not None and min(place, default=2) >= 2 and not self.data & {norm.weight, norm.bias}
-
-    def _by_size(self) -> set[str]:
+    def by_size(self) -> set[str]:
         """Returns the steps that compute with numbers that depend on the extents."""
         varied = {name for name, value in self.graph.constants.items() if not _same(value, self.larger.constants.get(name))}
         found = set(self.program.by_size())
@@ -162,14 +148,51 @@ class Planner:
                 found.add(step.node)
         return found & {step.node for step in self.steps}
 
+    def check(self) -> None:
+        """Raises a ModelError for nodes that compute with the extents, and for halos that depend on them."""
+        causes = dict.fromkeys(sorted(self.by_size()), BY_SIZE)
+        walks = [Walk(graph) for graph in (self.graph, self.larger)]
+        found = [{(each.output, each.input, each.axis): each for each in walk.halos()} for walk in walks]
+        for key, halo in found[0].items():
+            other = found[1].get(key)
+            if halo.before is not None and (other is None or replace(other, notes=halo.notes) != halo):
+                causes.setdefault(walks[0].makers[key[0]].node, "its halo depends on the extents of the input")
+        if causes:
+            raise ModelError(named(causes))
+
+
+class Planner(Extents):
+    """Finds the parts of a plan. keep: whether the inputs of norms are held."""
+
+    def __init__(self, program: Program, keep: bool):
+        super().__init__(program)
+        self.keep, sizes = keep, program.extents
+        each = [program.graph([2 * n if k == axis else n for k, n in enumerate(sizes)]) for axis in range(len(sizes))]
+        for name in program.outputs:
+            if name not in self.data or name in program.inputs:
+                raise ModelError(f"{program.path}: output {name!r} must be computed from the inputs")
+        self.places = {name: place_of(name, self.graph, each, sizes) for name in self.data}
+        if not self.places[program.inputs[0]]:
+            raise ModelError(f"{program.path}: the extents of the tiled axes must be open: other nodes fix them")
+        self.norms = {norm.result: norm for norm in program.norms if self._is_plane(norm)}
+        self.causes = dict.fromkeys(self.by_size(), BY_SIZE)
+        for step in self.steps:
+            if any(name not in self.graph.shapes or name not in self.larger.shapes for name in step.outputs if name):
+                self.causes[step.node] = NO_SHAPE
+        self.forced = set(self.causes)
+
+    def _is_plane(self, norm: Norm) -> bool:
+        """Returns whether the statistics of a norm can be computed in tiles, and its other numbers are constants."""
+        place = self.places[norm.source]
+        return place is not None and min(place, default=2) >= 2 and not self.data & {norm.weight, norm.bias}
+
     def plan(self) -> list[Part]:
         """Returns the parts, in the order in which they run."""
         parts = self._planned(self._small)
         if all(part.whole for part in parts):  # a node that runs whole reads the largest tensors
             parts = self._planned(lambda: 0)
         if all(part.whole for part in parts):
-            named = "; ".join(f"node {node}: {reason}" for node, reason in list(self.causes.items())[:MOST_NAMED])
-            raise ModelError(f"{self.program.path}: no part can run in tiles: {named}")
+            raise ModelError(f"{self.program.path}: no part can run in tiles: {named(self.causes)}")
         return parts
 
     def _planned(self, small: Callable[[], int]) -> list[Part]:
@@ -354,6 +377,10 @@ class Planner:
             margin[along] = max(margin[along], math.ceil(reach / align[along]) * align[along])
         size = Fraction(held_bytes(graph), 1) / math.prod(self.program.extents)
         return replace(part, halos=halos, align=tuple(align), margin=tuple(margin), bytes=size)
+
+
+def named(causes: Mapping[str, str]) -> str:
+    return "; ".join(f"node {node}: {reason}" for node, reason in list(causes.items())[:MOST_NAMED])
 
 
 def axes_of(axes: Sequence[int] | None, rank: int) -> tuple[int, ...]:

@@ -45,6 +45,7 @@ class OnnxProgram:
         dims = given[0].type.tensor_type.shape.dim
         self.axes = axes_of(axes, len(dims))
         self.names, hints = [], []
+        self.is_open = not any(dims[axis].HasField("dim_value") for axis in self.axes)
         for axis in self.axes:
             hints.append(dims[axis].dim_value or sizes.get(_onnx.dim_name(given[0], axis), 64))
             if dims[axis].HasField("dim_value"):
@@ -133,6 +134,9 @@ class OnnxProgram:
 
     def by_size(self) -> set[str]:
         return set()
+
+    def check_ranges(self, extents: Sequence[int]) -> None:
+        """Does nothing: a graph of ONNX is the same for all extents."""
 
     def checked(self, inputs: Sequence[Any]) -> tuple[int, ...]:
         """Returns the extents of the tiled axes of inputs, after a check of their shapes."""

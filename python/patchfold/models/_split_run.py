@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from .._arguments import first_entries, is_integer, is_list
 from .._errors import given_text
 from ._errors import ModelError
 from ._norms import Moments
-from ._split import Part, Place, Planner, Program
+from ._split import Extents, Part, Place, Planner, Program
 
 MEMORY = 1 << 28
 
@@ -197,6 +198,18 @@ def split_for_tiles(
     program = program_of(model, input_shapes, dict(sizes or {}), axes)
     planner = Planner(program, keep)
     return Split(program.path, tuple(planner.plan()), program, planner.places)
+
+
+def check_extents(model: Any, shapes: Sequence[Sequence[int]] | None, ranges: Mapping[int, Range]) -> None:
+    """Raises a ModelError that names the nodes of a model that compute something else for other extents of some axes. Models
+    whose extents are fixed, and files other than ONNX, pass. ranges: the least and the largest extent of each axis."""
+    if isinstance(model, (str, os.PathLike)) and not os.fspath(model).endswith(".onnx"):
+        return
+    program = program_of(model, shapes, {}, sorted(ranges))
+    if program.is_open:
+        for extents in zip(*(ranges[axis] for axis in sorted(ranges)), strict=True):
+            program.check_ranges(extents)
+        Extents(program).check()
 
 
 def program_of(

@@ -46,6 +46,7 @@ class TorchProgram:
         self.device = next((each.device for each in self.weights.values() if isinstance(each, torch.Tensor)), None)
         sizes = [shape[axis].node.expr if isinstance(shape[axis], torch.SymInt) else None for axis in self.axes]
         self.symbols = [size if size is not None and size.free_symbols else None for size in sizes]
+        self.is_open = any(symbol is not None for symbol in self.symbols)
         free = [symbol for size in self.symbols if size is not None for symbol in size.free_symbols]
         if len(set(free)) < len(free):
             rule = "must be open by themselves: the module needs equal ones"
@@ -106,14 +107,14 @@ class TorchProgram:
         if inputs[0].ndim != rank:
             raise ModelError(f"{self.inputs[0]}: must have {rank} axes; given {inputs[0].ndim}")
         extents = tuple(int(inputs[0].shape[axis]) for axis in self.axes)
-        self._check_ranges(extents)
+        self.check_ranges(extents)
         for name, x in zip(self.inputs, inputs, strict=True):
             expected = self.shape(name, extents)
             if tuple(x.shape) != expected:
                 raise ModelError(f"{name}: must have the shape {expected}; given {tuple(x.shape)}")
         return extents
 
-    def _check_ranges(self, extents: Sequence[int]) -> None:
+    def check_ranges(self, extents: Sequence[int]) -> None:
         for symbol, extent in zip(self.symbols, extents, strict=True):
             if symbol is None:
                 continue
@@ -145,7 +146,7 @@ class TorchProgram:
     def run(
         self, part: Part, feeds: Mapping[str, Any], fixed: Mapping[str, Sequence[Any]], extents: Sequence[int]
     ) -> Sequence[Any]:
-        self._check_ranges(extents)
+        self.check_ranges(extents)
         norms = {norm.result: norm for norm in part.fixed}
         key = part.outputs, part.inputs, tuple(norms)
         if key not in self.orders:
