@@ -174,3 +174,13 @@ def test_padding_before_a_window_leaves_tiles_exact():
     with torch.no_grad():
         y = patchfold.apply_tiled(net, x, (24, 32), overlap="exact", model=net, batch=1, progress=False)
         torch.testing.assert_close(y, net(x[None])[0], rtol=1e-12, atol=1e-12)
+
+
+def test_parts_that_are_written_in_place_count():
+    def shifted(x):
+        y = x.clone()
+        y[..., 5:] += x[..., :-5]
+        return y
+
+    (each,) = [each for each in halo(Call(shifted), [(1, 2, 48)]).halos if each.axis == 2]
+    assert each.before is None and "slice_scatter" in each.unbounded_by[0]

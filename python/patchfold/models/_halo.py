@@ -121,14 +121,30 @@ def exported(model: Any, shapes: Sequence[Sequence[int]] | None) -> Any:
         rule = "must be given for a torch module" if is_module else "must be left out, since the model holds its shapes"
         raise ModelError(f"input_shapes: {rule}")
     if not is_module or shapes is None:
-        return model
+        is_program = torch is not None and isinstance(model, torch.export.ExportedProgram)
+        return plain(model) if is_program else model
     first = next((each for each in model.parameters() if each.is_floating_point()), torch.zeros(()))
     try:
         inputs = tuple(torch.zeros(tuple(shape), dtype=first.dtype, device=first.device) for shape in shapes)
-        return torch.export.export(model, inputs)
+        return plain(torch.export.export(model, inputs))
     except Exception as error:  # torch raises errors of many kinds, also those of the module
         reason = str(error).strip().partition("\n")[0]
         raise ModelError(f"torch.export does not export the module: {type(error).__name__}: {reason}") from error
+
+
+def plain(program: Any) -> Any:
+    """Returns a program of torch.export that writes no parts of tensors in place: later nodes do not name such parts."""
+
+    def writes(node: Any) -> bool | None:
+        schema = getattr(node.target, "_schema", None)
+        return None if schema is None or schema.returns[:1] == [] else bool(schema.is_mutable)
+
+    def is_part(node: Any) -> bool:
+        return writes(node) is False and any(each.alias_info is not None for each in node.target._schema.returns)
+
+    written = [each for node in program.graph.nodes if writes(node) for each in node.all_input_nodes[:1]]
+    shared = any(is_part(each) or any(map(is_part, each.users)) for each in written)
+    return program.run_decompositions({}) if shared else program
 
 
 @dataclass
