@@ -176,7 +176,7 @@ def test_padding_before_a_window_leaves_tiles_exact():
         torch.testing.assert_close(y, net(x[None])[0], rtol=1e-12, atol=1e-12)
 
 
-def test_parts_that_are_written_in_place_count():
+def test_parts_that_are_written_in_place_count(tmp_path):
     def shifted(x):
         y = x.clone()
         y[..., 5:] += x[..., :-5]
@@ -184,3 +184,11 @@ def test_parts_that_are_written_in_place_count():
 
     (each,) = [each for each in halo(Call(shifted), [(1, 2, 48)]).halos if each.axis == 2]
     assert each.before is None and "slice_scatter" in each.unbounded_by[0]
+    for number, (fn, refuses) in enumerate(((shifted, True), (lambda x: (x.clone().relu_() + 1).mul_(2), False))):
+        path = tmp_path / f"{number}.pt2"
+        torch.export.save(torch.export.export(Call(fn), (torch.rand(1, 2, 48),)), path)
+        if refuses:
+            with pytest.raises(ModelError, match=r"node add_\S* \(aten.add_\) writes a part of a tensor in place"):
+                halo(path)
+        else:
+            assert all((each.before, each.after) == (0, 0) for each in halo(path).halos)

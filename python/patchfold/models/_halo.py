@@ -19,6 +19,7 @@ from patchfold import Halo
 from .._orders.index_map import OUTSIDE, Indices, whole
 from ._errors import ModelError, naming
 from ._inspect import graphs_of
+from ._reads_torch import check_writes, plain
 from ._regions import MOST_ELEMENTS, Graph, Move, Step, held_bytes, origins_of
 from ._resize import BY_EXTENT
 from ._spans import FAR, NoSpan, Reads, Span, Taps, added, fitted, parts_of, span_of, through, united
@@ -102,9 +103,9 @@ def halo(
     graph = graphs[0]
     if graph.inputs is None:
         raise ModelError(f"{path}: halo follows models of ONNX, OpenVINO and torch; convert this one to ONNX")
-    walk = Walk(graph)
+    check_writes(path, graph.steps)
     try:
-        halos = tuple(walk.halos())
+        halos = tuple(Walk(graph).halos())
     except RecursionError:
         raise ModelError(f"{path}: has too long a chain of nodes that move elements in no even steps") from None
     notes = dict.fromkeys((*graph.notes, *(note for each in halos for note in each.notes)))
@@ -130,21 +131,6 @@ def exported(model: Any, shapes: Sequence[Sequence[int]] | None) -> Any:
     except Exception as error:  # torch raises errors of many kinds, also those of the module
         reason = str(error).strip().partition("\n")[0]
         raise ModelError(f"torch.export does not export the module: {type(error).__name__}: {reason}") from error
-
-
-def plain(program: Any) -> Any:
-    """Returns a program of torch.export that writes no parts of tensors in place: later nodes do not name such parts."""
-
-    def writes(node: Any) -> bool | None:
-        schema = getattr(node.target, "_schema", None)
-        return None if schema is None or schema.returns[:1] == [] else bool(schema.is_mutable)
-
-    def is_part(node: Any) -> bool:
-        return writes(node) is False and any(each.alias_info is not None for each in node.target._schema.returns)
-
-    written = [each for node in program.graph.nodes if writes(node) for each in node.all_input_nodes[:1]]
-    shared = any(is_part(each) or any(map(is_part, each.users)) for each in written)
-    return program.run_decompositions({}) if shared else program
 
 
 @dataclass

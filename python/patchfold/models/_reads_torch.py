@@ -7,8 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ._errors import ModelError
 from ._reads import UNKNOWN, Node, Slots, elementwise, kept
 from ._reads_onnx import as_onnx
+from ._regions import Step
 from ._spans import NoSpan, Reads, along
 
 Values = Mapping[str, Any]
@@ -33,6 +35,30 @@ def reads_of_aten(
     if operator not in RULES:
         raise NoSpan(UNKNOWN)
     return RULES[operator]({name: value for name, value in arguments.items() if value is not None}, node)
+
+
+def plain(program: Any) -> Any:
+    """Returns a program of torch.export that writes no parts of tensors in place: later nodes do not name such parts."""
+
+    def writes(node: Any) -> bool | None:
+        schema = getattr(node.target, "_schema", None)
+        return None if schema is None or schema.returns[:1] == [] else bool(schema.is_mutable)
+
+    def is_part(node: Any) -> bool:
+        return writes(node) is False and any(each.alias_info is not None for each in node.target._schema.returns)
+
+    written = [each for node in program.graph.nodes if writes(node) for each in node.all_input_nodes[:1]]
+    shared = any(is_part(each) or any(map(is_part, each.users)) for each in written)
+    return program.run_decompositions({}) if shared else program
+
+
+def check_writes(path: str, steps: Sequence[Step]) -> None:
+    """Raises an error if a node writes a part of a tensor in place, since later nodes do not name that part."""
+    parts = {name for step in steps if step.kind in VIEWS for name in (*step.slots[:1], *step.outputs)}
+    for step in steps:
+        if step.kind.startswith("aten.") and step.kind.endswith("_") and parts & {*step.slots[:1]}:
+            rule = "writes a part of a tensor in place; give halo torch.export.load's program instead of the file"
+            raise ModelError(f"{path}: node {step.node} ({step.kind}) {rule}")
 
 
 def _plain(kind: str) -> Rule:
@@ -152,6 +178,13 @@ ELEMENTWISE = frozenset(
     " logical_and logical_not logical_or logical_xor lt masked_fill maximum minimum mish mul nan_to_num ne neg pow"
     " reciprocal relu relu6 remainder round rsqrt rsub selu sigmoid sign silu sin sinh softplus softshrink softsign"
     " sqrt square sub tan tanh threshold to trunc type_as where".split()
+)
+# Operators whose results share memory with their first tensor.
+VIEWS = frozenset(
+    f"aten.{name}"
+    for name in "alias chunk detach diagonal expand expand_as flatten imag movedim narrow permute real reshape select slice"
+    " split split_with_sizes squeeze swapaxes swapdims t tensor_split transpose unbind unflatten unfold unsqueeze view"
+    " view_as".split()
 )
 RULES: dict[str, Rule] = {
     **dict.fromkeys(("conv1d", "conv2d", "conv3d", "convolution"), _convolution),
