@@ -210,6 +210,7 @@ std::vector<Setting> align_tiles(TilingSpec& spec, const Dims& stride) {
   Dims align, overlap;
   for (int i = 0; i < stride.size(); ++i) {
     const std::int64_t den = spec.scale[spec.scale.size() == 1 ? 0 : static_cast<std::size_t>(i)].den;
+    if (den < 1 || den > spec.tile[i]) return {};
     align.push_back(den);
     overlap.push_back(spec.tile[i] - std::max<std::int64_t>(stride[i] / den, 1) * den);
   }
