@@ -304,13 +304,18 @@ def _drops(step: Step, graph: Graph) -> bool:
 
 
 def _cuts(view: View, shape: Sequence[int], axis: int, extent: int) -> bool:
-    """Returns whether an element beyond an end of an axis would see only elements of the input's axis. So it is with each
-    axis of a tensor if the input's axis is cut, and otherwise not with the outermost one of several."""
+    """Returns whether no element of an axis of a tensor sees an end of the input's axis, although an element beyond the axis
+    would see elements of the input only. So it is with each axis of a tensor if the input's axis is cut, and otherwise not
+    with the outermost one of several."""
     others = [each.bounds(np.arange(shape[at])) for at, each in view.spans.items() if at != axis]
-    lo, hi = view.spans[axis].bounds(np.array([-1, shape[axis]]))
+    lo, hi = view.spans[axis].bounds(np.arange(-1, shape[axis] + 1))
+    sees = lo <= hi
+    inside = sees[1:-1]
+    least = view.lo + int(np.min(lo[1:-1][inside], initial=extent)) + sum(int(low.min()) for low, _ in others)
+    most = view.hi + int(np.max(hi[1:-1][inside], initial=-1)) + sum(int(high.max()) for _, high in others)
     first = view.lo + int(lo[0]) + sum(int(low.max()) for low, _ in others)
-    last = view.hi + int(hi[1]) + sum(int(high.min()) for _, high in others)
-    return bool((lo[0] <= hi[0] and first >= 0) or (lo[1] <= hi[1] and last < extent))
+    last = view.hi + int(hi[-1]) + sum(int(high.min()) for _, high in others)
+    return bool((sees[0] and first >= 0 and least > 0) or (sees[-1] and last < extent and most < extent - 1))
 
 
 def _named(step: Step, reason: str, causes: tuple[str, ...]) -> tuple[str, ...]:
