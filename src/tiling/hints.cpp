@@ -130,7 +130,7 @@ bool propose_margin(ErrorValue& fitting, const Tiling& tiling, std::int64_t inde
     if (!is_equal) continue;
     fitting.append(first, " tiles also hold ", margin, margin == 1 ? " element" : " elements",
                    " of each neighbour, make the tiling with ");
-    append_settings(fitting, {setting("tile", spec.tile), setting("overlap", overlap), Setting("margin", margin),
+    append_settings(fitting, {Setting("tile", spec.tile), setting("overlap", overlap), Setting("margin", margin),
                               Setting("tail", std::string(word_of(spec.tail)))});
     fitting.append("; Boxes take tiles at any places");
     return true;
@@ -205,7 +205,8 @@ void propose_rules(ErrorValue& fitting, const Tiling& tiling, const Dims& result
 /// Makes each tile of a spec with a scale begin where an element of the output begins. Returns the settings that change, or
 /// none if they would make no tiling. `stride`: of the spec.
 std::vector<Setting> align_tiles(TilingSpec& spec, const Dims& stride) {
-  if (!spec.align.empty()) return {};
+  const Dims& given = spec.align.values();
+  if (std::any_of(given.begin(), given.end(), [](std::int64_t align) { return align != 1; })) return {};
   TilingSpec other = spec;
   Dims align, overlap;
   for (int i = 0; i < stride.size(); ++i) {
