@@ -40,7 +40,7 @@ def test_holds_what_a_build_needs_and_no_more(archives: list[Path]) -> None:
     assert {"CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE", "PKG-INFO", "scripts/packages.txt"} <= others
     assert not [name for name in others if name.partition("/")[0] in ("tests", "fuzz", "docs", "reference", "build")]
     assert len([name for name in others if name.partition("/")[0] not in BUILT]) < 15
-    assert archives[0].stat().st_size < 1_050_000
+    assert archives[0].stat().st_size < 1_070_000
 
 
 def test_is_the_same_whenever_it_is_made(archives: list[Path]) -> None:
