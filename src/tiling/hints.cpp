@@ -269,7 +269,9 @@ void refuse_shape(const Tiling& tiling, std::string_view op, std::string_view ar
     bool is_explained = has_scale;
     const auto next = [&] { return is_explained ? ", or if" : ": if"; };
     if (is_whole && !(results == tiling.spec().tile)) is_explained |= propose_border(fitting, tiling, results, next());
-    if (!has_scale) is_explained |= propose_margin(fitting, tiling, index, results, next());
+    bool is_larger = false;  // tiles of the tiling itself never are
+    for (int i = 0; i < results.size(); ++i) is_larger = is_larger || results[i] > tiling.spec().tile[i];
+    if (!has_scale && is_larger) is_explained |= propose_margin(fitting, tiling, index, results, next());
     if (is_whole && !is_explained) propose_rules(fitting, tiling, results);
   }
   fail(ErrorCode::shape, op, argument, "must have the shape of the tile's result", given, std::move(fitting));

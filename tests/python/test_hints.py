@@ -54,7 +54,7 @@ SIZES = {
     "patchfold.apply_tiled(half, HW, (64, 64), overlap=8)": "scale=1/2",
     "patchfold.apply_tiled(crop, HW, (16, 16), overlap=8)": "scale=1/2 if that holds for tiles of every size, or if results "
     "lack a border of tiles, make the tiling with offset=4 and result=8, and merge with fill=0",
-    "patchfold.apply_tiled(half, HW, (62, 62), overlap=7)": "overlap=8 and scale=1/2",
+    "patchfold.apply_tiled(half, HW, (62, 62), overlap=7)": "scale=1/2 and align=2 and overlap=8",
     "patchfold.apply_tiled(video, VIDEO, (5,), axes=(0,), overlap=1)": "scale=4 and result=17 and output=65",
     "patchfold.apply_tiled(margin, HW, (258, 258), overlap=2)": "",
     "patchfold.apply_tiled(same, BANDS, (64, 64), overlap=8)": 'axes=(0, 1) if the bands come last, or tail="shift_or_pad", '
