@@ -29,10 +29,14 @@ class Unfinished:
         machine = zlib.crc32(platform.node().encode())
         for number in itertools.count():
             self.folder = output.with_name(f".{name}.{machine:08x}.{number}.tmp")
-            lock = _made(self.folder)
-            if lock is not None:
-                self.remove = weakref.finalize(self, _remove, self.folder, lock, os.getpid())
-                return
+            try:
+                lock = _made(self.folder)
+                if lock is not None:
+                    self.remove = weakref.finalize(self, _remove, self.folder, lock, os.getpid())
+                    return
+            except KeyboardInterrupt:
+                _remove_unlocked(self.folder)
+                raise
 
 
 def _made(folder: Path) -> int | None:
@@ -57,6 +61,9 @@ def _made(folder: Path) -> int | None:
         return None
     except OSError:  # a file system without locks, where nobody removes the folder
         pass
+    except KeyboardInterrupt:
+        os.close(lock)
+        raise
     if _is_at(folder, lock):
         return lock
     os.close(lock)
