@@ -19,7 +19,8 @@ enum class DeviceKind : std::uint8_t { host = 0, cuda = 1, opencl = 2 };
 /// Where a plan runs. `stream` belongs to the caller:
 ///   host    ignored
 ///   cuda    a CUstream (or cudaStream_t) of the tensors' device; null: the default stream of the calling thread's current
-///   context opencl  a cl_command_queue, in order or not
+///           context, or of the device's primary context if the current one is of another device
+///   opencl  a cl_command_queue, in order or not
 struct Device {
   DeviceKind kind = DeviceKind::host;
   void* stream = nullptr;
