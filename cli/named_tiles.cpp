@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
-#include <ranges>
 #include <set>
 #include <utility>
 #include <vector>
@@ -132,7 +131,7 @@ std::string options_of_margin(const Folder& folder, const TilingSpec& given) {
   for (int i = 0; i < 2; ++i) {
     const auto axis = static_cast<std::size_t>(i);
     const auto extent = [&](const Named& tile) { return tile.extents[axis]; };
-    spec.tile[i] = std::ranges::max(folder.tiles | std::views::transform(extent));
+    spec.tile[i] = extent(*std::ranges::max_element(folder.tiles, {}, extent));
     for (const Named& tile : folder.tiles)
       if (tile.numbers[row + axis] == 0) margin = std::max(margin, spec.tile[i] - extent(tile));
   }
