@@ -241,7 +241,7 @@ TEST_F(TiffLevels, JpegCompressesPhotographs) {
     }
   for (const auto& [channels, dtype] : {std::pair{4, DType::uint8}, {1, DType::uint16}, {3, DType::float32}})
     expect_error(
-        [&] {
+        [&, channels = channels, dtype = dtype] {
           create_rows(path_, {8, 8, channels}, element_type(dtype), TiffOptions{.compression = Compression::jpeg});
         },
         ErrorCode::file_unsupported, "tiff", path_, "must hold 1 or 3 channels of uint8 to be compressed by JPEG");

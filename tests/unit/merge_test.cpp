@@ -380,9 +380,10 @@ TEST(MergeErrors, AnOutputWithChannelsThatTheSpecLacksNamesThem) {
   std::vector<float> output(std::size_t{3} * 8 * 8);
   for (const auto& [axes, shape] : {std::pair(Dims{}, Dims{3, 8, 8}), {Dims{1, 2}, Dims{3, 8, 8}}, {Dims{0, 1}, Dims{8, 8, 3}}}) {
     const Tiling tiling(TilingSpec{.shape = shape, .tile = {4, 4}, .axes = axes});
-    const std::string error = error_of([&] { Merger(tiling, {}, view(output, shape)); });
+    const auto whole = view(output, shape);
+    const std::string error = error_of([&] { Merger(tiling, {}, whole); });
     EXPECT_TRUE(error.ends_with("; channels=3,")) << error;
-    EXPECT_EQ(error_of([&] { Merger(tiling, {.channels = {3}}, view(output, shape)); }), "nothing");
+    EXPECT_EQ(error_of([&] { Merger(tiling, {.channels = {3}}, whole); }), "nothing");
   }
 }
 

@@ -181,7 +181,7 @@ TEST(TilingLayout, HintsKnowTilesThatHoldAPixelOfEachNeighbour) {  // and none b
   for (const auto& [tile, overlap] : {std::pair{254, 0}, {254, 1}})
     for (const auto& [size, index] : {std::pair{Dims{255, 255}, 0}, {Dims{255, 256}, 1}}) {
       const TilingSpec spec{.shape = {1000, 1000}, .tile = {tile, tile}, .overlap = overlap};
-      EXPECT_EQ(error_of([&] { Tiling{spec}.result_channels(index, size); }),
+      EXPECT_EQ(error_of([&, index = index, size = size] { Tiling{spec}.result_channels(index, size); }),
                 "tiling: result: must have the shape of the tile's result; given " + to_string(size) + ", expected " +
                     to_string(spec.tile) + ": if tiles also hold 1 element of each neighbour, make the tiling with tile=256,256 "
                     "and overlap=2 and margin=1 and tail=partial; Boxes take tiles at any places");
