@@ -35,7 +35,7 @@ def test_a_press_that_leaves_a_field_of_a_panel_counts(visit):
     assert focused(visit) == "seams-overlap"
     typed(visit, "seams-tile", "40")
     visit.page.click("#seams-compare")
-    assert visit.page.locator("#gallery figure").count() == 11
+    assert visit.page.locator("#gallery figure").count() == 13
     assert visit.state()["seams"]["tile"] == [40, 40]
     visit.open({"panel": "which"})
     typed(visit, "which-image", "1 2 3")
