@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the C ABI (functions, structs, enumerators) with its list, tests/capi/abi.txt.
 
-usage: abi.py [--write] [--cc COMPILER] [--emulator COMMAND] [--nm NM --library FILE] [--include FOLDER] [--list FILE]
+usage: abi.py [--write] [--cc COMPILER] [--emulator COMMAND] [--nm NM --library FILE [--device-library FILE]]
+              [--include FOLDER] [--list FILE]
 
 Reads the C headers, and compiles a program that prints the sizes and offsets of structs and the values of enumerators.
-Fails if these differ from the list, or if the functions of the headers differ from the exports of the shared library FILE,
-which NM lists. --write writes the list instead. docs/c-abi.md says which changes are allowed.
+Fails if these differ from the list, or if the functions of the headers differ from the exports of the shared libraries, which
+NM lists: patchfold, and patchfold_device for device.h. --write writes the list instead. docs/c-abi.md says which changes are
+allowed.
 """
 import argparse
 import re
@@ -16,9 +18,9 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-HEADERS = ("patchfold.h", "pictures.h", "tiling.h")
+HEADERS = ("patchfold.h", "pictures.h", "tiling.h", "device.h")
 HEAD = """\
-# The C ABI on machines with pointers of 64 bits: tests/capi/abi.py compares it with the headers and the shared library.
+# The C ABI on machines with pointers of 64 bits: tests/capi/abi.py compares it with the headers and the shared libraries.
 # Lines may be added. docs/c-abi.md says when a line may change or go. `tests/capi/abi.py --write` writes this list.
 """
 
@@ -30,6 +32,7 @@ class Headers:
         text = "\n".join((folder / name).read_text(encoding="utf-8") for name in HEADERS)
         text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
         self.functions = [self.without_names(one) for one in re.findall(r"^(?:PF_CHECKED )?PF_API ([^;]*);", text, re.M)]
+        self.on_devices = set(re.findall(r"^PF_.* \**(pf_\w+)\(", (folder / "device.h").read_text(encoding="utf-8"), re.M))
         self.types = [" ".join(one.split()) for one in re.findall(r"^typedef ([^{};]*);", text, re.M)]
         self.structs = {name: self.fields(body)
                         for name, body in re.findall(r"^typedef struct (\w+) \{([^{}]*)\} \1;", text, re.M)}
@@ -39,6 +42,11 @@ class Headers:
             raise SystemExit("abi: every list of enumerators begins with enum PF_INT32 {, and each has a number")
         if len(self.functions) != len(re.findall(r"\bPF_API\b", re.sub(r"#define.*", "", text))):
             raise SystemExit("abi: a declaration with PF_API begins a line")
+
+    def names(self, library):
+        """Returns the names of the functions that a library exports: "patchfold" or "patchfold_device"."""
+        return self.on_devices if library == "patchfold_device" else \
+            {re.search(r"(\w+)\(", one)[1] for one in self.functions} - self.on_devices
 
     @staticmethod
     def without_names(declaration):
@@ -59,7 +67,7 @@ class Headers:
 
     def program(self):
         """Returns a C program that prints the lines of the list except functions and types: sizes, offsets and values."""
-        lines = ["#include <stdio.h>", "#include <patchfold/patchfold.h>", "int main(void) {",
+        lines = ["#include <stdio.h>", "#include <patchfold/device.h>", "int main(void) {",
                  '  printf("pointers of %d bits\\n", (int)sizeof(void*) * 8);',
                  '  printf("constant PF_MAX_RANK = %d\\n", PF_MAX_RANK);']
         for name in self.enumerators:
@@ -94,8 +102,8 @@ def compare(listed, found):
             yield f"not in the list: {line}"
 
 
-def exported(options):
-    text = subprocess.run([options.nm, "-D", "--defined-only", options.library], check=True, stdout=subprocess.PIPE,
+def exported(options, library):
+    text = subprocess.run([options.nm, "-D", "--defined-only", library], check=True, stdout=subprocess.PIPE,
                           text=True).stdout
     return set(re.findall(r"\s(pf_\w+)$", text, re.M))
 
@@ -107,6 +115,7 @@ def main():
     parser.add_argument("--emulator", default="")
     parser.add_argument("--nm")
     parser.add_argument("--library")
+    parser.add_argument("--device-library")
     parser.add_argument("--include", type=Path, default=ROOT / "include")
     parser.add_argument("--list", type=Path, default=ROOT / "tests/capi/abi.txt")
     options = parser.parse_args()
@@ -122,11 +131,11 @@ def main():
     faults = list(compare(listed, found))
     if faults:
         faults.append("docs/c-abi.md says which changes are allowed; tests/capi/abi.py --write then writes the list again")
-    if options.library:
-        declared = {re.search(r"(\w+)\(", one)[1] for one in headers.functions}
-        names = exported(options)
-        faults += [f"declared, but not exported: {name}" for name in sorted(declared - names)]
-        faults += [f"exported, but not declared: {name}" for name in sorted(names - declared)]
+    for name, library in (("patchfold", options.library), ("patchfold_device", options.device_library)):
+        if library:
+            declared, names = headers.names(name), exported(options, library)
+            faults += [f"declared, but not exported: {each}" for each in sorted(declared - names)]
+            faults += [f"exported, but not declared: {each}" for each in sorted(names - declared)]
     print(f"abi: {len(listed)} lines, {len(faults)} faults", *faults, sep="\n")
     sys.exit(1 if faults else 0)
 

@@ -22,6 +22,8 @@ CHANGES = [
     ("tiling.h", "  int32_t n_result;\n", "  int32_t n_result;\n  int64_t later;\n",
      "not in the list: field pf_tiling_spec.later: int64_t at 120"),
     ("tiling.h", "enum PF_INT32 {\n  PF_TAIL_SHIFT", "enum {\n  PF_TAIL_SHIFT", "abi: every list of enumerators begins with enum PF_INT32 {"),
+    ("device.h", "void* stream, const void* src,", "uint64_t stream, const void* src,",
+     "gone, which breaks compiled programs: function pf_status pf_plan_run_on(const pf_plan*, pf_device_kind, void*, "),
 ]
 
 
@@ -32,7 +34,7 @@ def main():
         include = Path(folder) / "patchfold"
         include.mkdir()
         for name, old, new, line in [("patchfold.h", "", "", "abi: "), *CHANGES]:
-            for header in ("patchfold.h", "pictures.h", "tiling.h", "version.hpp", "export.hpp"):
+            for header in ("patchfold.h", "pictures.h", "tiling.h", "device.h", "version.hpp", "export.hpp"):
                 text = (ROOT / "include/patchfold" / header).read_text(encoding="utf-8")
                 if header == name and old not in text:
                     failures += 1
