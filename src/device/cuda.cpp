@@ -75,7 +75,7 @@ class Current {
   Current& operator=(const Current&) = delete;
 };
 
-/// Lets this thread load modules while a stream is captured, until the end of the scope.
+/// Lets this thread load modules and their functions while a stream is captured, until the end of the scope.
 class Relaxed {
  public:
   Relaxed() { functions().capture_mode(&mode_); }
@@ -137,7 +137,6 @@ std::vector<char> compiled(const Variant& variant, int architecture, std::string
 /// or null until one is loaded.
 Handle load(const Variant& variant, Handle& whole) {
   const Functions& cuda = functions();
-  const Relaxed relaxed;
   Handle module = nullptr;
   std::string why = "this library was built without nvcc";
   if (whole != nullptr) return whole;
@@ -169,9 +168,11 @@ Handle function_in(Handle context, const Variant& variant) {
   static Lasting<std::map<Handle, Handle>> whole;
   const std::lock_guard lock(mutex);
   Handle& function = kept.value[{context, variant.name()}];
-  if (function == nullptr)
+  if (function == nullptr) {
+    const Relaxed relaxed;
     check(functions().function(&function, load(variant, whole.value[context]), variant.name().c_str()),
           "cuModuleGetFunction");
+  }
   return function;
 }
 

@@ -93,6 +93,7 @@ int cuModuleLoadData(FakeModule** module, const void* image) {
 }
 int cuModuleGetFunction(FakeFunction** function, const FakeModule* module, const char* name) {
   if (module == nullptr || cuda().current.empty() || module->context != cuda().current.back()) return invalid_handle;
+  if (cuda().capture_mode != relaxed_capture) return no_memory;  // drivers load a function when it is first asked for
   if (!module->kernel.empty() && module->kernel != name) return not_found;
   *function = new FakeFunction{module->context, name};
   return 0;
