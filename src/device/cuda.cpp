@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -19,13 +20,15 @@ using Status = int;
 using Handle = void*;  // CUcontext, CUmodule, CUfunction, CUstream
 using Address = std::uint64_t;
 
-constexpr int capability_major = 75, capability_minor = 76, pointer_ordinal = 9;
+constexpr int capability_major = 75, capability_minor = 76;
+constexpr int pointer_ordinal = 9;
 constexpr int relaxed_capture = 2;
 
 /// The functions of the driver.
 struct Functions {
   Finder find;
   Status (*init)(unsigned flags) = find("cuInit");
+  Status (*version)(int* version) = find("cuDriverGetVersion");
   Status (*current)(Handle* context) = find("cuCtxGetCurrent");
   Status (*device)(int* device) = find("cuCtxGetDevice");
   Status (*attribute)(int* value, int attribute, int device) = find("cuDeviceGetAttribute");
@@ -42,6 +45,12 @@ struct Functions {
   Status (*error_name)(Status status, const char** name) = find("cuGetErrorName");
 };
 
+std::string described(const Functions& cuda, const char* function, Status status) {
+  const char* name = nullptr;
+  cuda.error_name(status, &name);
+  return std::string(function) + ": " + (name != nullptr ? name : "error " + std::to_string(status));
+}
+
 const Functions& functions() {
   return lasting([] {
     void* const library =
@@ -49,15 +58,13 @@ const Functions& functions() {
     const Functions f{Finder(library)};
     if (!f.find.found_all()) refuse("cuda", "the driver must have the functions of CUDA 11 or newer", "");
     if (const Status status = f.init(0); status != 0)
-      refuse("cuda", "the driver must find a GPU", "cuInit: error " + std::to_string(status));
+      refuse("cuda", "the driver must find a GPU", described(f, "cuInit", status));
     return f;
   });
 }
 
 std::string described(const char* function, Status status) {
-  const char* name = nullptr;
-  functions().error_name(status, &name);
-  return std::string(function) + ": " + (name != nullptr ? name : "error " + std::to_string(status));
+  return described(functions(), function, status);
 }
 void check(Status status, const char* function) {
   if (status != 0) refuse("cuda", "the driver must accept every call", described(function, status));
@@ -100,21 +107,32 @@ struct Compiler {
   Status (*destroy)(Handle* program) = find("nvrtcDestroyProgram");
 };
 
-/// Returns NVRTC, or the reason why there is none.
-const Compiler* compiler(std::string& why) {
+/// Returns NVRTC, or the reason why there is none. A driver may refuse machine code of a later major version of CUDA than its
+/// own, so a compiler of the driver's version is the first choice.
+std::optional<Compiler> compiler(std::string& why) {
+  int version = 0;
+  check(functions().version(&version), "cuDriverGetVersion");
   void* library = nullptr;
-  for (const char* name :
-       {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so", "nvrtc64_130_0.dll", "nvrtc64_120_0.dll"})
-    if (library == nullptr) library = system::load_library(name, why);
-  if (library == nullptr) return nullptr;
-  static const Compiler found{Finder(library)};
-  return found.find.found_all() ? &found : nullptr;
+  const auto find = [&](const std::string& name) {
+    if (library == nullptr) library = system::load_library(name.c_str(), why);
+  };
+  for (int major = version / 1000; major > 11; --major) {
+    find("libnvrtc.so." + std::to_string(major));
+    find("nvrtc64_" + std::to_string(major) + "0_0.dll");
+  }
+  find("libnvrtc.so.11.2");
+  find("libnvrtc.so");
+  if (library == nullptr) return std::nullopt;
+  const Compiler found{Finder(library)};
+  if (found.find.found_all()) return found;
+  why = "the library must have the functions of CUDA 11.1 or newer";
+  return std::nullopt;
 }
 
 /// Compiles a kernel for an architecture such as 90; returns an empty vector and the reason if that is impossible.
 std::vector<char> compiled(const Variant& variant, int architecture, std::string& why) {
-  const Compiler* const nvrtc = compiler(why);
-  if (nvrtc == nullptr) return {};
+  const auto nvrtc = compiler(why);
+  if (!nvrtc) return {};
   const std::string text = source_of(variant), option = "--gpu-architecture=sm_" + std::to_string(architecture);
   const char* const options[] = {option.c_str(), "--std=c++17", "--fmad=false"};
   Handle program = nullptr;
@@ -128,6 +146,7 @@ std::vector<char> compiled(const Variant& variant, int architecture, std::string
   if (code.empty() && nvrtc->log_size(program, &size) == 0) {
     why.assign(size, '\0');
     nvrtc->log(program, why.data());
+    why.resize(why.find_last_not_of(std::string_view("\n\0", 2)) + 1);
   }
   nvrtc->destroy(&program);
   return code;
@@ -136,28 +155,32 @@ std::vector<char> compiled(const Variant& variant, int architecture, std::string
 /// Loads the module that has a kernel into the current context. `whole` is the module of this context that has every kernel,
 /// or null until one is loaded.
 Handle load(const Variant& variant, Handle& whole) {
-  const Functions& cuda = functions();
-  Handle module = nullptr;
-  std::string why = "this library was built without nvcc";
   if (whole != nullptr) return whole;
-  if (!cubins().empty()) {
-    const Status status = cuda.load(&whole, cubins().data());
-    if (status == 0) return whole;
-    why = described("cuModuleLoadData", status);
-  }
+  const Functions& cuda = functions();
+  std::string reasons = cubins().empty() ? "this library was built without nvcc" : "";
+  const auto add = [&](const char* what, const std::string& why) {
+    reasons += (reasons.empty() ? "" : "; ") + std::string(what) + ": " + why;
+  };
+  const auto loaded = [&](const char* what, const auto& image) {
+    Handle module = nullptr;
+    if (image.empty()) return module;
+    const Status status = cuda.load(&module, image.data());
+    if (status == 0) return module;
+    add(what, described("cuModuleLoadData", status));
+    return Handle();
+  };
+  if ((whole = loaded("machine code from nvcc", cubins())) != nullptr) return whole;
   int device = 0, major = 0, minor = 0;
   check(cuda.device(&device), "cuCtxGetDevice");
   check(cuda.attribute(&major, capability_major, device), "cuDeviceGetAttribute");
   check(cuda.attribute(&minor, capability_minor, device), "cuDeviceGetAttribute");
-  std::string compiler_says;
-  if (const auto code = compiled(variant, 10 * major + minor, compiler_says); !code.empty()) {
-    const Status status = cuda.load(&module, code.data());
-    if (status == 0) return module;
-    compiler_says = described("cuModuleLoadData", status);
-  }
-  if (!ptx().empty() && cuda.load(&whole, ptx().data()) == 0) return whole;
+  std::string why;
+  const auto code = compiled(variant, 10 * major + minor, why);
+  if (const Handle module = loaded("NVRTC", code)) return module;
+  if (code.empty()) add("NVRTC", why);
+  if ((whole = loaded("PTX from nvcc", ptx())) != nullptr) return whole;
   refuse("cuda", "kernels for compute capability " + std::to_string(major) + "." + std::to_string(minor) + " must be there",
-         why + "; NVRTC: " + compiler_says);
+         reasons);
 }
 
 /// Returns a kernel of the current context. Kernels are kept as long as the process lives.
@@ -166,12 +189,12 @@ Handle function_in(Handle context, const Variant& variant) {
   static std::mutex mutex;
   static Lasting<std::map<Key, Handle>> kept;
   static Lasting<std::map<Handle, Handle>> whole;
+  const std::string name = variant.name();
   const std::lock_guard lock(mutex);
-  Handle& function = kept.value[{context, variant.name()}];
+  Handle& function = kept.value[{context, name}];
   if (function == nullptr) {
     const Relaxed relaxed;
-    check(functions().function(&function, load(variant, whole.value[context]), variant.name().c_str()),
-          "cuModuleGetFunction");
+    check(functions().function(&function, load(variant, whole.value[context]), name.c_str()), "cuModuleGetFunction");
   }
   return function;
 }

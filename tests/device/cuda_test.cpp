@@ -129,7 +129,15 @@ TEST_F(DeviceCuda, LoadsAKernelOnceWithoutBreakingACapture) {
   EXPECT_EQ(cuda.capture_mode, 0);
   if (device::cubins().empty()) {
     EXPECT_EQ(cuda.options, (std::vector<std::string>{"--gpu-architecture=sm_90", "--std=c++17", "--fmad=false"}));
+    EXPECT_EQ(cuda.compiler, 13);
   }
+}
+
+TEST_F(DeviceCuda, CompilesWithTheNvrtcOfTheDriver) {
+  if (!device::cubins().empty()) GTEST_SKIP() << "this library holds machine code";
+  cuda.version = 12040;
+  run(&stream_);
+  EXPECT_EQ(cuda.compiler, 12);
 }
 
 TEST_F(DeviceCuda, NamesMemoryThatIsNotOfTheDevice) {

@@ -32,6 +32,10 @@ extern "C" {
 int cuInit(unsigned flags) {
   return flags == 0 ? 0 : invalid_value;
 }
+int cuDriverGetVersion(int* version) {
+  *version = cuda().version;
+  return 0;
+}
 int cuCtxGetCurrent(FakeContext** context) {
   *context = cuda().current.empty() ? nullptr : cuda().current.back();
   return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand-ins for CUDA's driver and for NVRTC, as the libraries libcuda.so.1 and libnvrtc.so.13. They follow the rules that
+// Stand-ins for CUDA's driver and for NVRTC, as the libraries libcuda.so.1, libnvrtc.so.12 and libnvrtc.so.13. They follow the rules that
 // the real ones check: contexts, streams, modules and the memory of devices. A kernel is run by a function of the test.
 #pragma once
 
@@ -40,6 +40,8 @@ struct FakeCuda {
   std::vector<std::string> loaded{};     ///< the kernels of modules, in order
   bool compiles = true;                  ///< whether NVRTC compiles what it gets
   bool takes_images = true;              ///< whether the driver loads modules
+  int version = 13000;                   ///< of the driver
+  int compiler = 0;                      ///< the major version of the NVRTC that compiled last
   std::vector<std::string> options{};    ///< of the last compilation
   std::function<int(const std::string& kernel, unsigned groups, unsigned threads, void** params)> launch{};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine code for the stand-in for the driver is "kernel " and the kernel's name.
+// NVRTC of the major version FAKE_NVRTC. Machine code for the stand-in for the driver is "kernel " and the kernel's name.
 #include <cstring>
 
 #include "fake_cuda.hpp"
@@ -20,6 +20,7 @@ int nvrtcCreateProgram(std::string** program, const char* text, const char* name
   return 0;
 }
 int nvrtcCompileProgram(const std::string* program, int count, const char* const* options) {
+  fake_cuda().compiler = FAKE_NVRTC;
   fake_cuda().options.assign(options, options + count);
   return fake_cuda().compiles && !program->empty() ? 0 : compilation_failed;
 }
