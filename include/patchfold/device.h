@@ -28,8 +28,8 @@ enum PF_INT32 {
  *   src, dst    memory of the source and of the destination: addresses, or, in OpenCL, cl_mem. src is ignored if the
  *               operator has no data input. The memory must live until the stream has run the plan.
  *   src_offset, dst_offset  bytes from there to the elements with index 0 on every axis
- * PF_ERROR_EXECUTOR if there is no driver, if memory is not of the stream's device, or if the driver reports an error: the
- * message has the driver's words. PF_ERROR_NULL_DATA and PF_ERROR_OVERLAP as for pf_plan_run. */
+ * PF_ERROR_EXECUTOR if there is no driver, if memory is not of the stream's device or is of another context, or if the
+ * driver reports an error: the message has the driver's words. PF_ERROR_NULL_DATA and PF_ERROR_OVERLAP as for pf_plan_run. */
 PF_CHECKED PF_API pf_status pf_plan_run_on(const pf_plan* plan, pf_device_kind kind, void* stream, const void* src,
                                            int64_t src_offset, void* dst, int64_t dst_offset);
 

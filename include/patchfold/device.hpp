@@ -41,7 +41,7 @@ struct DeviceData {
 /// each run in OpenCL; the first run of a kernel in a context loads or compiles the kernel. `src` is ignored if the operator
 /// has no data input. The tensors must live until the stream has run the plan. Results have the bits of Plan::run, but for
 /// the bits of NaNs in sums. Throws Error(null_data, overlap), and Error(executor) if there is no driver, if memory is not
-/// of the stream's device, or if the driver reports an error.
+/// of the stream's device or is of another context, or if the driver reports an error.
 PATCHFOLD_API void run_on(const Device& device, const Plan& plan, ConstDeviceData src, DeviceData dst);
 
 }  // namespace patchfold

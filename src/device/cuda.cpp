@@ -21,7 +21,7 @@ using Handle = void*;  // CUcontext, CUmodule, CUfunction, CUstream
 using Address = std::uint64_t;
 
 constexpr int capability_major = 75, capability_minor = 76;
-constexpr int pointer_ordinal = 9;
+constexpr int pointer_context = 1, pointer_on_device = 3, pointer_ordinal = 9;
 constexpr int relaxed_capture = 2;
 
 /// The functions of the driver.
@@ -43,6 +43,7 @@ struct Functions {
   Status (*launch)(Handle function, unsigned x, unsigned y, unsigned z, unsigned threads_x, unsigned threads_y,
                    unsigned threads_z, unsigned shared, Handle stream, void** params, void** extra) = find("cuLaunchKernel");
   Status (*error_name)(Status status, const char** name) = find("cuGetErrorName");
+  Status (*context_id)(Handle context, unsigned long long* id) = Finder(find)("cuCtxGetId");  // null before CUDA 12
 };
 
 std::string described(const Functions& cuda, const char* function, Status status) {
@@ -183,18 +184,26 @@ Handle load(const Variant& variant, Handle& whole) {
          reasons);
 }
 
+/// Returns a number that names a context. A driver of CUDA 11 has only the handle, which a later context may have again.
+std::uint64_t number_of(Handle context) {
+  unsigned long long number = reinterpret_cast<std::uintptr_t>(context);
+  if (functions().context_id != nullptr) check(functions().context_id(context, &number), "cuCtxGetId");
+  return number;
+}
+
 /// Returns a kernel of the current context. Kernels are kept as long as the process lives.
 Handle function_in(Handle context, const Variant& variant) {
-  using Key = std::tuple<Handle, std::string>;
+  using Key = std::tuple<std::uint64_t, std::string>;
   static std::mutex mutex;
   static Lasting<std::map<Key, Handle>> kept;
-  static Lasting<std::map<Handle, Handle>> whole;
+  static Lasting<std::map<std::uint64_t, Handle>> whole;
+  const std::uint64_t number = number_of(context);
   const std::string name = variant.name();
   const std::lock_guard lock(mutex);
-  Handle& function = kept.value[{context, name}];
+  Handle& function = kept.value[{number, name}];
   if (function == nullptr) {
     const Relaxed relaxed;
-    check(functions().function(&function, load(variant, whole.value[context]), name.c_str()), "cuModuleGetFunction");
+    check(functions().function(&function, load(variant, whole.value[number]), name.c_str()), "cuModuleGetFunction");
   }
   return function;
 }
@@ -206,6 +215,18 @@ int device_of(const Memory& memory, const char* argument) {
   if (status != 0)
     refuse("cuda", std::string(argument) + " must be memory of a CUDA device", described("cuPointerGetAttribute", status));
   return ordinal;
+}
+
+/// Throws if kernels of the current context cannot use memory that another context allocated. Memory of a pool has no context.
+void check_context(const Memory& memory, const char* argument, Handle current) {
+  const Functions& cuda = functions();
+  const auto address = reinterpret_cast<Address>(memory.base);
+  Handle owner = nullptr;
+  if (cuda.pointer_attribute(&owner, pointer_context, address) != 0 || owner == nullptr || owner == current) return;
+  Address there = 0;
+  if (const Status status = cuda.pointer_attribute(&there, pointer_on_device, address); status != 0)
+    refuse("cuda", std::string(argument) + " must be memory that the stream's context can use",
+           described("cuPointerGetAttribute", status));
 }
 
 /// Returns the context in which a stream runs. The streams 0, 1 and 2 are those of the current context, or, if the current
@@ -241,6 +262,8 @@ void run_on_cuda(const Launch& launch, void* stream, Memory src, Memory dst) {
     if (other != running)
       refuse("cuda", "src and dst must be memory of the stream's device " + std::to_string(running),
              "device " + std::to_string(other));
+  check_context(dst, "dst", context);
+  if (src.base != nullptr) check_context(src, "src", context);
   const auto groups = static_cast<unsigned>(launch.groups);
   if (launch.groups != groups || groups >> 31 != 0)
     refuse("cuda", "a problem must have fewer groups of threads", std::to_string(launch.groups));

@@ -61,8 +61,8 @@ class DeviceCuda : public ::testing::Test {
     run_on({DeviceKind::cuda, stream}, plan_, {source_.data(), sizeof(float)}, {result_.data(), 0});
     EXPECT_EQ(result_, (std::array<float, 4>{1, 2, 2, 3}));
   }
-  void own(const void* begin, std::size_t bytes, int device) {
-    if (device >= 0) cuda.memory.push_back({static_cast<const std::byte*>(begin), bytes, device});
+  void own(const void* begin, std::size_t bytes, int device, FakeContext* context = nullptr) {
+    if (device >= 0) cuda.memory.push_back({static_cast<const std::byte*>(begin), bytes, device, context});
   }
   /// Returns the error of a run.
   std::string error_of(void* stream, int src_device = 0, int dst_device = 0) {
@@ -138,6 +138,27 @@ TEST_F(DeviceCuda, CompilesWithTheNvrtcOfTheDriver) {
   cuda.version = 12040;
   run(&stream_);
   EXPECT_EQ(cuda.compiler, 12);
+}
+
+TEST_F(DeviceCuda, LoadsAKernelAgainInANewContextWithAnOldHandle) {
+  run(&stream_);
+  *context_ = FakeContext{};
+  run(&stream_);
+  EXPECT_EQ(cuda.loaded.size(), 2U);
+}
+
+TEST_F(DeviceCuda, NamesMemoryOfAnotherContext) {
+  FakeContext other;
+  own(source_.data(), sizeof source_, 0, &other);
+  EXPECT_NE(error_of(&stream_).find("cuda: src must be memory that the stream's context can use; given "
+                                    "cuPointerGetAttribute: CUDA_ERROR_INVALID_VALUE"),
+            std::string::npos);
+  cuda.memory.clear();
+  own(result_.data(), sizeof result_, 0, &other);
+  EXPECT_NE(error_of(&stream_).find("cuda: dst must be memory that the stream's context can use"), std::string::npos);
+  cuda.memory.clear();
+  own(result_.data(), sizeof result_, 0, context_);
+  run(&stream_);
 }
 
 TEST_F(DeviceCuda, NamesMemoryThatIsNotOfTheDevice) {

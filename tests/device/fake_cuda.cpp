@@ -36,6 +36,10 @@ int cuDriverGetVersion(int* version) {
   *version = cuda().version;
   return 0;
 }
+int cuCtxGetId(FakeContext* context, unsigned long long* id) {
+  *id = context->id;
+  return 0;
+}
 int cuCtxGetCurrent(FakeContext** context) {
   *context = cuda().current.empty() ? nullptr : cuda().current.back();
   return 0;
@@ -75,11 +79,16 @@ int cuThreadExchangeStreamCaptureMode(int* mode) {
   return 0;
 }
 int cuPointerGetAttribute(void* value, int attribute, std::uint64_t pointer) {
-  if (attribute != 9) return invalid_value;
+  constexpr int context = 1, on_device = 3, ordinal = 9;
   for (const FakeMemory& each : cuda().memory) {
     const auto begin = reinterpret_cast<std::uintptr_t>(each.begin);
     if (pointer < begin || pointer >= begin + each.bytes) continue;
-    std::memcpy(value, &each.device, sizeof each.device);
+    if (attribute == ordinal) std::memcpy(value, &each.device, sizeof each.device);
+    if (attribute == context) std::memcpy(value, &each.context, sizeof each.context);
+    if (attribute != on_device) return attribute == ordinal || attribute == context ? 0 : invalid_value;
+    if (cuda().current.empty()) return invalid_context;
+    if (each.context != nullptr && each.context != cuda().current.back()) return invalid_value;
+    std::memcpy(value, &pointer, sizeof pointer);
     return 0;
   }
   return invalid_value;

@@ -13,6 +13,8 @@ namespace patchfold::testing {
 
 struct FakeContext {
   int device = 0;
+  unsigned long long id = ++made;
+  static inline unsigned long long made = 0;
 };
 struct FakeStream {
   FakeContext* context = nullptr;
@@ -29,6 +31,7 @@ struct FakeMemory {
   const std::byte* begin = nullptr;
   std::size_t bytes = 0;
   int device = 0;
+  FakeContext* context = nullptr;  ///< that allocated it; null: memory of a pool, which every context can use
 };
 
 /// What the driver knows, and what it was asked for.
