@@ -265,6 +265,9 @@ def test_wrong_settings(config, message):
         (Image.new("F", (8, 8)), "must have 8 bits for each channel"),
         (Image.new("RGB", (0, 8)), "must have pixels"),
         (Image.new("La", (8, 8)), "that Pillow can convert"),
+        (Image.open(io.BytesIO(png(Image.new("RGB", (64, 64)))[:60])), "must be a picture that Pillow can read"),
+        (memoryview(bytes(80))[::2], "must be a picture that Pillow can read"),
+        ([[np.zeros((8, 8, 3), np.uint8)]], "pictures: must be an array, a path"),
         (png(Image.fromarray(np.zeros((8, 8), np.uint16))), "must have 8 bits for each channel"),
     ],
 )

@@ -28,19 +28,20 @@ def decoded(op: str, picture: Any, place: str) -> Pixels:
         raise InvalidType(
             op, place, "needs Pillow, unless it is an array", type_name(picture), "pip install pillow"
         ) from None
-    if isinstance(picture, (bytes, bytearray, memoryview, str, os.PathLike)):
-        source = io.BytesIO(picture) if isinstance(picture, (bytes, bytearray, memoryview)) else picture
-        try:
+    if not isinstance(picture, (bytes, bytearray, memoryview, str, os.PathLike, Image.Image)):
+        rule = "must be an array, a path, the bytes of a file, or a picture of Pillow"
+        raise InvalidType(op, place, rule, type_name(picture))
+    try:
+        if isinstance(picture, Image.Image):
+            image = picture
+            image.load()
+        else:
+            source = io.BytesIO(bytes(picture)) if isinstance(picture, (bytes, bytearray, memoryview)) else picture
             with Image.open(source) as opened:
                 image = ImageOps.exif_transpose(opened)
                 image.load()
-        except Exception as error:  # files that are damaged make Pillow raise errors of many kinds
-            raise InvalidValue(op, place, "must be a picture that Pillow can read", value_text(error)) from error
-    elif isinstance(picture, Image.Image):
-        image = picture
-    else:
-        rule = "must be an array, a path, the bytes of a file, or a picture of Pillow"
-        raise InvalidType(op, place, rule, type_name(picture))
+    except Exception as error:  # files that are damaged make Pillow raise errors of many kinds
+        raise InvalidValue(op, place, "must be a picture that Pillow can read", value_text(error)) from error
     if image.mode.startswith(("I", "F")):
         rule = "must have 8 bits for each channel"
         raise InvalidValue(op, place, rule, f"mode {image.mode}", "a picture that is scaled to 8 bits")
@@ -51,9 +52,9 @@ def decoded(op: str, picture: Any, place: str) -> Pixels:
             image = image.convert("RGBA")
             image = Image.alpha_composite(Image.new("RGBA", image.size, (255, 255, 255, 255)), image)
         return np.asarray(image.convert("RGB"))
-    except ValueError:
-        rule = "must have a mode that Pillow can convert to RGB"
-        raise InvalidValue(op, place, rule, f"mode {image.mode}") from None
+    except (TypeError, ValueError) as error:  # a mode, or what the picture says of its transparency
+        rule = "must be a picture that Pillow can convert to RGB"
+        raise InvalidValue(op, place, rule, f"mode {image.mode}: {value_text(error)}") from None
 
 
 def _from_array(op: str, picture: Any, place: str) -> Pixels:
