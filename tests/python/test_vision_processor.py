@@ -230,6 +230,16 @@ PANS = {
         (QWEN | {"rescale_factor": "x"}, "scale: must be a number"),
         (QWEN | {"do_pan_and_scan": True}, "do_pan_and_scan: is not supported"),
         (QWEN | {"rescale_factor": float("nan")}, "scale: must be a finite number"),
+        (QWEN | {"rescale_factor": 10**400}, "scale: must be a finite number"),
+        (QWEN | {"rescale_factor": 1e-40}, "rescale_factor: must give finite numbers"),
+        (QWEN | {"rescale_factor": 1e300, "do_normalize": False}, "rescale_factor: must give finite numbers"),
+        (QWEN | {"image_mean": [10**400, 0, 0]}, "mean: must be a number that is finite in float32"),
+        (QWEN | {"image_mean": [1e300, 0, 0]}, "mean: must be a number that is finite in float32"),
+        (QWEN | {"do_normalize": "false"}, "do_normalize: must be true or false"),
+        (QWEN | {"do_rescale": 0}, "do_rescale: must be true or false"),
+        ({"image_processor_type": "GotOcr2ImageProcessor", "crop_to_patches": "no"}, "crop_to_patches: must be true or"),
+        ({"image_processor_type": "Gemma4ImageProcessor", "max_soft_tokens": 2**31}, "max_soft_tokens: must be from 1 to"),
+        ({"image_processor_type": "CLIPImageProcessor", "crop_size": 2**31}, "crop_size: must be from 1 to"),
         (QWEN | {"patch_size": 2**30}, "patch_size: must be from 1 to 1024"),
         (GEMMA | {"do_pan_and_scan": True}, "pan_and_scan_min_ratio_to_activate: must be a number"),
         (GEMMA | PANS | {"pan_and_scan_min_crop_size": 0}, "pan_and_scan_min_crop_size: must be from 1"),
@@ -244,6 +254,11 @@ PANS = {
 def test_wrong_settings(config, message):
     with pytest.raises((patchfold.InvalidValue, patchfold.InvalidType), match=re.escape(message)):
         Processor(config)(np.zeros((64, 64, 3), np.uint8))
+
+
+def test_names_of_settings_that_are_no_text_are_left_out():
+    picture = random_bytes(9, 64, 64, 3)
+    assert np.array_equal(Processor(QWEN | {1: 2})(picture)["pixel_values"], Processor(QWEN)(picture)["pixel_values"])
 
 
 @pytest.mark.parametrize(

@@ -94,9 +94,8 @@ VIDEOS: dict[str, dict[str, Any]] = {
 _HONOURED = {"do_convert_rgb", "do_resize", "do_rescale", "do_normalize"}
 TOKENS = ("Gemma4", "Glm4v", "Qwen2VL", "Qwen3VL", "Siglip2")
 """The families whose pictures become tokens, so that their sizes must be multiples of the patches."""
-_MOST = {"max_patches": 1000} | dict.fromkeys(
-    ("merge_size", "patch_size", "pooling_kernel_size", "temporal_patch_size"), 1024
-)
+_MOST = {"max_patches": 1000} | dict.fromkeys(("crop_size", "max_num_patches", "max_soft_tokens"), 1 << 20)
+_MOST |= dict.fromkeys(("merge_size", "patch_size", "pooling_kernel_size", "temporal_patch_size"), 1024)
 """The largest numbers of settings that multiply each other."""
 _SQUARES = ("Gemma3ImageProcessor", "PixtralImageProcessor")
 """The processors for which a size of one number is a square."""
@@ -143,6 +142,10 @@ class Settings:
         )
         if table.shape not in ((256,), (3, 256)):
             raise InvalidValue(op, "image_mean", "must be one number, or three", str(len(table)), code="length")
+        if not np.isfinite(table).all():
+            given = {key: self._settings[key] for key in ("rescale_factor", "image_mean", "image_std")}
+            rule = "must give finite numbers with image_mean and image_std"
+            raise InvalidValue(op, "rescale_factor", rule, value_text(given))
         self._table: npt.NDArray[np.float32] = np.broadcast_to(table, (3, 256))
 
     @classmethod
@@ -160,8 +163,11 @@ class Settings:
         """Refuses settings that would change the result, but are not known here."""
         allowed = _HONOURED | self._known[self.name].keys()
         for key, value in config.items():
-            if key.startswith("do_") and value and key not in allowed:
+            is_flag = str(key).startswith("do_")
+            if is_flag and value and key not in allowed:
                 raise InvalidValue(self._op, key, f"is not supported for {self.name}", value_text(value), "false")
+            if (is_flag or type(self._known[self.name].get(key)) is bool) and not isinstance(value, (bool, type(None))):
+                raise InvalidType(self._op, key, "must be true or false", given_text(value))
         if self.name.startswith(TOKENS) and not self._settings["do_resize"]:
             raise InvalidValue(self._op, "do_resize", f"must be true for {self.name}", "false")
 

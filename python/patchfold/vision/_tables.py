@@ -21,13 +21,16 @@ def _numbers(argument: str, value: Any) -> npt.NDArray[np.float32] | None:
     if value is None:
         return None
     try:
-        numbers = np.asarray(value, np.float64)
+        with np.errstate(over="ignore"):
+            numbers = np.asarray(value, np.float64).astype(np.float32)
+    except OverflowError:  # an integer
+        numbers = np.array(np.inf, np.float32)
     except (TypeError, ValueError):
         raise InvalidType(_OP, argument, "must be a number, or a number for each channel", given_text(value)) from None
     if numbers.ndim > 1 or not np.isfinite(numbers).all():
-        rule = "must be a finite number, or a finite number for each channel"
+        rule = "must be a number that is finite in float32, or one for each channel"
         raise InvalidValue(_OP, argument, rule, value_text(value))
-    return numbers.astype(np.float32)
+    return numbers
 
 
 def normalization_table(
@@ -73,7 +76,10 @@ def normalization_table(
     if scale is not None:
         if not isinstance(scale, SupportsFloat) or isinstance(scale, (str, bytes)):
             raise InvalidType(_OP, "scale", "must be a number or None", given_text(scale))
-        factor = float(scale)
+        try:
+            factor = float(scale)
+        except OverflowError:  # an integer
+            factor = np.inf
         if not np.isfinite(factor) or factor == 0:
             raise InvalidValue(_OP, "scale", "must be a finite number other than 0", value_text(scale))
     try:
@@ -85,11 +91,12 @@ def normalization_table(
         raise InvalidValue(_OP, "dtype", rule, given_text(dtype))
 
     if means is None or deviations is None:
-        if formula == "pil" and scale is not None:
-            scaled = (np.arange(256) * factor).astype(np.float32)
-        else:
-            scaled = np.arange(256, dtype=np.float32) * np.float32(factor)
-        return np.asarray(scaled.astype(found))
+        with np.errstate(over="ignore", invalid="ignore"):
+            if formula == "pil" and scale is not None:
+                scaled = (np.arange(256) * factor).astype(np.float32)
+            else:
+                scaled = np.arange(256, dtype=np.float32) * np.float32(factor)
+            return np.asarray(scaled.astype(found))
     if not deviations.all():
         raise InvalidValue(_OP, "std", "must not be 0", value_text(std))
     try:
