@@ -261,6 +261,12 @@ def test_names_of_settings_that_are_no_text_are_left_out():
     assert np.array_equal(Processor(QWEN | {1: 2})(picture)["pixel_values"], Processor(QWEN)(picture)["pixel_values"])
 
 
+def test_the_colour_around_pictures_that_belong_together():
+    process = Processor({"image_processor_type": "LlavaOnevisionImageProcessor", "image_mean": [2.0, 0, 0]})
+    with pytest.raises(patchfold.InvalidValue, match="image_mean: must be from 0 to 1 for pictures that belong together"):
+        process([[random_bytes(1, 8, 9, 3), random_bytes(2, 8, 9, 3)]])
+
+
 @pytest.mark.parametrize(
     ("pictures", "message"),
     [

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import InvalidType, InvalidValue, given_text
+from .._errors import InvalidType, InvalidValue, given_text, value_text
 from .._operators.tokens import patchify
 from ._padding import patch_positions, token_mask
 from ._pictures import Pixels, decoded, framed
@@ -226,7 +226,11 @@ class Processor(Settings):
         above, left = max(0, columns - rows) // 2, max(0, rows - columns) // 2
         below, right = max(0, columns - rows) - above, max(0, rows - columns) - left
         mean = np.broadcast_to(np.asarray(self._settings["image_mean"], np.float64), 3)
-        return framed(image, (above, below, left, right), [int(each * 255) for each in mean])
+        colour = [int(each * 255) for each in mean]
+        if not 0 <= min(colour) <= max(colour) <= 255:
+            rule = "must be from 0 to 1 for pictures that belong together, which it surrounds"
+            raise InvalidValue(OP, "image_mean", rule, value_text(self._settings["image_mean"]))
+        return framed(image, (above, below, left, right), colour)
 
     def _tiles(self, image: Pixels) -> Sequence[Pixels]:
         """Returns the tiles of a picture, and the whole picture as the last tile if there are several."""
