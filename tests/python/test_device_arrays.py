@@ -25,7 +25,7 @@ def test_every_operator_gives_the_bits_of_the_processor(spec, spy):
     assert given.asked == [1] and spy.calls == [(CUDA, 1)]
 
 
-@pytest.mark.parametrize(("stream", "used"), [(None, 1), (2, 2), (0x7F00, 0x7F00)])
+@pytest.mark.parametrize(("stream", "used"), [(None, 1), (0, 1), (2, 2), (0x7F00, 0x7F00)])
 def test_the_stream_is_the_arrays_own(stream, used, spy):
     x = OfCuPy(np.arange(16.0).reshape(1, 1, 4, 4), stream=stream)
     patchfold.unfold(x, 2, out=OfCuPy(np.empty((1, 4, 9)), stream=stream))

@@ -84,7 +84,7 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> _core.RawArray
         rule = "must lie in the processor's memory here, since only XLA knows the stream of this array"
         raise InvalidType(op, argument, rule, type_name(array), jax_instead(op, "numpy.asarray(x)"))
     stream = interface.get("stream") if interface else None
-    return _core.RawArray.from_dlpack(array, op, argument, _LEGACY_STREAM if stream is None else stream, to_write)
+    return _core.RawArray.from_dlpack(array, op, argument, stream or _LEGACY_STREAM, to_write)
 
 
 class Output:
