@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <tuple>
+#include <utility>
 
 #include "device/driver.hpp"
 #include "tensor/lasting.hpp"
@@ -32,6 +33,7 @@ struct Functions {
                   void*) = find("clBuildProgram");
   Status (*build_info)(Handle program, Handle device, std::uint32_t what, std::size_t size, void* value,
                        std::size_t* needed) = find("clGetProgramBuildInfo");
+  Status (*release_program)(Handle program) = find("clReleaseProgram");
   Handle (*create_kernel)(Handle program, const char* name, Status* status) = find("clCreateKernel");
   Status (*set_argument)(Handle kernel, std::uint32_t index, std::size_t size, const void* value) = find("clSetKernelArg");
   Status (*release_kernel)(Handle kernel) = find("clReleaseKernel");
@@ -76,20 +78,22 @@ Handle build(Handle context, Handle device, const Variant& variant) {
   const bool is_mean = variant.kernel == Kernel::mean || variant.kernel == Kernel::count;
   if ((is_mean || (variant.kernel == Kernel::sum && variant.dtype == DType::float64)) && twice == 0)
     refuse("opencl", "the device must have float64, which means, coverage and sums of float64 need", "");
-  if (variant.kernel == Kernel::sum && variant.dtype == DType::float32 && (single & has_subnormals) == 0)
-    refuse("opencl", "the device must have subnormal numbers, which sums of float32 need", "");
+  // Subnormal numbers of bfloat16 are subnormal in float32, too; those of float16 are not. A mean's type is not known here.
+  const bool may_be_subnormal = variant.dtype == DType::float32 || variant.dtype == DType::bfloat16;
+  if ((variant.kernel == Kernel::mean || (variant.kernel == Kernel::sum && may_be_subnormal)) && (single & has_subnormals) == 0)
+    refuse("opencl", "the device must have subnormal numbers, which means and sums of float32 and bfloat16 need", "");
   const std::string text = source_of(variant);
   const char* const texts[] = {text.c_str()};
   Status status = 0;
-  const Handle program = cl.create_program(context, 1, const_cast<const char**>(texts), nullptr, &status);
+  Owned program{cl.create_program(context, 1, const_cast<const char**>(texts), nullptr, &status), cl.release_program};
   check(status, "clCreateProgramWithSource");
-  status = cl.build(program, 1, &device, "-cl-std=CL1.2", nullptr, nullptr);
-  if (status == 0) return program;
-  std::string log(4096, '\0');
+  status = cl.build(program.handle, 1, &device, "-cl-std=CL1.2", nullptr, nullptr);
+  if (status == 0) return std::exchange(program.handle, nullptr);
   std::size_t length = 0;
-  cl.build_info(program, device, build_log, log.size(), log.data(), &length);
-  log.resize(std::min(log.size(), length));
-  refuse("opencl", "the driver must compile the kernel " + variant.name(), log);
+  cl.build_info(program.handle, device, build_log, 0, nullptr, &length);
+  std::string log(length, '\0');
+  cl.build_info(program.handle, device, build_log, length, log.data(), nullptr);
+  refuse("opencl", "the driver must compile the kernel " + variant.name(), log.c_str());
 }
 
 /// Returns the program of a kernel. Programs are kept, and with them their context.
