@@ -16,18 +16,11 @@ from device_arrays import CUDA, needs_library, on_host, spy  # noqa: E402
 from patchfold import _core  # noqa: E402
 from patchfold._arrays import cuda  # noqa: E402
 from patchfold.torch import _library  # noqa: E402
+from test_torch_elsewhere import every_call  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 
 pytestmark = needs_library
 __all__ = ["on_host", "spy"]  # fixtures
-
-CALLS = [
-    ("unfold", (2, 3, 7, 6), ((3, 2), 1, (1, 0), (2, 1))),
-    ("fold", (2, 12, 20), ((5, 6), 2)),
-    ("pixel_shuffle", (2, 8, 3, 4), (2,)),
-    ("pixel_unshuffle", (2, 2, 6, 4), (2,)),
-]
-every_call = pytest.mark.parametrize(("name", "shape", "given"), CALLS, ids=[name for name, _, _ in CALLS])
 
 
 def gradients(function, x, given):
