@@ -191,6 +191,33 @@ def test_knows_other_layouts() -> None:
     assert answer.operator == "batch_to_space" and "the inverse of tf.space_to_batch_nd" in str(answer)
 
 
+@pytest.mark.parametrize(
+    ("parts", "order", "shape", "layout", "call"),
+    [
+        ((2, 4, 2, 4, 3), (0, 2, 1, 3, 4), (4, 4, 4, 3), "(h w) kh kw c", "'(h1 h2) (w1 w2) c -> (h1 w1) h2 w2 c'"),
+        ((3, 2, 4, 2, 4), (1, 3, 2, 4, 0), (4, 4, 4, 3), "(h w) kh kw c", "'c (h1 h2) (w1 w2) -> (h1 w1) h2 w2 c'"),
+        ((3, 2, 4, 2, 4), (1, 3, 0, 2, 4), (4, 3, 4, 4), "(h w) c kh kw", "'c (h1 h2) (w1 w2) -> (h1 w1) c h2 w2'"),
+        ((3, 2, 4, 2, 4), (0, 1, 3, 2, 4), (3, 4, 4, 4), "b (h w) kh kw", "'b (h1 h2) (w1 w2) -> b (h1 w1) h2 w2'"),
+    ],
+)
+def test_windows_of_a_picture_have_two_axes(
+    parts: tuple[int, ...], order: tuple[int, ...], shape: tuple[int, ...], layout: str, call: str
+) -> None:
+    numbers = np.arange(np.prod(parts)).reshape(parts)
+    image, windows = numbers.reshape((8, 8, 3) if parts[-1] == 3 else (3, 8, 8)), numbers.transpose(order).reshape(shape)
+    answer = patchfold.explain_order(image, windows)
+    assert (answer.layout, answer.kernel_size) == (layout, (4, 4))
+    assert answer.call == f"patchfold.rearrange(image, {call}, h2=4, w2=4)"
+    assert np.array_equal(eval(answer.call, {"patchfold": patchfold, "image": image}), windows)
+
+
+def test_overlapping_windows_of_a_picture_have_two_axes() -> None:
+    image = np.arange(3 * 8 * 8).reshape(3, 8, 8)
+    windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3), axis=(1, 2)).transpose(1, 2, 0, 3, 4)
+    answer = patchfold.explain_order(image, windows.reshape(36, 3, 3, 3))
+    assert (answer.layout, answer.kernel_size, answer.stride) == ("(h w) c kh kw", (3, 3), (1, 1))
+
+
 def test_says_when_values_leave_it_open() -> None:
     rng = np.random.default_rng(0)
     zeros = patchfold.explain_order(np.zeros((1, 2, 4, 4)), np.zeros((1, 8, 9)))

@@ -68,11 +68,15 @@ def named(map: IndexMap, *, only_blocks: bool) -> Name | None:
     only_blocks: whether maps that cut fewer than two axes of the source, such as transpositions and heads of attention, get
     None.
     """
-    back = map.inverse()
+    back, blocks = map.inverse(), _blocks(map, only_blocks)
     for naming in (_plain, _blocks):
         # A map that puts blocks back is the inverse of a map that cuts. A map of one spatial axis may be of both kinds, and
         # has two names.
         ways = [way for way in (naming(map, only_blocks), back and _inverted(naming(back, only_blocks))) if way]
+        # If no axis holds both taps and positions, the map cuts windows. Its inverse may then look like a cut of one axis,
+        # which is less likely.
+        if blocks and blocks.found and blocks.found.is_apart():
+            ways = [way for way in ways if not (way.inverted and way.found and 1 in way.found.kernel)]
         if ways:
             return min(ways, key=lambda way: str(way.arguments.get("layout", "")))
     cuts = sum(len(digits) > 1 for digits in map.places())
@@ -87,8 +91,8 @@ def named(map: IndexMap, *, only_blocks: bool) -> Name | None:
 def _plain(map: IndexMap, only_blocks: bool) -> Name | None:
     """Returns the name of a map that cuts patches and puts each patch on one axis, as patchfold's functions do."""
     cut = [axis for axis, digits in enumerate(map.places()) if len(digits) > 1]
-    first = None
-    for found in readings(map) if cut else ():
+    first, has_inverse = None, map.inverse() is not None
+    for number, found in enumerate(readings(map) if cut else ()):
         # A map that cuts one axis in two, such as heads of attention, cuts no blocks.
         beside = cut[:1] != [0] and any(word == "c" for word, _ in found.column())
         if found.is_plain() and (len(cut) > 1 or beside or found.is_batched() or not found.is_split(of_crop=only_blocks)):
@@ -96,9 +100,9 @@ def _plain(map: IndexMap, only_blocks: bool) -> Name | None:
             # With one channel, far more taps than positions mean that this reading exchanges the two, as for a matrix whose
             # rows are patches.
             likely = whole and name.exact and prod(found.kernel) <= 3 * prod(found.positions)
-            if likely or (not only_blocks and (whole or name.exact or map.inverse() is None)):
+            if likely or (not only_blocks and (name.exact or (whole if has_inverse else number == 0))):
                 return name
-            first = first or (name if whole or name.exact else None)
+            first = first or (name if only_blocks and (whole or name.exact) else None)
     return first
 
 
@@ -149,7 +153,7 @@ def _blocks(map: IndexMap, only_blocks: bool) -> Name | None:
 
 def _rearranged(map: IndexMap, found: Found | None) -> Name:
     """Returns the name of a map for rearrange, with the extents of all axes in parentheses on either side of its pattern."""
-    pattern = _pattern(map)
+    pattern = _pattern(map, has_batch=found is None or bool(found.image.batch))
     extents = (digit.extent for digits in map.digits for digit in digits)
     parts = " ".join(re.findall(r"\([^)]*\)", pattern))
     sizes = zip(re.findall(r"[a-z]\w*", pattern.partition(" -> ")[2]), extents, strict=True)
@@ -167,16 +171,16 @@ def _inverted(name: Name | None) -> Name | None:
     return Name(INVERSE[name.operator], arguments, f"{result}{arrow}{to}", name.exact, name.found, name.columns, True)
 
 
-def _pattern(map: IndexMap, found: Found | None = None) -> str:
+def _pattern(map: IndexMap, found: Found | None = None, has_batch: bool = True) -> str:
     """Returns a map in einops' notation: b for a batch, c for channels, kh for the taps of h, or h1 and h2 for the parts of
-    an axis if none of them counts taps."""
+    an axis without `found`. has_batch: whether an axis in front of those that are cut may be a batch."""
     spatial = [axis for axis, digits in enumerate(map.places()) if len(digits) > 1]
     taps = set()  # the numbers of the digits that are taps, in the order of the result
     if found:
         spatial = found.spatial_axes()
         taps = {number for number, (word, _) in enumerate(found.sequence()) if word == "k"}
     flat = [digit for digits in map.digits for digit in digits]
-    others = iter("bcefg" if 0 not in spatial else "cefg")
+    others = iter("bcefg" if has_batch and 0 not in spatial else "cefg")
     names = [""] * len(flat)
     left = []
     for axis in range(len(map.source)):

@@ -87,6 +87,10 @@ class Found(NamedTuple):
             - 3 * self.is_blocks()
         )
 
+    def is_apart(self) -> bool:
+        """Returns whether no axis of the columns counts both taps and positions."""
+        return all(len({word for word, _ in axis} & {"k", "p"}) < 2 for axis in self.axes)
+
     def is_flat(self) -> bool:
         """Returns whether the positions of several spatial axes are on one axis."""
         return any(sum(word == "p" for word, _ in axis) > 1 for axis in self.axes)
@@ -127,8 +131,8 @@ def readings(map: IndexMap) -> Iterator[Found]:
     images = image_layouts(map.source)
     for image in images:
         fitting = [found for layout in LAYOUTS if (found := _read(map, image, layout.of(image), layout))]
-        # With one channel, taps and positions may be exchanged: both readings fit, and the likelier one is taken.
-        yield from fitting[:1] if image.channels > 1 else sorted(fitting, key=Found.oddity)[:1]
+        # Where taps and positions may be exchanged, both readings fit, and the likelier one is taken.
+        yield from sorted(fitting, key=lambda found: (not found.is_batched(), found.oddity()))[:1]
     places = map.places()
     others = []
     for image in images:
