@@ -9,6 +9,7 @@ from typing import Any, overload
 import numpy.typing as npt
 
 from . import _core
+from ._arrays.dtypes import SIZES, similar_type
 from ._arrays.kinds import dtype_of
 from ._errors import Error, InvalidType, InvalidValue, given_text, text_in, type_name
 from ._explanation import Explanation
@@ -80,11 +81,11 @@ def explain(
         return _tiling_explained(op, **attributes)
     native, spec = operator_named(op, "explain")
     name = text_in(dtype)
-    if name is None:
+    if name is None or name not in SIZES:
         known = dtype_of(dtype)
         if known is None:
             rule = "must be an element type of NumPy or of this library"
-            raise InvalidType(spec.name, "dtype", rule, given_text(dtype))
+            raise InvalidType(spec.name, "dtype", rule, given_text(dtype), hint=similar_type(dtype))
         name = str(known.name)
     if spec.data_input and shape is None:
         raise InvalidType(spec.name, "shape", "is required", expected="the shape of the data")

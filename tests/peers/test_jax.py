@@ -274,8 +274,8 @@ def test_run_takes_every_operator_and_has_its_gradient(spec):
         ),
         (lambda: pj.unfold(jnp.ones((1, 1, 4, 4), jnp.uint8), 2, padding=1, value=300), "unfold: value: "),
         (
-            lambda: pj.coverage((4,), 2, dtype="text"),
-            "coverage: dtype: must be an element type of JAX; given 'text' of type str",
+            lambda: pj.coverage((4,), 2, dtype="float23"),
+            "coverage: dtype: must be an element type of JAX; given 'float23' of type str; did you mean float32?",
         ),
         (
             lambda: pj.run("fold", jnp.ones((1, 4, 9)), output_size=(4, 4), kernel_size=2, accumulate=True),

@@ -319,7 +319,7 @@ def test_words_of_any_characters(word: str) -> None:
 def test_names_of_any_characters(word: str) -> None:
     with pytest.raises(patchfold.InvalidValue, match="there is no operator of this name"):
         patchfold.run(word, np.zeros((1, 1, 4, 4)))
-    with pytest.raises(patchfold.InvalidValue, match="dtype: must be an element type of this library"):
+    with pytest.raises(patchfold.InvalidType, match="dtype: must be an element type of NumPy or of this library"):
         patchfold.explain("unfold", (1, 1, 4, 4), dtype=word, kernel_size=2)
     with pytest.raises(patchfold.InvalidValue, match="use_instruction_set: name: must be one"):
         patchfold.use_instruction_set(word)

@@ -145,11 +145,11 @@ def changed(call, changes, error, names):
             values[0] if kind == "set" else "x" if "x" in parameters else parameters[ast.unparse(tree.func).endswith(".add")]
         )
         if kind == "rename":
-            for word in tree.keywords:
+            texts = [each for each in ast.walk(tree) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+            for text in texts:
+                text.value = values[0] if text.value in error.given.split("'") else text.value
+            for word in [] if error.given else tree.keywords:
                 word.arg = values[0] if word.arg == error.argument else word.arg
-            texts = [each for each in tree.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-            if error.argument == "op":
-                texts[0].value = values[0]
             continue
         if kind == "array":
             here = [word.value for word in tree.keywords if word.arg == place] or [tree.args[parameters.index(place)]]

@@ -66,7 +66,7 @@ def test_short_floats_are_rounded_once(dtype):
         ({"scale": 0}, patchfold.InvalidValue, "scale: must be a finite number other than 0"),
         ({"scale": "1"}, patchfold.InvalidType, "scale: must be a number or None"),
         ({"formula": "cv2"}, patchfold.InvalidValue, "formula: must be one of 'torchvision', 'pil'"),
-        ({"dtype": "float99"}, patchfold.InvalidValue, "dtype: must be an element type"),
+        ({"dtype": "flaot32"}, patchfold.InvalidValue, "of type str; did you mean float32?"),
     ],
 )
 def test_wrong_tables(arguments, kind, message):

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .. import _core
+from .._errors import text_in
 
 _ROWS = _core.dtypes()
 
@@ -17,3 +20,9 @@ SUMMABLE = frozenset(name for name, _, _, summable, *_ in _ROWS if summable)
 BY_ONNX_CODE = {onnx: name for name, *_, onnx, _ in _ROWS if onnx}
 #: The types by their numbers in torch.export's files (ScalarType).
 BY_TORCH_CODE = {torch: name for name, *_, torch in _ROWS if torch}
+
+
+def similar_type(dtype: Any) -> str:
+    """Returns a hint for an error about an unknown element type: the name that is most similar; empty if none is."""
+    name = text_in(dtype)
+    return "" if name is None else _core.did_you_mean(name, list(SIZES))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._arguments import positions_of
+from .._arrays.dtypes import similar_type
 from .._arrays.kinds import dtype_of
 from .._arrays.memory import new_numpy
 from .._core import Operator
@@ -312,7 +313,7 @@ def coverage(
     except TypeError:  # only dtype can be wrong here: the other arguments are already checked
         pass
     rule = "must be a NumPy type whose elements can be added"
-    raise InvalidType("coverage", "dtype", rule, given_text(dtype))
+    raise InvalidType("coverage", "dtype", rule, given_text(dtype), hint=similar_type(dtype))
 
 
 @described("reorder")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .. import _core
 from .._arguments import is_integer
-from .._arrays.dtypes import SIZES
+from .._arrays.dtypes import SIZES, similar_type
 from .._arrays.kinds import dtype_of, is_torch, shape_of
 from .._errors import InvalidType, InvalidValue, given_text, text_in, value_text
 
@@ -38,7 +38,7 @@ def element_type(argument: str, dtype: Any) -> tuple[str, int]:
         return name, SIZES[name]
     known = dtype_of(dtype)
     if known is None:
-        raise InvalidType(MERGE, argument, "must be an element type", given_text(dtype))
+        raise InvalidType(MERGE, argument, "must be an element type", given_text(dtype), hint=similar_type(dtype))
     if known.hasobject or not known.itemsize:
         raise InvalidType(MERGE, argument, "elements must have a fixed size", str(known))
     return (known.name if known.name in SIZES and known.isnative else "opaque"), known.itemsize

@@ -21,7 +21,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from .. import _core
 from .._arrays import cuda
-from .._arrays.dtypes import SIZES
+from .._arrays.dtypes import SIZES, similar_type
 from .._arrays.memory import new_numpy
 from .._errors import Error, InvalidType, InvalidValue, given_text
 from .._operators.linear import padded, tangent_of, transposed
@@ -80,7 +80,7 @@ def create(op: str, dtype: Any, *values: Any) -> jax.Array:
         known = jax.dtypes.canonicalize_dtype(dtype)
     except TypeError:
         rule = "must be an element type of JAX"
-        raise InvalidType(native.name, "dtype", rule, given_text(dtype)) from None
+        raise InvalidType(native.name, "dtype", rule, given_text(dtype), hint=similar_type(dtype)) from None
     call = _core.linear_call(native, (), _dtype_name(native.name, known), *values)
     result: jax.Array = _call.bind(call=call, dtype=known)
     return result

@@ -9,6 +9,7 @@ from typing import Any, Literal, SupportsFloat
 import numpy as np
 import numpy.typing as npt
 
+from .._arrays.dtypes import similar_type
 from .._arrays.memory import numpy_type
 from .._errors import InvalidType, InvalidValue, given_text, text_in, value_text
 
@@ -88,7 +89,7 @@ def normalization_table(
         found = None
     if found is None:
         rule = "must be an element type of NumPy, or of ml_dtypes after its import"
-        raise InvalidValue(_OP, "dtype", rule, given_text(dtype))
+        raise InvalidValue(_OP, "dtype", rule, given_text(dtype), hint=similar_type(dtype))
 
     if means is None or deviations is None:
         with np.errstate(over="ignore", invalid="ignore"):
