@@ -117,7 +117,7 @@ Geometry geometry_of(const Fold& op, const Dims& columns, const Names& names) {
          ErrorValue("a multiple of ", geometry.taps));
   const Dims per_axis = positions_of(geometry);
   const Dims given = columns.slice(axes.others, axes.others + (is_flat ? 1 : rank));
-  constexpr std::string_view rule = "the number of positions must be that of the sizes, strides, dilations and pads";
+  constexpr std::string_view rule = "must have one column for each position of the kernel in the padded image";
   if (is_flat ? given[0] != geometry.positions : given != per_axis) {
     if (checked_product(given).value() != 0) check_positions(geometry, names);
     if (!is_flat) fail(ErrorCode::position_count, names.op, names.data, rule, given, per_axis);

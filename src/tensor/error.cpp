@@ -32,7 +32,7 @@ constexpr ErrorEntry catalogue[] = {
      "with the same kernel and that their axes are (batch, channels * taps, positions)."},
     {ErrorCode::position_count, "position_count", "InvalidValue",
      "The number of positions of the columns differs from the formula.",
-     "openvino.Col2Im-15: data: the number of positions must be that of the sizes, strides, dilations and pads; given 25, "
+     "openvino.Col2Im-15: data: must have one column for each position of the kernel in the padded image; given 25, "
      "expected 49 = product of [7, 7]",
      "Give the size of the image and the kernel, stride, dilation and padding that the columns were made with. `patchfold "
      "explain` shows how the number of positions follows from them. Columns that are written with a wrong number of "

@@ -114,7 +114,7 @@ def test_sizes_without_hints(call: Callable[[Any], Any], sizes: tuple[int, ...])
 def test_a_wrong_shape_is_refused_while_tracing_and_at_a_guard() -> None:
     compiled = torch.compile(lambda x: ours.fold(x, 4, 2), fullgraph=True, dynamic=True, backend="aot_eager")
     assert compiled(torch.ones(2, 4, 9)).shape == (2, 1, 4, 4)
-    for sizes, rule in (((2, 4, 8), "number of positions"), ((2, 5, 9), "multiple of the product of kernel_size")):
+    for sizes, rule in (((2, 4, 8), "one column for each position"), ((2, 5, 9), "multiple of the product of kernel_size")):
         with pytest.raises(Exception, match=rule):
             compiled(torch.ones(sizes))
 

@@ -355,7 +355,7 @@ def test_errors_have_parts_that_make_the_message():
         patchfold.fold(np.zeros((1, 8, 10)), (4, 4), 2)
     error = caught.value
     assert error.operator == "fold" and error.argument == "x" and error.code == "position_count"
-    assert error.rule == "the number of positions must be that of the sizes, strides, dilations and pads"
+    assert error.rule == "must have one column for each position of the kernel in the padded image"
     assert error.given == "10" and error.expected == "9 = product of (3, 3)"
     assert str(error) == f"fold: x: {error.rule}; given 10, expected 9 = product of (3, 3)"
 

@@ -124,7 +124,7 @@ def test_numbers_alone_say_how_many_axes_there_are():
     [
         (
             lambda x: patchfold.reconstruct(x, (3, 8, 9), (3, 3)),
-            "reconstruct: columns: the number of positions must be that of the sizes, strides, dilations and pads; "
+            "reconstruct: columns: must have one column for each position of the kernel in the padded image; "
             "given 36, expected 42 = product of (6, 7)",
         ),
         (

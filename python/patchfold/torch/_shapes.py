@@ -41,7 +41,7 @@ def fold_shape(
     taps = product(kernel_size)
     rule = "the C*K axis must be a multiple of the product of kernel_size"
     require(columns[-2] % taps == 0, op, "input", rule, columns[-2], f"a multiple of {taps}")
-    rule = "the number of positions must be that of the sizes, strides, dilations and pads"
+    rule = "must have one column for each position of the kernel in the padded image"
     require(columns[-1] == positions, op, "input", rule, columns[-1], positions)
     return [*columns[:-2], columns[-2] // taps, *output_size]
 
