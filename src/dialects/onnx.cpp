@@ -32,6 +32,8 @@ Neutral neutral(const Col2Im& op, const Dims& input, const Names& names) {
   if (rank > engine::max_axes)
     fail(ErrorCode::limit, names.op, "image_shape", "must not have more axes than a problem can", rank,
          ErrorValue("at most ", engine::max_axes));
+  if (!op.block_shape.empty())
+    ops::deciding_argument(names.op, {{"image_shape", rank}, {"block_shape", op.block_shape.size()}});
   const Dims ones = Dims::filled(rank, 1);
   const Dims zeros = Dims::filled(2 * rank, 0);
   const Dims& dilations = op.dilations.empty() ? ones : op.dilations;
