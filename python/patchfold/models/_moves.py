@@ -100,3 +100,13 @@ def windowed(x: Indices, axis: int, size: int, step: int) -> Indices:
     cut = windows[tuple(where)]
     sized(cut.size)
     return np.ascontiguousarray(cut)
+
+
+def permuted(equation: str) -> Move | None:
+    """Returns the move of an einsum of one tensor that only changes the order of its axes, as "nchpwq->nhwpqc" does; None
+    for other equations."""
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    right = right if arrow else "".join(sorted(left))
+    if not left.isalpha() or len(set(left)) < len(left) or sorted(left) != sorted(right):
+        return None
+    return lambda indices: [indices[0].transpose([left.index(label) for label in right])]

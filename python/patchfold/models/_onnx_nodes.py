@@ -14,7 +14,7 @@ from onnx import numpy_helper
 
 from .._orders.index_map import Indices
 from .._orders.names import Name, window
-from ._moves import MOST_CONSTANT, copying_convolution, padded
+from ._moves import MOST_CONSTANT, copying_convolution, padded, permuted
 from ._openvino_nodes import name_of_layer
 from ._regions import MOST_ELEMENTS, Step
 from ._tensorflow_nodes import patches
@@ -48,6 +48,8 @@ def step_of(node: onnx.NodeProto, name: str, constants: Constants, run: Run) -> 
         return _pad(node, name, constants)
     if kind == "Conv":
         return _convolution(node, name, constants)
+    if kind == "Einsum" and (turned := permuted(str(attributes_of(node).get("equation", "")))):
+        return Step(name, kind, (inputs[0],), tuple(node.output), turned)
     return None
 
 
