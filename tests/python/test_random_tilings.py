@@ -207,21 +207,27 @@ def compare(seeds: range) -> None:
 
 def compare_on_dask(seeds: range) -> int:
     """Compares problems on two processes. Returns the number of processes that were killed."""
+    import dask
     import distributed
     import zarr
     from patchfold.dask import apply_tiled
 
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     killed = 0
-    with tempfile.TemporaryDirectory() as folder, distributed.LocalCluster(**options) as cluster:
-        with distributed.Client(cluster):
+    # A cluster gives a worker up that is not back after this time. On a busy machine 15 seconds, the default, are too short.
+    patience = dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})
+    with tempfile.TemporaryDirectory() as folder, patience, distributed.LocalCluster(**options) as cluster:
+        with distributed.Client(cluster) as client:
             for seed in seeds:
                 problem = drawn(seed)
                 if problem.boxes:
                     continue
                 x = zarr.create_array(Path(folder) / f"x{seed}", shape=problem.x.shape, dtype=problem.x.dtype)
                 x[...] = problem.x
-                victims = [worker.pid for worker in cluster.workers.values() if worker.pid] if seed % 3 == 0 else []
+                victims = []
+                if seed % 3 == 0:
+                    client.wait_for_workers(2, timeout=600)  # so that the victim's neighbour lives while it starts again
+                    victims = [worker.pid for worker in cluster.workers.values() if worker.pid]
 
                 def progress(done: int, wanted: int, victims: list[int] = victims) -> None:
                     nonlocal killed
