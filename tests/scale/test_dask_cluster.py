@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import dask
@@ -16,7 +17,7 @@ import patchfold
 import pytest
 import zarr
 from patchfold import InvalidValue
-from patchfold.dask import apply_tiled, once
+from patchfold.dask import _run, apply_tiled, once
 from scale_functions import blur, deadly, load, photo, slow_blur, store_of
 
 X = photo((1, 700, 600))
@@ -153,6 +154,16 @@ def test_a_scheduler_that_dies_ends_the_run(tmp_path):
                 process.wait()
     report = apply_tiled(slow_blur, X, TILE, overlap=OVERLAP, chunks=(128, 128), out=tmp_path / "y.zarr", progress=False)
     assert 0 < report.written < report.chunks and report.array[:].tobytes() == WANT.tobytes()
+
+
+def test_a_run_without_workers_warns(tmp_path, monkeypatch):
+    monkeypatch.setattr(_run, "_ALONE", 0.2)
+    options = {"n_workers": 0, "dashboard_address": None}
+    known = patchfold.ResultType("float32")
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="the scheduler has no worker: start one"):
+            apply_tiled(blur, X, TILE, overlap=OVERLAP, out=tmp_path / "y.zarr", results=known, progress=False)
 
 
 def test_stores_in_memory_are_refused(client):

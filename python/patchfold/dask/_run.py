@@ -7,6 +7,7 @@ import importlib
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ from ._chunks import NAME
 
 _PATIENCE = 30.0
 """Seconds without an answer of the scheduler after which a run ends."""
+
+_ALONE = 60.0
+"""Seconds without a finished chunk after which a run that has no worker warns."""
 
 Advance = Callable[[int], Any]
 
@@ -122,6 +126,7 @@ def _with_futures(client: Any, graph: HighLevelGraph, keys: list[Any], count: Co
     finished = distributed.as_completed(list(futures.values()), loop=client.loop, **results)
     try:
         answered = time.monotonic()
+        patient = answered + _ALONE
         while futures:
             if finished.has_ready():
                 for future, result in finished.next_batch(block=False):
@@ -130,10 +135,14 @@ def _with_futures(client: Any, graph: HighLevelGraph, keys: list[Any], count: Co
                     count.chunks += 1
                     advance(1)
                 answered = time.monotonic()
+                patient = answered + _ALONE
                 continue
             time.sleep(0.02)
             if client.status == "running":
                 answered = time.monotonic()
+                if answered > patient:
+                    patient = answered + _ALONE
+                    _warn_without_workers(client)
             elif client.status == "closed" or time.monotonic() - answered > _PATIENCE:
                 raise _lost(client)
     finally:
@@ -149,6 +158,20 @@ def _check(future: Any, result: Any) -> None:
         raise error.with_traceback(trace)
     if future.status != "finished":
         raise _lost(future.client)
+
+
+def _warn_without_workers(client: Any) -> None:
+    try:
+        workers = client.scheduler_info(n_workers=-1)["workers"]
+    except OSError:  # a lost connection, which the caller notices
+        return
+    if not workers:
+        message = (
+            f"{NAME}: the run waits, since the scheduler has no worker: start one, or begin the call again with a new "
+            "cluster, which computes what is missing. A LocalCluster gives a dead worker up that is not back after "
+            "`distributed.deploy.lost-worker-timeout` (15 seconds by default)"
+        )
+        warnings.warn(message, UserWarning, stacklevel=2)
 
 
 def _lost(client: Any) -> ConnectionError:
