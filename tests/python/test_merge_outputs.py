@@ -73,6 +73,15 @@ def test_a_file_that_cannot_be_begun_leaves_nothing(tmp_path, monkeypatch):
     np.testing.assert_array_equal(merger.finish(), X)
 
 
+def test_a_long_name_is_not_cut_within_a_character(tmp_path):
+    path = tmp_path / f"n{'ö' * 110}.npy"  # in UTF-8 one byte, and two for each ö
+    merger = patchfold.Merger(T, out=path)
+    merger.add(0, T.cut(X, 0))
+    assert [name.encode().decode() for name in os.listdir(tmp_path)] != []
+    merger.close()
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_finished_file_has_its_own_name(tmp_path):
     y = patchfold.apply_tiled(np.sin, X, (16, 12), overlap=4, out=tmp_path / "y.npy", progress=False)
     assert y.filename == tmp_path / "y.npy"

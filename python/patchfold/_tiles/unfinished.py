@@ -25,7 +25,9 @@ class Unfinished:
     """
 
     def __init__(self, output: Path) -> None:
-        name = os.fsdecode(os.fsencode(output.name)[:200])  # short enough for the longer name of the folder to be legal
+        name = output.name
+        while len(os.fsencode(name)) > 200:  # so that the longer name of the folder is legal
+            name = name[:-1]
         machine = zlib.crc32(platform.node().encode())
         for number in itertools.count():
             self.folder = output.with_name(f".{name}.{machine:08x}.{number}.tmp")
@@ -42,21 +44,22 @@ class Unfinished:
 def _made(folder: Path) -> int | None:
     """Makes and locks a folder. Returns the descriptor of the lock, or None if another process has the folder."""
     try:
+        folder.mkdir()
+    except FileExistsError:
+        _remove_unlocked(folder)
         try:
             folder.mkdir()
         except FileExistsError:
-            _remove_unlocked(folder)
-            folder.mkdir()
-        if sys.platform == "win32":
-            return -1
+            return None
+    if sys.platform == "win32":
+        return -1
+    try:
         lock = os.open(folder, os.O_RDONLY)
-    except (FileExistsError, FileNotFoundError):
-        if not folder.parent.is_dir():
-            raise
+    except FileNotFoundError:  # another process has taken the folder for one that a killed process left
         return None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:  # another process has taken the folder for one that a killed process left
+    except BlockingIOError:  # as above
         os.close(lock)
         return None
     except OSError:  # a file system without locks, where nobody removes the folder
