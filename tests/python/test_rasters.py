@@ -316,3 +316,24 @@ def test_tiles_are_read_and_written_by_one_thread_at_a_time(tmp_path):
             apply_tiled(np.sqrt, Watched(source), (64, 64), overlap=16, out=Watched(out), workers=workers, progress=False)
         with rasterio.open(tmp_path / "y.tif") as written:
             np.testing.assert_array_equal(written.read(), np.sqrt(x))
+
+
+def test_bands_with_different_nodata_are_refused(tmp_path):
+    made = {"driver": "GTiff", "count": 2, "height": 60, "width": 70, "dtype": "uint16", "transform": CORNER}
+    with rasterio.open(tmp_path / "x.tif", "w", **made) as x:
+        x.write(PIXELS)
+    bands = "".join(
+        f'<VRTRasterBand dataType="UInt16" band="{band}"><NoDataValue>{nodata}</NoDataValue>'
+        f'<SimpleSource><SourceFilename relativeToVRT="1">x.tif</SourceFilename><SourceBand>{band}</SourceBand>'
+        "</SimpleSource></VRTRasterBand>"
+        for band, nodata in ((1, 0), (2, 9))
+    )
+    text = f'<VRTDataset rasterXSize="70" rasterYSize="60"><GeoTransform>0,1,0,0,0,1</GeoTransform>{bands}</VRTDataset>'
+    (tmp_path / "x.vrt").write_text(text, encoding="utf-8")
+    with rasterio.open(tmp_path / "x.vrt") as x:
+        settings = {"overlap": 8, "reduce": "mean", "progress": False}
+        with pytest.raises(InvalidValue, match=r"nodata: must be given where the bands .* given \(0.0, 9.0\)"):
+            apply_tiled(lambda tile: tile, x, (32, 32), **settings)
+        y = apply_tiled(lambda tile: tile, x, (32, 32), nodata="none", **settings)
+        assert np.array_equal(y, PIXELS)
+        assert apply_tiled(lambda tile: tile[:1], x, (32, 32), **settings).shape == (1, 60, 70)

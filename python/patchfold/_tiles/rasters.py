@@ -46,7 +46,13 @@ class SourceNodata:
 
     def for_results(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """Returns the nodata, or None if it does not hold for results whose output has this shape and element type."""
-        return self._source.nodata if holds_for(self._source, shape, dtype) else None
+        if not holds_for(self._source, shape, dtype):
+            return None
+        each = self._source.nodatavals
+        if len(set(map(str, each))) > 1:  # NaN is not equal to itself
+            rule = "must be given where the bands of x do not share one"
+            raise InvalidValue(MERGE, "nodata", rule, str(each), 'a number for all bands, or nodata="none"')
+        return self._source.nodata
 
 
 class Raster:
