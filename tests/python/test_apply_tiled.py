@@ -5,6 +5,7 @@ import gc
 import importlib.util
 import os
 import sys
+import warnings
 
 import ml_dtypes
 import numpy as np
@@ -302,7 +303,7 @@ def test_results_of_the_wrong_shape_or_type_name_the_tile():
     )
 
 
-def test_the_output_must_not_share_memory_with_the_input(tmp_path):
+def test_the_output_must_not_share_memory_with_the_input():
     both = np.zeros((3, 50, 80), np.float32)
     for out in (both[..., :40], both[..., 1:41]):
         with pytest.raises(InvalidValue) as caught:
@@ -310,10 +311,36 @@ def test_the_output_must_not_share_memory_with_the_input(tmp_path):
         assert str(caught.value) == "apply_tiled: out: must not share memory with x"
     both[..., ::2] = X
     assert np.array_equal(apply(np.sin, both[..., ::2], out=both[..., 1::2]), np.sin(X))
-    x = np.lib.format.open_memmap(tmp_path / "x.npy", mode="w+", dtype=np.float32, shape=X.shape)
-    again = np.load(tmp_path / "x.npy", mmap_mode="r+")
-    with pytest.raises(InvalidValue, match="must not share memory"):
-        apply(np.sin, x, out=again)
+
+
+@pytest.mark.parametrize("kind", ["npy", "memmap", "tif", "cog", "dataset", "zarr", "h5py"])
+def test_the_output_must_not_be_the_file_of_the_input(tmp_path, kind):
+    x = np.full((1, 16, 16), 3, np.float32)
+    path = tmp_path / f"x.{ {'memmap': 'npy', 'cog': 'tif', 'dataset': 'tif'}.get(kind, kind) }"
+    if kind in ("npy", "memmap"):
+        np.save(path, x)
+        source, out = np.load(path, mmap_mode="r"), path if kind == "npy" else np.load(path, mmap_mode="r+")
+    elif kind == "zarr":
+        zarr = pytest.importorskip("zarr")
+        zarr.create_array(path, shape=x.shape, dtype=x.dtype)[...] = x
+        source, out = zarr.open_array(path, mode="r"), zarr.open_array(path, mode="r+")
+    elif kind == "h5py":
+        file = pytest.importorskip("h5py").File(path, "w")
+        file["x"] = x
+        source, out = file["x"], file["/x"]
+    else:
+        rasterio = pytest.importorskip("rasterio")
+        made = {"driver": "GTiff", "count": 1, "height": 16, "width": 16, "dtype": "float32"}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", rasterio.errors.NotGeoreferencedWarning)
+            with rasterio.open(path, "w", **made) as written:
+                written.write(x)
+            source = rasterio.open(path)
+            out = {"tif": path, "cog": patchfold.COG(path), "dataset": source}[kind]
+            out = rasterio.open(path, "r+") if kind == "dataset" else out
+    with pytest.raises(InvalidValue, match="out: must not be the file or the store of x"):
+        apply(np.sin, source, (8, 8), axes=(1, 2), out=out)
+    assert np.array_equal(source.read() if hasattr(source, "read") else source[...], x)
 
 
 def test_files_to_files(tmp_path):

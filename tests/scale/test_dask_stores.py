@@ -205,3 +205,12 @@ def test_a_report_counts(tmp_path):
     assert 2 * WANT[:, :48].nbytes < report.worker_bytes - 2**25 < 6 * WANT.nbytes
     record = json.loads((tmp_path / "y.zarr.patchfold" / "manifest.json").read_text(encoding="utf-8"))
     assert {"tiling", "merge", "function", "source"} <= set(record)
+
+
+def test_the_store_of_the_source_is_no_output(tmp_path, monkeypatch):
+    source = store_of(tmp_path / "x.zarr", X)
+    monkeypatch.chdir(tmp_path)
+    for out in (zarr.open_array(tmp_path / "x.zarr", mode="r+"), zarr.open_array("x.zarr", mode="r+"), "x.zarr"):
+        with pytest.raises(InvalidValue, match="dask.apply_tiled: out: must not be the file or the store of x"):
+            apply_tiled(blur, source, TILE, overlap=OVERLAP, out=out, overwrite=True, progress=False)
+    assert np.array_equal(source[:], X)

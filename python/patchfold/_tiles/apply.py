@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import itertools
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from operator import index
 from typing import TYPE_CHECKING, Any, cast
@@ -17,7 +18,7 @@ import numpy as np
 from .. import _core
 from .._arguments import is_integer
 from .._arrays.devices import to_device
-from .._arrays.kinds import is_array, is_numpy, is_torch
+from .._arrays.kinds import is_array, is_numpy, is_torch, module_of
 from .._errors import InvalidType, InvalidValue, given_text, value_text
 from .._signatures import takes
 from .._typing import Int, IntOrInts, MergeSettings, Progress, TiledSettings
@@ -28,10 +29,10 @@ from .merge_arguments import mask_bytes
 from .merge_spec import MergeSpec, parts_of
 from .merger import Merger
 from .missing_axes import called
-from .ome_zarr import OMEZarr
+from .ome_zarr import OMEZarr, OMEZarrLevel
 from .pipeline import Pipeline, checked_workers
 from .probe import kind_of
-from .rasters import GeoTiff, is_geotiff
+from .rasters import GeoTiff, is_geotiff, is_raster
 from .results import Results, results_of
 from .sources import APPLY, Source
 from .tile import Tile, names_of
@@ -93,10 +94,10 @@ def apply_tiled(
             of a store meanwhile, but not while results are merged and written; arrays of zarr and dask are read by as many
             threads as workers. So two tiles are in memory, or 2 * workers tiles or their results. 0: the calling thread does
             everything, one step after the other, as it must for a store that fn uses too, or that only one thread may use.
-        out: as for Merger; it must not share memory with x. For several results, out is a tuple or a dict, in which None
-            stands for a new array. If x is a data set of rasterio, "y.tif" is a GeoTIFF with the CRS and the transform of x,
-            scaled if the results are. Other fields of x are copied if they hold for the results; a warning names the fields
-            that do not. apply_tiled then returns the path.
+        out: as for Merger; it must not share memory, a file or a store with x. For several results, out is a tuple or a
+            dict, in which None stands for a new array. If x is a data set of rasterio, "y.tif" is a GeoTIFF with the CRS and
+            the transform of x, scaled if the results are. Other fields of x are copied if they hold for the results; a
+            warning names the fields that do not. apply_tiled then returns the path.
         progress: True shows a bar on a terminal and in a notebook, if tqdm is installed; a function is called with
             (finished tiles, all tiles).
         device: where fn receives its tiles: for tensors a device of torch ("cuda"), for arrays of JAX a device of JAX, and
@@ -282,7 +283,7 @@ def _slices(slices: tuple[slice, ...]) -> str:
 
 
 def check_apart(x: Any, out: Any, operator: str = APPLY) -> None:
-    """Raises an error if an output shares memory or a file with x."""
+    """Raises an error if an output shares memory, a file or a store with x."""
     shared = out is not None and out is x
     if (is_numpy(out) or is_torch(out)) and is_array(x):
         shared = _core.may_share_memory(x, out)
@@ -291,11 +292,31 @@ def check_apart(x: Any, out: Any, operator: str = APPLY) -> None:
                 shared = np.shares_memory(x, out, max_work=cast(Any, 10**5))
             except np.exceptions.TooHardError:
                 shared = True
-    if isinstance(x, np.memmap) and isinstance(out, np.memmap) and x.filename and out.filename:
-        with suppress(OSError):  # a deleted file is not the file of another array
-            shared = shared or os.path.samefile(x.filename, out.filename)
     if shared:
         raise InvalidValue(operator, "out", "must not share memory with x")
+    for mine, theirs in itertools.product(_places_of(x), _places_of(out)):
+        if _is_same_place(mine, theirs):
+            raise InvalidValue(operator, "out", "must not be the file or the store of x", str(theirs))
+
+
+def _places_of(x: Any) -> list[Any]:
+    """Returns the paths of the files of an array, a data set or an output, or what tells its store from other stores."""
+    if is_raster(x):
+        return [x.name, *getattr(x, "files", ())] if not getattr(x, "closed", False) else []
+    if isinstance(x, OMEZarrLevel):
+        return _places_of(x.array)
+    if module_of(x) in ("zarr", "h5py"):
+        root = getattr(getattr(x, "store", None), "root", None)
+        return [getattr(x, "store_path", x) if root is None else os.path.join(root, x.path)]
+    path = x.filename if isinstance(x, np.memmap) else x._path if isinstance(x, COG) else x
+    return [path] if issubclass(type(path), (str, os.PathLike)) else []
+
+
+def _is_same_place(one: Any, other: Any) -> bool:
+    try:
+        return bool(one == other) or os.path.samefile(one, other)
+    except (OSError, TypeError, ValueError):  # a store, or a path without a file
+        return False
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from dask.base import tokenize
 from .._arguments import is_integer
 from .._errors import InvalidType, InvalidValue, given_text, value_text
 from .._signatures import takes
-from .._tiles.apply import batch_of, groups_of, tiled
+from .._tiles.apply import batch_of, check_apart, groups_of, tiled
 from .._tiles.exact import Call
 from .._tiles.merge_arguments import element_type, mask_bytes
 from .._tiles.merge_spec import MergeSpec, ResultType
@@ -178,6 +178,7 @@ def merged(fn: Any, given: Source, tiling: Tiling, spec: MergeSpec, options: Opt
     identity = tokenize(record, options.batch, options.stacked, str(options.device), checked)
     output = results = None
     if options.out is not None:
+        check_apart(given.store, options.out, NAME)
         output = output_of(options.out, given.kind)
         check_store(options.client, output.in_memory)
         results = output.recorded(record, options.overwrite)
