@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/output_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <functional>
 #include <optional>
@@ -82,8 +83,11 @@ void OutputFile::create_temporary() {
   // The dot hides the temporary file. The name is cut, since with dot and ending it may have at most 255 bytes. A killed
   // process leaves its file. The next process with the same output takes the same name, and so removes that file. The name
   // tells machines apart, since on some network file systems a machine does not see the locks of others.
-  std::string stem = ".";
-  stem.append(target_.filename().string(), 0, 200);
+  const std::string name = target_.filename().string();
+  std::size_t length = std::min<std::size_t>(name.size(), 200);
+  // Windows and macOS refuse names that end within a character of UTF-8.
+  while (length > 0 && length < name.size() && (static_cast<unsigned char>(name[length]) & 0xC0U) == 0x80U) --length;
+  std::string stem = "." + name.substr(0, length);
   stem += "." + std::to_string(std::hash<std::string>()(system::host_name())) + ".";
   std::random_device random;
   constexpr int numbered = 64;  // more files for the same output at the same time get random numbers

@@ -137,6 +137,10 @@ TEST_F(OutputFilePosixTest, LongNames) {
   file.commit();
   EXPECT_EQ(folder_.names(), Names{name});
   expect_refused(folder_ / std::string(256, 'n'), std::strerror(ENAMETOOLONG));
+  std::string letters = "n";  // of one byte, and of two for each ö
+  for (int i = 0; i < 110; ++i) letters += "\xC3\xB6";
+  const std::string temporary = OutputFile(folder_ / letters).temporary().filename().string();
+  EXPECT_EQ(temporary.substr(0, 1 + 199 + 1), "." + letters.substr(0, 199) + ".");
   EXPECT_EQ(folder_.names(), Names{name});
 }
 
