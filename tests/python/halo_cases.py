@@ -193,6 +193,17 @@ NODES = {
         {"l": ints(1), "r": weights(1, 1, 40)},
         (0, 0, 1, 1),
     ),
+    "constants beyond the ends": (
+        [node("Concat", "p x p", "a", axis=2), node("Conv", "a w", "y")],
+        {"p": np.ones((1, 3, 1), np.float32), "w": weights(3, 3, 3)},
+        (1, 1, 1, 1),
+    ),
+    "Einsum with one element": (
+        [node("Conv", "x w", "a"), node("Einsum", "x a", "y", equation="bcl,bcl->bcl")], {"w": weights(3, 3, 40)}, UNBOUNDED
+    ),
+    "indices of a pool": (
+        [node("MaxPool", "x", "a i", kernel_shape=[2], strides=[2]), node("Cast", "i", "y", to=1)], {}, UNBOUNDED
+    ),
     "CumSum": ([node("CumSum", "x l", "y")], {"l": np.int64(2)}, UNBOUNDED),
     "TopK of channels": ([node("TopK", "x k", "y i", axis=1)], {"k": ints(2)}, (0, 0, 1, 1)),
     "two scales": (

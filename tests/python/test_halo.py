@@ -115,6 +115,15 @@ def test_resize_says_what_changes(settings):
         ), (scale, each)
 
 
+@pytest.mark.parametrize("scale", [3 / 4, 2 / 3, 1 / 2])
+def test_the_first_resize_says_what_changes(scale):
+    case = Case("resize", (1, 1, 48), [node("Resize", "x s", "y")], None,
+                constants={"s": np.array([1, 1, scale], np.float32)}, opset=10)  # fmt: skip
+    (each,) = halo(case.model()).halos
+    before, after = measured(seen(session(case.model()), case.shape, 2, 2), each.scale)
+    assert before <= each.before <= before + 1 and after <= each.after <= after + 1, each
+
+
 class Drawn:
     """A random model of an image of one row whose windows lie along the last axis."""
 

@@ -128,6 +128,31 @@ def test_what_depends_on_places_is_noted():
     assert halo(plain).notes == ()
 
 
+PLACES = {
+    "coordinates": ([node("Concat", "x p", "y", axis=1)], {"p": weights(1, 1, 20, 20)}, "a constant has a value"),
+    "triangle": ([node("Trilu", "x", "y")], {}, "depends on the place"),
+    "scales": (
+        [node("Cast", "x", "q", to=3), node("DequantizeLinear", "q p", "y", axis=2)], {"p": weights(20)}, "a constant"
+    ),
+    "noise": ([node("RandomUniformLike", "x", "a"), node("Add", "x a", "y")], {}, "a constant has a value"),
+    "dropout": ([node("Dropout", "x r t", "y")], {"r": np.float32(0.5), "t": np.bool_(True)}, "draws random numbers"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_places_and_random_numbers_are_noted(name):
+    nodes, constants, text = PLACES[name]
+    found = {each.axis: each for each in halo(model_of(nodes, {"x": [1, 2, 20, 20]}, ["y"], constants)).halos}
+    assert found[2].before == 0 and text in found[2].notes[0], found[2]
+    assert name != "coordinates" or found[1].notes == ()
+
+
+def test_old_norms_that_train_see_the_plane():
+    nodes = [node("BatchNormalization", "x o o o o", "y m v s t")]
+    found = halo(model_of(nodes, {"x": [1, 2, 20]}, ["y"], {"o": np.ones(2, np.float32)}, opset=9)).halos
+    assert all("trains" in each.unbounded_by[0] for each in found if each.axis == 2)
+
+
 def test_a_large_slice_is_followed():
     ends = {"begin": np.array([2]), "end": np.array([94]), "axes": np.array([2])}
     found = halo(model_of([node("Slice", "x begin end axes", "y")], {"x": [1, 3, 96, 64]}, ["y"], ends)).halos

@@ -19,14 +19,15 @@ from patchfold import Halo
 from .._orders.index_map import OUTSIDE, Indices, whole
 from ._errors import ModelError, naming
 from ._inspect import graphs_of
+from ._moves import decoded
+from ._reads import NOTED
 from ._reads_torch import check_writes, plain
 from ._regions import MOST_ELEMENTS, Graph, Move, Step, held_bytes, origins_of
-from ._resize import BY_EXTENT
-from ._spans import FAR, NoSpan, Reads, Span, Taps, added, fitted, parts_of, span_of, through, united
+from ._spans import FAR, NoSpan, Reads, Span, added, span_of, through, united
 
 NOT_EVEN = "moves elements in an order that is not followed"
 NO_AXIS = "no axis of its result runs along the whole axis in even steps"
-BY_PLACE = "a constant has a value for each place along the axis, so tiles get other values or do not fit"
+BY_CONSTANT = "a constant has a value for each place along the axis, so tiles get other values or do not fit"
 CUTS = "cuts off elements inside the axis, so tiles get other ends"
 ZERO = span_of(0, [0], [0])
 
@@ -103,7 +104,7 @@ def halo(
     graph = graphs[0]
     if graph.inputs is None:
         raise ModelError(f"{path}: halo follows models of ONNX, OpenVINO and torch; convert this one to ONNX")
-    check_writes(path, graph.steps)
+    check_writes(path, graph.steps, graph.results)
     try:
         halos = tuple(Walk(graph).halos())
     except RecursionError:
@@ -189,18 +190,27 @@ class Walk:
         shapes = [self.graph.shapes.get(name) for name in step.inputs]
         if any(shape is None or math.prod(shape) > MOST_ELEMENTS for shape in shapes):
             return self._computed(step, tensor)
+        if not any(map(self.of, step.inputs)):
+            return {}
         parts: list[tuple[Views, Sequence[Reads] | None]] = []
-        shape: tuple[int, ...] = ()
+        shape = self.graph.shapes.get(tensor, ())
+        lists: set[int] = set()  # axes of the result along all of which a constant lies, as coordinates beside channels
         for number, name in enumerate(step.inputs):
-            views = self.of(name)
-            if views:
-                try:
-                    indices = _run(step.move, shapes, number)[place]
+            views, reads = self.of(name), None
+            try:
+                indices = _run(step.move, shapes, number)[place]
+                if indices.shape == shape or tensor not in self.graph.shapes:
                     reads, shape = decoded(indices, shapes[number] or ()), indices.shape
-                except Exception:  # the runtime will refuse the node with its own error
-                    reads = None
+            except Exception:  # the runtime will refuse the node with its own error
+                reads = None
+            if views:
                 parts.append((views, reads))
-        return self._joined(step, parts, NOT_EVEN if any(reads is None for _, reads in parts) else NO_AXIS, shape)
+            elif reads is not None:
+                found = {axis for each in reads for axis in each.taps}
+                lists |= {axis for axis in found if (indices >= 0).all(axis).any()}
+        made = self._joined(step, parts, NOT_EVEN if any(reads is None for _, reads in parts) else NO_AXIS, shape)
+        self._note_lists(step, lists, made)
+        return made
 
     def _computed(self, step: Step, tensor: str) -> Views:
         parts = [(slot, self.of(name)) for slot, name in enumerate(step.slots) if name]
@@ -213,7 +223,9 @@ class Walk:
             except NoSpan as error:
                 reads, reason = {}, str(error)
         shape, first = (self.graph.shapes.get(name, ()) for name in (tensor, step.outputs[0]))
-        if len(shape) != len(first):  # as the means that a norm returns beside its result
+        if tensor != step.outputs[0] and "maxpool" in step.kind.lower().replace("_", ""):
+            reads, reason = {}, "its indices count from the begin of the tensor"
+        elif len(shape) != len(first):  # as the means that a norm returns beside its result
             reads, reason = {}, "has a further result, which is not followed"
         elif reads and any(slot not in reads for slot, _ in parts):
             reason = "reads weights or settings that are computed from data"
@@ -229,11 +241,14 @@ class Walk:
             name = step.slots[slot]
             shape = self.graph.shapes.get(name, getattr(self.graph.constants.get(name), "shape", ()))
             lists |= {axis for each, extent in zip(reads, shape, strict=False) if extent > 1 for axis in each.taps}
+        self.notes += [(key, f"{node}: {reason}") for key in made if reason in NOTED]
+        self._note_lists(step, lists, made)
+
+    def _note_lists(self, step: Step, lists: Collection[int], made: Views) -> None:
+        """Notes a node whose result depends on the place by a constant. lists: axes along which constants have values."""
         for key, view in made.items():
-            if reason == BY_EXTENT:
-                self.notes.append((key, f"{node}: {reason}"))
             if any(span.step and axis in lists for axis, span in view.spans.items()):
-                self.notes.append((key, f"{node}: {BY_PLACE}"))
+                self.notes.append((key, f"node {step.node} ({step.kind}): {BY_CONSTANT}"))
 
     def _note_cuts(self, step: Step) -> None:
         """Notes the first node whose result ends inside an axis: an element beyond the end would see elements of the axis
@@ -406,36 +421,3 @@ def _run(move: Move | None, shapes: Sequence[tuple[int, ...] | None], number: in
     assert move is not None
     known = [shape for shape in shapes if shape is not None]
     return move([whole(shape) if each == number else np.full(shape, OUTSIDE) for each, shape in enumerate(known)])
-
-
-def decoded(indices: Indices, source: Sequence[int]) -> list[Reads] | None:
-    """Returns what a result reads along each axis of its source by an index map; None unless each coordinate is a sum
-    of parts, one for each axis of the result."""
-    inside = indices >= 0
-    rank = indices.ndim
-    if not source:
-        return []
-    if rank == 0 or not inside.any():
-        at = np.unravel_index(max(int(indices.max(initial=0)), 0), tuple(source))
-        return [Reads({}, np.array([int(each)])) for each in at]
-    there = [inside.any(axis=tuple(other for other in range(rank) if other != axis)) for axis in range(rank)]
-    if math.prod(int(each.sum()) for each in there) != int(inside.sum()):
-        return None
-    part = indices if inside.all() else indices[np.ix_(*there)]
-    reads = []
-    # A list, since NumPy 2.4 gives wrong coordinates for other arrays of more than 8192 elements (numpy/numpy#31980).
-    for listed in np.unravel_index(part.reshape(-1), tuple(source)):
-        coordinate = listed.reshape(part.shape)
-        parts = parts_of(coordinate)
-        if parts is None:
-            return None
-        taps = {}
-        for axis, values in enumerate(parts):
-            lo, hi = np.full(indices.shape[axis], FAR, np.int64), np.full(indices.shape[axis], -FAR, np.int64)
-            lo[there[axis]] = hi[there[axis]] = values
-            if values.any():
-                span = fitted(lo, hi)
-                rows = [np.array([value] if value < FAR else [], np.int64) for value in span.lo.tolist()]
-                taps[axis] = Taps(span.step, rows)
-        reads.append(Reads(taps, np.array([int(coordinate.flat[0])])))
-    return reads

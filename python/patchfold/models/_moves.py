@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The effects of nodes of several systems on arrays of indices, such as padding and convolutions that only copy."""
+"""The effects of nodes of several systems on arrays of indices, such as padding and convolutions that only copy, and what
+such arrays say of the elements that are read."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from .._orders.index_map import OUTSIDE, Indices
 from ._regions import MOST_ELEMENTS, Move
+from ._spans import FAR, Reads, Taps, fitted, parts_of
 
 # The most elements of a tensor that the readers compute: shapes, indices, filters.
 MOST_CONSTANT = 1 << 22
@@ -110,3 +112,36 @@ def permuted(equation: str) -> Move | None:
     if not left.isalpha() or len(set(left)) < len(left) or sorted(left) != sorted(right):
         return None
     return lambda indices: [indices[0].transpose([left.index(label) for label in right])]
+
+
+def decoded(indices: Indices, source: Sequence[int]) -> list[Reads] | None:
+    """Returns what a result reads along each axis of its source by an index map; None unless each coordinate is a sum
+    of parts, one for each axis of the result."""
+    inside = indices >= 0
+    rank = indices.ndim
+    if not source:
+        return []
+    if rank == 0 or not inside.any():
+        at = np.unravel_index(max(int(indices.max(initial=0)), 0), tuple(source))
+        return [Reads({}, np.array([int(each)])) for each in at]
+    there = [inside.any(axis=tuple(other for other in range(rank) if other != axis)) for axis in range(rank)]
+    if math.prod(int(each.sum()) for each in there) != int(inside.sum()):
+        return None
+    part = indices if inside.all() else indices[np.ix_(*there)]
+    reads = []
+    # A list, since NumPy 2.4 gives wrong coordinates for other arrays of more than 8192 elements (numpy/numpy#31980).
+    for listed in np.unravel_index(part.reshape(-1), tuple(source)):
+        coordinate = listed.reshape(part.shape)
+        parts = parts_of(coordinate)
+        if parts is None:
+            return None
+        taps = {}
+        for axis, values in enumerate(parts):
+            lo, hi = np.full(indices.shape[axis], FAR, np.int64), np.full(indices.shape[axis], -FAR, np.int64)
+            lo[there[axis]] = hi[there[axis]] = values
+            if values.any():
+                span = fitted(lo, hi)
+                rows = [np.array([value] if value < FAR else [], np.int64) for value in span.lo.tolist()]
+                taps[axis] = Taps(span.step, rows)
+        reads.append(Reads(taps, np.array([int(coordinate.flat[0])])))
+    return reads

@@ -12,6 +12,11 @@ from ._spans import FIRST, NoSpan, Reads, along, whole_axis
 MOST_SETTING = 1 << 31
 NO_SHAPE = "the shapes of its tensors are not known"
 UNKNOWN = "is not known here, so it may see everything"
+# What makes tiles differ from the whole array, although each element reads few others.
+BY_EXTENT = "its places depend on the extent of the axis, so a tile of another extent gets other values"
+BY_PLACE = "its result depends on the place along the axis, so tiles get other values"
+DRAWS = "draws random numbers, so tiles get others"
+NOTED = (BY_EXTENT, BY_PLACE, DRAWS)
 
 
 @dataclass(frozen=True)
@@ -87,3 +92,22 @@ def axis_of(node: Node, default: int, rank: int) -> int:
     if not -rank <= axis < rank:
         raise ValueError(f"axis: must be from {-rank} to {rank - 1}; given {axis}")
     return axis % rank
+
+
+def nothing(node: Node) -> Slots:
+    """Returns that no elements of the first input are read, but only its shape or its type."""
+    return {0: [whole_axis(0)] * len(node.shape())}
+
+
+def attention(node: Node) -> tuple[Slots, str]:
+    """Returns what the product of attention reads of queries, keys, values and a mask that is added or chosen by."""
+    shapes = [node.shape(slot) for slot in range(3)]
+    rank = len(shapes[0])
+    if any(shape[:-2] != shapes[0][:-2] for shape in shapes):
+        raise NoSpan("takes one head of keys for several of queries, which is not followed")
+    wholes = ([rank - 1], [rank - 2, rank - 1], [rank - 2])
+    slots: Slots = {slot: kept(shape, whole) for slot, (shape, whole) in enumerate(zip(shapes, wholes, strict=True))}
+    mask = node.shape(3) if node.has(3) else ()
+    if mask:
+        slots[3] = [*spread(mask[:-1], node.result()[:-1]), whole_axis(mask[-1])]
+    return slots, "attention sees the whole sequence"

@@ -10,9 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from ._reads import MOST_SETTING, UNKNOWN, Node, Rule, Slots, axis_of, elementwise, kept, spread
-from ._resize import BY_EXTENT, places_of
-from ._spans import SAME, NoSpan, Reads, Taps, along, taps_of, whole_axis
+from ._reads import (
+    BY_EXTENT,
+    BY_PLACE,
+    DRAWS,
+    MOST_SETTING,
+    UNKNOWN,
+    Node,
+    Rule,
+    Slots,
+    axis_of,
+    elementwise,
+    kept,
+    nothing,
+    spread,
+)
+from ._resize import places_of
+from ._spans import FIRST, SAME, NoSpan, Reads, Taps, along, taps_of, whole_axis
 
 
 def reads_of(node: Node) -> tuple[Slots, str]:
@@ -140,7 +154,9 @@ def lrn(node: Node) -> tuple[Slots, str]:
 
 def batch_norm(node: Node) -> tuple[Slots, str]:
     shape = node.shape()
-    training = bool(node.settings.get("training_mode", 0))
+    if not node.settings.get("spatial", 1):
+        raise NoSpan("has weights for each place of the plane")
+    training = bool(node.settings.get("training_mode", 0)) or (node.version < 14 and sum(map(bool, node.outputs)) > 1)
     whole = [axis for axis in range(len(shape)) if axis != 1] if training else []
     channels: Slots = {slot: [along(1)] for slot in range(1, len(node.slots)) if node.has(slot)}
     return {0: kept(shape, whole), **channels}, "normalises over the batch and the plane, since it trains"
@@ -209,6 +225,19 @@ def reduction(node: Node) -> tuple[Slots, str]:
     return {0: reads}, "reduces the axis"
 
 
+def quantised(node: Node) -> tuple[Slots, str]:
+    """Returns what a node reads of its data, and of constant scales and zero points for each element of an axis."""
+    shape = node.shape()
+    axis = axis_of(node, 1, len(shape)) if len(shape) > 1 else 0
+    held = [slot for slot in (1, 2) if node.has(slot) and node.slots[slot] in node.constants]
+    return {0: kept(shape, ()), **{slot: [along(axis)] * len(node.shape(slot)) for slot in held}}, ""
+
+
+def drawn(node: Node) -> tuple[Slots, str]:
+    draws = node.kind != "Dropout" or bool(node.has(2) and np.any(node.constant(2)))
+    return {0: kept(node.shape(), ())}, DRAWS if draws else ""
+
+
 # Products.
 
 
@@ -242,13 +271,18 @@ def einsum(node: Node) -> tuple[Slots, str]:
     if "." in text or len(terms) != len(node.slots):
         raise NoSpan("has an equation that is not followed")
     right = right if arrow else "".join(sorted(label for label in set(left) - {","} if left.count(label) == 1))
-    slots: Slots = {}
-    for slot, term in enumerate(terms):
-        shape = node.shape(slot)
+    shapes, extents = [node.shape(slot) for slot in range(len(terms))], dict.fromkeys(left, 1)
+    for term, shape in zip(terms, shapes, strict=True):
         if len(term) != len(shape):
             raise ValueError(f"equation: {term!r} does not fit a tensor of {len(shape)} axes")
-        pairs = zip(term, shape, strict=True)
-        slots[slot] = [along(right.index(label)) if label in right else whole_axis(extent) for label, extent in pairs]
+        extents |= {label: max(extent, extents[label]) for label, extent in zip(term, shape, strict=True)}
+
+    def read(label: str, extent: int) -> Reads:
+        if label not in right:
+            return whole_axis(extent)
+        return FIRST if extent < extents[label] else along(right.index(label))
+
+    slots = {slot: list(map(read, term, shape)) for slot, (term, shape) in enumerate(zip(terms, shapes, strict=True))}
     return slots, "sums over the axis"
 
 
@@ -340,11 +374,11 @@ def resize_taps(node: Node) -> list[Taps]:
 
 
 ELEMENTWISE = frozenset(
-    "Abs Acos Acosh Add And Asin Asinh Atan Atanh Bernoulli BitCast BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast"
-    " CastLike Ceil Celu Clip Cos Cosh Div Dropout Elu Equal Erf Exp Floor Gelu Greater GreaterOrEqual HardSigmoid"
+    "Abs Acos Acosh Add And Asin Asinh Atan Atanh BitCast BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast"
+    " CastLike Ceil Celu Clip Cos Cosh Div Elu Equal Erf Exp Floor Gelu Greater GreaterOrEqual HardSigmoid"
     " HardSwish Identity IsInf IsNaN LeakyRelu Less LessOrEqual Log Max Mean Min Mish Mod Mul Neg Not Or PRelu Pow"
     " Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Sub Sum Swish Tan Tanh"
-    " ThresholdedRelu Trilu Where Xor".split()
+    " ThresholdedRelu Where Xor".split()
 )
 GLOBAL = {
     **dict.fromkeys(("If", "Loop", "Scan", "SequenceMap"), "holds graphs, which are not followed"),
@@ -386,6 +420,9 @@ RULES: dict[str, Rule] = {
     "Transpose": transpose,
     "Gather": gather,
     **dict.fromkeys(("Resize", "Upsample"), resize),
-    **dict.fromkeys(("QuantizeLinear", "DequantizeLinear"), lambda node: ({0: kept(node.shape(), ())}, "")),
-    **dict.fromkeys(("Shape", "Size", "RandomNormalLike", "RandomUniformLike", "EyeLike"), lambda node: ({0: []}, "")),
+    **dict.fromkeys(("QuantizeLinear", "DequantizeLinear"), quantised),
+    **dict.fromkeys(("Bernoulli", "Dropout"), drawn),
+    "Trilu": lambda node: ({0: kept(node.shape(), ())}, BY_PLACE),
+    **dict.fromkeys(
+        ("Shape", "Size", "RandomNormalLike", "RandomUniformLike", "EyeLike"), lambda node: (nothing(node), "")),
 }  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._openvino_nodes import ints_of
-from ._reads import UNKNOWN, Node, Slots, axis_of, elementwise, kept, spread
+from ._reads import UNKNOWN, Node, Slots, attention, axis_of, elementwise, kept, nothing, spread
 from ._reads_onnx import GLOBAL as GLOBAL_IN_ONNX
 from ._reads_onnx import as_onnx
 from ._spans import NoSpan, along
@@ -165,15 +165,15 @@ def _broadcast(node: Node, data: Mapping[str, str]) -> tuple[Slots, str]:
     return {0: spread(node.shape(), node.result())}, ""
 
 
+def _gather(node: Node, data: Mapping[str, str]) -> tuple[Slots, str]:
+    if int(data.get("batch_dims", 0)):
+        raise NoSpan("reads at places for each element of the batch, which are not followed")
+    return as_onnx(node, "Gather", {"axis": int(np.asarray(node.constant(2)).reshape(-1)[0])})
+
+
 def _padded(node: Node, data: Mapping[str, str]) -> tuple[Slots, str]:
     pads = [int(pad) for slot in (1, 2) for pad in np.asarray(node.constant(slot)).reshape(-1)]
     return _first(node, "Pad", {"mode": data.get("pad_mode", "constant"), "pads": pads})
-
-
-def _attention(node: Node, data: Mapping[str, str]) -> tuple[Slots, str]:
-    rank = len(node.shape())
-    wholes = ([rank - 1], [rank - 2, rank - 1], [rank - 2])
-    return {slot: kept(node.shape(slot), whole) for slot, whole in enumerate(wholes)}, "attention sees the whole sequence"
 
 
 ELEMENTWISE = frozenset(
@@ -221,7 +221,7 @@ RULES: dict[str, Rule] = {
     "Pad": _padded,
     "Broadcast": _broadcast,
     "Concat": lambda node, data: as_onnx(node, "Concat", {"axis": int(data["axis"])}),
-    "Gather": lambda node, data: as_onnx(node, "Gather", {"axis": int(np.asarray(node.constant(2)).reshape(-1)[0])}),
-    "ScaledDotProductAttention": _attention,
-    "ShapeOf": lambda node, data: ({0: []}, ""),
+    "Gather": _gather,
+    "ScaledDotProductAttention": lambda node, data: attention(node),
+    "ShapeOf": lambda node, data: (nothing(node), ""),
 }  # fmt: skip

@@ -4,11 +4,11 @@ reads."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ._errors import ModelError
-from ._reads import UNKNOWN, Node, Slots, elementwise, kept
+from ._reads import DRAWS, UNKNOWN, Node, Slots, attention, elementwise, kept, nothing
 from ._reads_onnx import as_onnx
 from ._regions import Step
 from ._spans import NoSpan, Reads, along
@@ -17,6 +17,7 @@ Values = Mapping[str, Any]
 Rule = Callable[[Values, Node], "tuple[Slots, str]"]
 # The version of ONNX's operators whose rules are used here.
 VERSION = 23
+INSTEAD = "give halo torch.export.load's program instead of the file"
 
 
 def reads_of_aten(
@@ -38,27 +39,46 @@ def reads_of_aten(
 
 
 def plain(program: Any) -> Any:
-    """Returns a program of torch.export that writes no parts of tensors in place: later nodes do not name such parts."""
+    """Returns a program of torch.export in which no later node names a tensor that an earlier node has written to."""
 
-    def writes(node: Any) -> bool | None:
-        schema = getattr(node.target, "_schema", None)
-        return None if schema is None or schema.returns[:1] == [] else bool(schema.is_mutable)
+    def written(node: Any) -> list[Any]:
+        arguments = getattr(getattr(node.target, "_schema", None), "arguments", ())
+        given = dict(zip((each.name for each in arguments), node.args, strict=False)) | dict(node.kwargs)
+        return [given.get(each.name) for each in arguments if each.alias_info is not None and each.alias_info.is_write]
 
-    def is_part(node: Any) -> bool:
-        return writes(node) is False and any(each.alias_info is not None for each in node.target._schema.returns)
+    def shares(node: Any) -> bool:
+        """Returns whether a node may return memory of its tensors."""
+        returned = getattr(getattr(node.target, "_schema", None), "returns", ())
+        return not written(node) and any(each.alias_info is not None for each in returned)
 
-    written = [each for node in program.graph.nodes if writes(node) for each in node.all_input_nodes[:1]]
-    shared = any(is_part(each) or any(map(is_part, each.users)) for each in written)
-    return program.run_decompositions({}) if shared else program
+    def is_plain(node: Any) -> bool:
+        """Returns whether all that a node writes is its first tensor, which no other node has another name for."""
+        first = node.args[0] if node.args else None
+        users = getattr(first, "users", None)
+        plainly = users is not None and node.target._schema.name.endswith("_") and written(node) == [first]
+        return plainly and not any(map(shares, (first, *(users or ()))))
+
+    writing = [node for node in program.graph.nodes if node.op == "call_function" and written(node)]
+    return program if all(map(is_plain, writing)) else program.run_decompositions({})
 
 
-def check_writes(path: str, steps: Sequence[Step]) -> None:
-    """Raises an error if a node writes a part of a tensor in place, since later nodes do not name that part."""
-    parts = {name for step in steps if step.kind in VIEWS for name in (*step.slots[:1], *step.outputs)}
-    for step in steps:
-        if step.kind.startswith("aten.") and step.kind.endswith("_") and parts & {*step.slots[:1]}:
-            rule = "writes a part of a tensor in place; give halo torch.export.load's program instead of the file"
-            raise ModelError(f"{path}: node {step.node} ({step.kind}) {rule}")
+def check_writes(path: str, steps: Sequence[Step], results: Collection[str]) -> None:
+    """Raises an error if a node writes to a tensor in place of which later nodes name another one that shares its memory."""
+    groups: dict[str, set[str]] = {}
+    last = {name: number for number, step in enumerate(steps) for name in step.slots}
+    last |= dict.fromkeys(results, len(steps))
+    for number, step in enumerate(steps):
+        writes = step.kind.startswith("aten.") and step.kind.endswith("_")
+        first = step.slots[0] if step.slots else ""
+        if step.kind.count(".") == 2 or (not step.outputs and step.slots and "." in step.kind):
+            raise ModelError(f"{path}: node {step.node} ({step.kind}) writes to a tensor that it is given; {INSTEAD}")
+        if writes or step.kind in VIEWS:
+            group = groups.setdefault(first, {first})
+            if writes and any(last.get(name, -1) > number for name in group - {*step.outputs}):
+                rule = "writes to a tensor that later nodes take by another name"
+                raise ModelError(f"{path}: node {step.node} ({step.kind}) {rule}; {INSTEAD}")
+            group |= set(step.outputs)
+            groups |= dict.fromkeys(step.outputs, group)
 
 
 def _plain(kind: str) -> Rule:
@@ -163,28 +183,25 @@ def _padded(given: Values, node: Node) -> tuple[Slots, str]:
 
 
 def _attention(given: Values, node: Node) -> tuple[Slots, str]:
-    rank = len(node.shape())
-    queries, keys, values = (
-        kept(node.shape(slot), whole) for slot, whole in enumerate(([rank - 1], [rank - 2, rank - 1], [rank - 2]))
-    )
-    return {0: queries, 1: keys, 2: values}, "attention sees the whole sequence"
+    return attention(node)
 
 
 ELEMENTWISE = frozenset(
-    "_to_copy abs acos acosh add addcdiv addcmul alpha_dropout asin asinh atan atan2 atanh bitwise_and"
+    "__and__ __or__ __xor__ _to_copy abs acos acosh add addcdiv addcmul asin asinh atan atan2 atanh bitwise_and"
     " bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil celu clamp clamp_max clamp_min"
-    " clip clone cos cosh div dropout elu eq erf exp expm1 feature_dropout floor floor_divide fmod ge gelu gt"
+    " clip clone cos cosh div elu eq erf exp expm1 floor floor_divide fmod ge gelu gt"
     " hardshrink hardsigmoid hardswish hardtanh isinf isnan le leaky_relu lerp log log10 log1p log2 log_sigmoid"
     " logical_and logical_not logical_or logical_xor lt masked_fill maximum minimum mish mul nan_to_num ne neg pow"
     " reciprocal relu relu6 remainder round rsqrt rsub selu sigmoid sign silu sin sinh softplus softshrink softsign"
     " sqrt square sub tan tanh threshold to trunc type_as where".split()
 )
-# Operators whose results share memory with their first tensor.
+# Operators whose results may share memory with their first tensor.
 VIEWS = frozenset(
     f"aten.{name}"
-    for name in "alias chunk detach diagonal expand expand_as flatten imag movedim narrow permute real reshape select slice"
-    " split split_with_sizes squeeze swapaxes swapdims t tensor_split transpose unbind unflatten unfold unsqueeze view"
-    " view_as".split()
+    for name in "_reshape_alias alias alpha_dropout as_strided broadcast_to chunk contiguous detach diagonal dropout expand"
+    " expand_as feature_dropout flatten imag movedim narrow permute real reshape reshape_as select slice split"
+    " split_with_sizes squeeze swapaxes swapdims t tensor_split to transpose type_as unbind unflatten unfold unsqueeze"
+    " view view_as view_as_complex view_as_real".split()
 )
 RULES: dict[str, Rule] = {
     **dict.fromkeys(("conv1d", "conv2d", "conv3d", "convolution"), _convolution),
@@ -203,6 +220,7 @@ RULES: dict[str, Rule] = {
     "group_norm": lambda given, node: as_onnx(node, "GroupNormalization", {"num_groups": given["num_groups"]}),
     "instance_norm": _plain("InstanceNormalization"),
     "batch_norm": _batch_norm,
+    "linalg_vector_norm": _reduction,
     **dict.fromkeys(("softmax", "_softmax", "log_softmax", "_log_softmax"), _over_axis("normalises over the axis")),
     "linear": _over_axis("sums over the axis"),
     "cumsum": _over_axis("sums up the axis"),
@@ -210,5 +228,10 @@ RULES: dict[str, Rule] = {
     "einsum": lambda given, node: as_onnx(node, "Einsum", {"equation": given["equation"]}),
     "prelu": _prelu,
     "pad": _padded,
+    **dict.fromkeys(("zeros_like", "ones_like", "full_like", "empty_like"), lambda given, node: (nothing(node), "")),
+    **dict.fromkeys(("dropout", "alpha_dropout", "feature_dropout"), lambda given, node: (
+        {0: kept(node.shape(), ())}, DRAWS if given.get("train", True) else "")),
+    "glu": _over_axis("multiplies halves of the axis"),
+    "channel_shuffle": lambda given, node: ({0: kept(node.shape(), [1])}, "shuffles the channels"),
     "scaled_dot_product_attention": _attention,
 }  # fmt: skip

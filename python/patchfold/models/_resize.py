@@ -17,7 +17,6 @@ import numpy as np
 
 from ._spans import MOST_PERIOD, SAME, NoSpan, Taps, taps_of
 
-BY_EXTENT = "its places depend on the extent of the axis, so a tile of another extent gets other values"
 HALF = Fraction(1, 2)
 # A scale is written as the fraction with the least denominator from which its float32 was rounded.
 MOST_DENOMINATOR = 1 << 12
@@ -38,7 +37,7 @@ def places_of(
     transformation = settings.get("coordinate_transformation_mode", "half_pixel")
     rounding = settings.get("nearest_mode", "round_prefer_floor")
     if old:
-        transformation, rounding = "asymmetric", "floor"
+        transformation, rounding = "asymmetric", "simple"
     slope, begin, exact = _place(transformation, extent, length, scale, part)
     if slope.denominator > MOST_PERIOD:
         raise NoSpan(f"repeats only after {slope.denominator} elements")
@@ -100,8 +99,8 @@ def _read(x: Fraction, mode: str, rounding: str, scale: Fraction, antialias: boo
     """Returns the elements that are read for the place x."""
     floor = math.floor(x)
     if mode == "nearest":
-        candidates = {_nearest(x, rounding)}
-        at_step = x == floor if rounding in ("floor", "ceil") else x == floor + HALF
+        candidates = {floor, math.ceil(x)} if rounding == "simple" and scale < 1 else {_nearest(x, rounding)}
+        at_step = x == floor if rounding in ("floor", "ceil", "simple") else x == floor + HALF
         if at_step and not exact:
             candidates |= {floor, floor - 1, floor + 1} if x == floor else {floor, floor + 1}
         return sorted(candidates)
@@ -123,7 +122,7 @@ def _read(x: Fraction, mode: str, rounding: str, scale: Fraction, antialias: boo
 
 def _nearest(x: Fraction, rounding: str) -> int:
     floor = math.floor(x)
-    if rounding == "floor":
+    if rounding in ("floor", "simple"):
         return floor
     if rounding == "ceil":
         return math.ceil(x)
