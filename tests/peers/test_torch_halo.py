@@ -78,6 +78,9 @@ MODELS = {
     "recurrent": (of(lambda x: torch.cumsum(x, -1)), 2, None),
     "slopes of channels": (lambda: nn.PReLU(2), 2, (0, 0, 1, ONE)),
     "einsum": (of(lambda x: torch.einsum("bcl,bdl->bcdl", x, x)), 2, (0, 0, 1, ONE)),
+    "number": (of(lambda x: x * x.abs().max().item()), 2, None),
+    "vectors of one length": (of(lambda x: F.normalize(x, dim=1)), 2, (0, 0, 1, ONE)),
+    "gates": (of(lambda x: F.glu(x, 1) * torch.ones_like(x[:, :1])), 4, (0, 0, 1, ONE)),
     "larger of two": (of(lambda x: torch.maximum(x, x[:, :1]) + torch.max(x, x.relu())), 2, (0, 0, 1, ONE)),
 }
 
@@ -151,7 +154,27 @@ def test_a_module_decides_the_tiles():
     torch.testing.assert_close(y, run(x[None])[0], rtol=1e-5, atol=1e-5)  # oneDNN chooses algorithms by extents
 
 
+def ramp(x):
+    return torch.linspace(0, 1, x.shape[2])
+
+
+def masked(x):
+    tokens = x.unflatten(2, (-1, 8))
+    mask = ramp(x).reshape(-1, 8, 1).expand(-1, 8, 8)
+    return F.scaled_dot_product_attention(tokens, tokens, tokens, mask).flatten(2, 3)
+
+
+def padded_to_the_same(x):
+    """Returns the maxima of pairs of rows, each twice, where pads depend on the extent as in TensorFlow."""
+    rows = x.shape[2]
+    total = max((-(-rows // 2) - 1) * 2 + 3 - rows, 0)
+    y = F.max_pool2d(F.pad(x, (0, 0, total // 2, total - total // 2)), (3, 1), (2, 1))
+    return F.interpolate(y, scale_factor=(2.0, 1.0))[:, :, :rows]
+
+
 CROPPED = {
+    "coordinates": lambda x: torch.cat([x[:, :2], ramp(x)[None, None, :, None].expand(1, 1, -1, x.shape[3])], 1),
+    "mask": masked,
     "crop and reflection": lambda x: F.pad(x[:, :, 2:-2], (0, 0, 2, 2), mode="reflect"),
     "crop and zeros": lambda x: F.pad(x[:, :, :-4], (0, 0, 4, 0)),
     "extent": lambda x: x / x.shape[2], "branch": lambda x: x if x.shape[2] > 50 else 2 * x,
@@ -163,9 +186,31 @@ CROPPED = {
 def test_modules_that_differ_in_tiles_are_refused_by_name(name):
     first, last = (nn.Conv2d(3, 3, 3, padding=1, groups=3) for _ in range(2))
     net, x = nn.Sequential(first, Call(CROPPED[name]), last).eval(), torch.rand(3, 96, 64)
-    reasons = r"node (slice\w*|div|conv2d_1)\b.*(cuts off|extents of the input)|from 51 to"
+    reasons = r"node (slice\w*|div|conv2d_1|cat|scaled\w*)\b.*(cuts off|extents of the input|for each place)|from 51 to"
     with pytest.raises(patchfold.InvalidValue, match=reasons):
         patchfold.apply_tiled(net, x, 24, overlap="exact", model=net, batch=1, axes=(1, 2), progress=False)
+
+
+def test_extents_that_are_no_multiples_are_checked():
+    for name, rows in (("same", 257), ("same", 256), ("cropped", 257)):
+        net = Call(padded_to_the_same if name == "same" else lambda x: F.interpolate(
+            F.max_pool2d(x, (2, 1), ceil_mode=True), scale_factor=(2.0, 1.0))[:, :, : x.shape[2]])  # fmt: skip
+        x = torch.rand(3, rows, 4)
+
+        def run(net=net, x=x):
+            return patchfold.apply_tiled(net, x, 32, overlap="exact", model=net, batch=1, axes=1, progress=False)
+
+        if (name, rows) == ("same", 257):
+            with pytest.raises(patchfold.InvalidValue, match="extents that are no multiples"):
+                run()
+        else:
+            assert torch.equal(run(), net(x[None])[0])
+
+
+def test_tiles_that_a_module_mixes_are_not_stacked():
+    net, x = Call(lambda x: x - x.mean(0, keepdim=True)), torch.rand(3, 64, 8)
+    with pytest.raises(patchfold.InvalidValue, match="batch: must be 1, since the model mixes the tiles.*node mean"):
+        patchfold.apply_tiled(net, x, 24, overlap="exact", model=net, batch=2, axes=1, progress=False)
 
 
 def test_padding_before_a_window_leaves_tiles_exact():
@@ -188,7 +233,7 @@ def test_parts_that_are_written_in_place_count(tmp_path):
         path = tmp_path / f"{number}.pt2"
         torch.export.save(torch.export.export(Call(fn), (torch.rand(1, 2, 48),)), path)
         if refuses:
-            with pytest.raises(ModelError, match=r"node add_\S* \(aten.add_\) writes a part of a tensor in place"):
+            with pytest.raises(ModelError, match=r"node add_\S* \(aten.add_\) writes to a tensor that later"):
                 halo(path)
         else:
             assert all((each.before, each.after) == (0, 0) for each in halo(path).halos)

@@ -14,7 +14,7 @@ import json
 import math
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from ._errors import ModelError, check_sizes, naming
 from ._moves import MOST_CONSTANT
 from ._reads_torch import reads_of_aten
 from ._regions import Graph, Step
+from ._spans import NoSpan, Reads
 from ._torch_nodes import FILLING, Tensor, folded, move_of, name_of_node
 
 MOST_JSON = 1 << 28
@@ -198,32 +199,49 @@ class _Reader:
                 result.shapes[name] = shape
             result.dtypes[name] = BY_TORCH_CODE.get(meta["dtype"], "")
         visible = {a["as_tensor"]["name"] for a in graph["inputs"] if "as_tensor" in a}
+        sources: dict[str, list[str]] = {}  # the tensors of whose elements numbers are made
         graphs.append(result)
         for number, node in enumerate(graph["nodes"]):
             kind = _kind(node["target"])
-            outputs = [name for argument in node["outputs"] for name in _tensors(argument)]
+            outputs = [name for argument in node["outputs"] for name in _named(argument, "name")]
             name = node.get("name") or (outputs[0] if outputs else f"{kind} #{number}")
             arguments: dict[str, Any] = {}
+            given: list[str] = []
+            read: list[str] = []
             for entry in node["inputs"]:
-                for tensor in _tensors(entry["arg"]):
-                    if tensor not in visible:
-                        raise ModelError(
-                            f"node {name}{where} ({kind}): its input {tensor!r} is made by no node before it: the program is"
-                            " cut short, has a cycle, or its nodes are not in order"
-                        )
+                given += _named(entry["arg"], "name")
+                read += [tensor for size in _named(entry["arg"], "as_name") for tensor in sources.get(size, ())]
                 arguments[entry["name"]] = _value(entry["arg"], numbers)
                 if "as_graph" in entry["arg"]:
                     held = entry["arg"]["as_graph"]
                     self._graph(held["graph"], {}, graphs, f" in {name}{where}", depth + 1)
+            unmade = next((tensor for tensor in given if tensor not in visible), None)
+            if unmade is not None:
+                raise ModelError(
+                    f"node {name}{where} ({kind}): its input {unmade!r} is made by no node before it: the program is"
+                    " cut short, has a cycle, or its nodes are not in order"
+                )
             visible |= set(outputs)
-            with naming(f"node {name}{where} ({kind})"):
-                _add(result, f"{name}{where}", kind, arguments, outputs)
+            is_size = kind.startswith("aten.sym_") and all(tensor in result.shapes for tensor in given)
+            made = [*read, *(tensor for tensor in given if not is_size and tensor not in result.constants)]
+            sources |= {size: made for argument in node["outputs"] for size in _named(argument, "as_name")}
+            if outputs or not node["outputs"]:  # no node that only makes numbers
+                with naming(f"node {name}{where} ({kind})"):
+                    _add(result, f"{name}{where}", kind, arguments, given, read, outputs)
 
 
-def _add(graph: Graph, name: str, kind: str, arguments: dict[str, Any], outputs: list[str]) -> None:
-    """Adds a node as a step, or its results as constants."""
+def _add(
+    graph: Graph, name: str, kind: str, arguments: dict[str, Any], given: list[str], read: list[str], outputs: list[str]
+) -> None:
+    """Adds a node as a step, or its results as constants. given: its tensors. read: the tensors of whose elements its
+    numbers are made."""
     constants = graph.constants
-    given = [tensor for value in arguments.values() for tensor in _listed(value)]
+    if not outputs and kind.startswith(("aten._assert", "aten.sym_constrain")):
+        return
+    if read:
+        slots = (*given, *read)
+        graph.steps.append(Step(name, kind, slots, tuple(outputs), slots=slots, reads=_by_numbers))
+        return
     shapes = [graph.shapes.get(output) for output in outputs]
     values = {key: _filled(value, constants) for key, value in arguments.items()}
     same = len({graph.dtypes.get(tensor) for tensor in (*given[:1], *outputs[:1])}) == 1
@@ -248,17 +266,25 @@ def _add(graph: Graph, name: str, kind: str, arguments: dict[str, Any], outputs:
 
 
 def _kind(target: str) -> str:
-    """Returns the name of an operator without its overload: "aten.view" for "torch.ops.aten.view.default"."""
+    """Returns the name of an operator without its overload: "aten.view" for "torch.ops.aten.view.default". Overloads that
+    write to a given tensor keep it: "aten.add.out"."""
     parts = str(target).removeprefix("torch.ops.").split(".")
-    return ".".join(parts[:2]) if str(target).startswith("torch.ops.") else parts[-1]
+    return ".".join(parts[: 2 + parts[-1].endswith("out")]) if str(target).startswith("torch.ops.") else parts[-1]
 
 
-def _tensors(argument: Any) -> list[str]:
-    """Returns the names of the tensors in an argument."""
-    ((kind, value),) = argument.items()
-    if kind == "as_nested_tensors":
-        return [tensor["name"] for part in value for tensor in part]
-    return _listed(_value(argument, {}))
+def _by_numbers() -> tuple[Mapping[int, Sequence[Reads]], str]:
+    raise NoSpan("computes with numbers that are made of a tensor's elements")
+
+
+def _named(argument: Any, key: str) -> list[str]:
+    """Returns the names in an argument: of tensors for the key "name", of open sizes and other numbers for "as_name"."""
+    if isinstance(argument, list):
+        return [name for part in argument for name in _named(part, key)]
+    if not isinstance(argument, dict):
+        return []
+    here = [argument[key]] if isinstance(argument.get(key), str) else []
+    parts = (part for kind, part in argument.items() if kind not in ("as_graph", "as_custom_obj"))
+    return [*here, *(name for part in parts for name in _named(part, key))]
 
 
 def _value(argument: Any, numbers: Mapping[str, int | None]) -> Any:
@@ -277,11 +303,6 @@ def _value(argument: Any, numbers: Mapping[str, int | None]) -> Any:
     if kind == "as_sym_ints":
         return [entry["as_int"] if "as_int" in entry else numbers.get(entry["as_name"]) for entry in value]
     return None if kind in ("as_none", "as_graph") else value
-
-
-def _listed(value: Any) -> list[str]:
-    parts = value if isinstance(value, list) else [value]
-    return [part.name for part in parts if isinstance(part, Tensor)]
 
 
 def _filled(value: Any, constants: Mapping[str, Any]) -> Any:
