@@ -40,6 +40,12 @@ def doubled(x):
     return windows(x.repeat(2, -1).repeat(2, -2), 1, 1, -1, np.mean)
 
 
+def phased(x):
+    """Returns each second element twice, counted from the end of the last axis."""
+    first = x.shape[-1] % 2
+    return np.concatenate([x[..., :first], x[..., first::2].repeat(2, -1)], -1)
+
+
 def several(x):
     return {"blur": blur(x), "sum": windows(x, 0, 6, -1, np.sum).astype(np.float64)}
 
@@ -47,6 +53,7 @@ def several(x):
 PICTURE = RNG.random((3, 120, 152), np.float32)
 FUNCTIONS = {
     "elements": (np.tanh, PICTURE), "blur": (blur, PICTURE), "edges": (sharpened_edges, PICTURE), "half": (halved, PICTURE),
+    "pairs": (phased, PICTURE),
     "odd extents": (blur, PICTURE[:, :117, :149]), "pyramid": (pyramid, PICTURE), "twice": (doubled, PICTURE),
     "float64": (blur, PICTURE.astype(np.float64)),
     "integers": (lambda x: windows(x, 4, 1, -2, np.max), (PICTURE * 255).astype(np.uint8)),
@@ -149,6 +156,9 @@ def test_a_model_decides_the_tiles():
     [
         (lambda x: x - x.mean(), {}, "no overlap makes tiles exact: axis 0: .*which blends"),
         (lambda x: x + np.arange(x.shape[-1]), {"axes": -1}, "axis 2: .*depends on the place"),
+        (lambda x: x / x.shape[-1], {"axes": -1}, "depends on the extent"),
+        (phased, {"axes": -1, "x": PICTURE[:, :, :149]}, "x: must have extents along axis 2 that are multiples of 2"),
+        (lambda x: x - x.mean(0), {"axes": (1, 2), "batch": 2}, "batch: must be 1, since the function mixes the tiles"),
         (blur, {"tile": (25, 32), "axes": (1, 2), "scale": 2}, "scale: must be left out"),
         (blur, {"window": "hann"}, "window: must be left out"),
         (pyramid, {"tile": (24, 30)}, "tile: must be multiples of the alignment"),

@@ -8,7 +8,7 @@ import math
 import sys
 import tracemalloc
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import index
 from typing import Any
@@ -22,7 +22,7 @@ from .._errors import InvalidType, InvalidValue, given_text, value_text
 from .halo import Halo
 from .missing_axes import called
 from .probe import kind_of
-from .receptive_field import receptive_field
+from .receptive_field import is_part, receptive_field
 
 EXACT = "exact"
 MEMORY = 1 << 28
@@ -69,7 +69,8 @@ class Call:
         fits &= all(extent <= self.shape[axis] for axis, extent in zip(axes, tile, strict=True))
         if self.model is not None:
             least = tile if fits else [min(each.overlap + 1, self.shape[axis]) for axis, each in axes.items()]
-            self._check_extents({axis + more: (n, self.shape[axis]) for axis, n in zip(axes, least, strict=True)})
+            ranges = {axis + more: (n, self.shape[axis]) for axis, n in zip(axes, least, strict=True)}
+            self._check_extents(ranges, {axis + more: each.align for axis, each in axes.items()})
         given |= {
             "axes": tuple(axes), "scale": [each.scale for each in axes.values()], "reduce": "center",
             "align": [each.align for each in axes.values()], "tail": "shift" if fits else "partial",
@@ -100,16 +101,16 @@ class Call:
         if torch is None or not isinstance(self.model, torch.nn.Module):
             return None
         shape = tuple(min(extent, EXPORTED) for extent in self.shape)
-        return [(1, *shape) if self.stacked else shape]
+        return [(min(self.batch, 2), *shape) if self.stacked else shape]
 
-    def _check_extents(self, ranges: Mapping[int, tuple[int, int]]) -> None:
+    def _check_extents(self, ranges: Mapping[int, tuple[int, int]], aligns: Mapping[int, int]) -> None:
         """Raises an error for a model that computes something else for other extents. ranges: the least and the largest
-        extent of an array that the model is given, for each tiled axis."""
+        extent of an array that the model is given, for each tiled axis. aligns: the alignment of each."""
         models: Any = importlib.import_module("patchfold.models")
         run: Any = importlib.import_module("patchfold.models._split_run")
         try:
             if not isinstance(self.model, models.Halos):
-                run.check_extents(self.model, self._shapes(), ranges)
+                run.check_extents(self.model, self._shapes(), ranges, aligns)
         except models.ModelError as error:
             self._refuse("model", f"must compute the same for all extents: {error}")
 
@@ -124,6 +125,9 @@ class Call:
             rule = "must take an array of the last axes of x, or with more axes in front"
             self._refuse("model", rule, f"an input of {len(shape)} axes", f"at least {len(self.shape)}")
         more = len(shape) - len(self.shape)
+        mixed = [each for each in found.halos if each.axis < more and (each.before, each.after) != (0, 0)]
+        if self.batch > 1 and mixed:
+            self._refuse("batch", f"must be 1, since the model mixes the tiles of a stack: {mixed[0]}", str(self.batch))
         return self._bounded(found.halos, more, wanted), found.bytes, more
 
     def _measured(self, wanted: list[int] | None) -> tuple[dict[int, _Axis], Fraction, int]:
@@ -143,7 +147,38 @@ class Call:
             tracemalloc.stop()
         size = sum(each.nbytes for each in (results.values() if isinstance(results, dict) else [results]))
         held = self._dtype().itemsize + Fraction(max(peak, size), max(math.prod(sizes), 1))
-        return self._bounded(found.halos, more, wanted), held, more
+        axes = self._bounded(found.halos, more, wanted)
+        self._check_measured(sizes, axes, [each for each in found.halos if each.axis - more in axes])
+        return axes, held, more
+
+    def _check_measured(self, sizes: tuple[int, ...], axes: Mapping[int, _Axis], halos: Sequence[Halo]) -> None:
+        """Raises an error for a function that gives other results for the extents of the last tile, or for stacks."""
+        odd = [each for each in halos if self.shape[self._own(each, sizes)] % axes[self._own(each, sizes)].align]
+        if not odd and self.batch == 1:
+            return
+        x = (np.random.default_rng(0).random(sizes) * 100).astype(self._dtype())
+        whole = self._results(x)
+        for halo in odd:
+            axis = self._own(halo, sizes)
+            extent, align = self.shape[axis], axes[axis].align
+            own = (sizes[halo.axis] - extent - align) // align * align + extent
+            halo = replace(halo, alignment=align)
+            if own > 0 and not is_part(self._results, x, whole[halo.output], halo, own):
+                rule = f"must have extents along axis {axis} that are multiples of {align}"
+                self._refuse("x", f"{rule}, since the function gives other results for others", str(extent))
+        both = self._results(np.concatenate([x, x[:, ::-1] + x.dtype.type(1)])) if self.batch > 1 else whole
+        pairs = [(both[name][:1], each) for name, each in whole.items()] if self.batch > 1 else []
+        if any(a.shape != b.shape or not np.allclose(a, b, rtol=1e-3, atol=1e-3, equal_nan=True) for a, b in pairs):
+            self._refuse("batch", "must be 1, since the function mixes the tiles of a stack", str(self.batch))
+
+    def _own(self, halo: Halo, sizes: tuple[int, ...]) -> int:
+        """Returns the axis of the array that is a halo's axis of an array of some sizes."""
+        return halo.axis - len(sizes) + len(self.shape)
+
+    def _results(self, x: np.ndarray[Any, Any]) -> dict[str, np.ndarray[Any, Any]]:
+        """Returns the function's results by the names that receptive_field gives them."""
+        made = self._called(x)
+        return {f"result {name}": each for name, each in made.items()} if isinstance(made, dict) else {"result": made}
 
     def _dtype(self) -> np.dtype[Any]:
         try:

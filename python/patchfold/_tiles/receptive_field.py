@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,6 +24,7 @@ MOST_PLACES, WINDOWS = 96, 6
 REACHES_ENDS = "changes in the middle reach an end of the result: it sees the whole axis, or the shape is too small"
 NO_STEPS = "results for elements at different places do not repeat in even steps"
 NO_SHIFT = "a shifted input gives no shifted result: the function depends on the place in the array"
+NO_PART = "a part of the array gives no part of the result: the function depends on the extent"
 WIDER = "changes outside the measured window changed the result"
 FAR_END = "an element near an end sees elements that are farther from this end than its window is long"
 
@@ -67,8 +68,8 @@ def receptive_field(
 
     One place along an axis after the other is changed, to two numbers and to NaN, and the elements of the result that
     change are noted. Away from the ends they must repeat in even steps, from which scale and alignment follow. Then
-    all elements outside the window of some elements of the result are changed at once, and a shifted input must give
-    a shifted result.
+    all elements outside the window of some elements of the result are changed at once. A shifted input must give a
+    shifted result, and a part of the input a part of the result, if the function takes arrays of other extents.
     This is a measurement, not a proof: `patchfold.models.halo` computes the same from a model's graph.
 
     Arguments:
@@ -220,11 +221,16 @@ class _Probe:
         steps = range(1, max(1, self.shape[halo.axis] // (4 * halo.alignment)) + 1)
         step = next((step for step in steps if self._shifts(halo, step * halo.alignment, step * period)), None)
         reason = NO_SHIFT if step is None else self._holds(halo)
-        if reason or step is None:
-            return Halo(halo.output, halo.input, halo.axis, None, None, None, None, None, (reason,))
-        return Halo(
-            halo.output, halo.input, halo.axis, halo.output_axis, halo.before, halo.after, step * halo.alignment, halo.scale
-        )
+        if not reason and step is not None:
+            halo = replace(halo, alignment=step * halo.alignment)
+            reason = "" if self._has_parts(halo) else NO_PART
+        return Halo(halo.output, halo.input, halo.axis, None, None, None, None, None, (reason,)) if reason else halo
+
+    def _has_parts(self, halo: Halo) -> bool:
+        """Returns whether the function of a part of the array gives a part of the result; also if it takes no part."""
+        align = halo.alignment or 1
+        extent = self.shape[halo.axis] // align * align - 2 * align
+        return extent < 1 or is_part(self._call, self.x, self.want[halo.output], halo, extent)
 
     def _inner(self, halo: Halo) -> list[int]:
         """Returns the elements of the result whose windows lie inside the array."""
@@ -240,11 +246,7 @@ class _Probe:
         if not inner:
             return False
         given = self._call(np.roll(self.x, -by, halo.axis))[halo.output].take(inner, along)
-        want = self.want[halo.output].take([i + moved for i in inner], along)
-        if want.dtype.kind in "fc":
-            near = 1e-4 * float(np.abs(np.nan_to_num(want)).max(initial=0))
-            return bool(np.allclose(given, want, rtol=1e-3, atol=near, equal_nan=True))
-        return np.array_equal(given, want)
+        return _near(given, self.want[halo.output].take([i + moved for i in inner], along))
 
     def _holds(self, halo: Halo) -> str:
         """Returns why elements of the result change if all elements outside their windows change; empty if they stay the
@@ -270,6 +272,34 @@ class _Probe:
                 return WIDER if turn < WINDOWS else FAR_END
             self.windows += 1
         return ""
+
+
+def is_part(call: Callable[[Array], dict[str, Array]], x: Array, want: Array, halo: Halo, extent: int) -> bool:
+    """Returns whether the elements of a result that see only a part of an array are those of the result for the part; also
+    if the function takes no such part. want: the result for the array. extent: of the part, which begins at the
+    alignment."""
+    before, after, scale, along = halo.before, halo.after, halo.scale, halo.output_axis
+    assert before is not None and after is not None and scale is not None and along is not None
+    begin = halo.alignment or 1
+    end = begin + extent
+    try:
+        given = call(x[(*[slice(None)] * halo.axis, slice(begin, end))])[halo.output]
+    except Exception:  # a function may refuse an extent in any way
+        return True
+    moved, rest = int(begin * scale), list(given.shape)
+    rest[along : along + 1] = want.shape[along : along + 1]
+    if tuple(rest) != want.shape:
+        return False
+    places = ((i, int(i / scale)) for i in range(moved, min(want.shape[along], moved + given.shape[along])))
+    inner = [i for i, place in places if begin <= place - before and place + after < end]
+    return _near(given.take([i - moved for i in inner], along), want.take(inner, along))
+
+
+def _near(given: Array, want: Array) -> bool:
+    if want.dtype.kind in "fc":
+        near = 1e-4 * float(np.abs(np.nan_to_num(want)).max(initial=0))
+        return bool(np.allclose(given, want, rtol=1e-3, atol=near, equal_nan=True))
+    return np.array_equal(given, want)
 
 
 def _changed(want: Array, given: Array) -> Array:

@@ -21,6 +21,8 @@ from ._reads import kept
 from ._regions import Graph, Step, held_bytes
 
 BY_SIZE = "computes with the extents of the input"
+BY_EXTENTS = "its halo depends on the extents of the input"
+BY_REST = "its halo is another one for extents that are no multiples of the alignment"
 NO_SHAPE = "the shape of its result is not known"
 SEVERAL = "an axis of a tensor that it reads or makes runs along no single axis of the input"
 ENDS = "adds or drops elements at the ends of the axis, of which the tensors of a tile must have as many"
@@ -148,15 +150,18 @@ class Extents:
                 found.add(step.node)
         return found & {step.node for step in self.steps}
 
-    def check(self) -> None:
-        """Raises a ModelError for nodes that compute with the extents, and for halos that depend on them."""
+    def check(self, extents: Sequence[int] | None = None) -> None:
+        """Raises a ModelError for nodes that compute with the extents, and for halos that depend on them. extents: further
+        ones, as of an array whose extents are no multiples of the alignment."""
         causes = dict.fromkeys(sorted(self.by_size()), BY_SIZE)
-        walks = [Walk(graph) for graph in (self.graph, self.larger)]
-        found = [{(each.output, each.input, each.axis): each for each in walk.halos()} for walk in walks]
-        for key, halo in found[0].items():
-            other = found[1].get(key)
-            if halo.before is not None and (other is None or replace(other, notes=halo.notes) != halo):
-                causes.setdefault(walks[0].makers[key[0]].node, "its halo depends on the extents of the input")
+        graphs = [self.graph, self.larger, *([] if extents is None else [self.program.graph(extents)])]
+        walks = list(map(Walk, graphs))
+        first, *others = [{(each.output, each.input, each.axis): each for each in walk.halos()} for walk in walks]
+        for key, halo in first.items():
+            for number, other in enumerate(each.get(key) for each in others):
+                same = other is not None and replace(other, notes=halo.notes) == halo and {*other.notes} <= {*halo.notes}
+                if halo.before is not None and not same:
+                    causes.setdefault(walks[0].makers[key[0]].node, BY_REST if number else BY_EXTENTS)
         if causes:
             raise ModelError(named(causes))
 

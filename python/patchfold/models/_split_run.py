@@ -200,16 +200,23 @@ def split_for_tiles(
     return Split(program.path, tuple(planner.plan()), program, planner.places)
 
 
-def check_extents(model: Any, shapes: Sequence[Sequence[int]] | None, ranges: Mapping[int, Range]) -> None:
-    """Raises a ModelError that names the nodes of a model that compute something else for other extents of some axes. Models
-    whose extents are fixed, and files other than ONNX, pass. ranges: the least and the largest extent of each axis."""
+def check_extents(
+    model: Any, shapes: Sequence[Sequence[int]] | None, ranges: Mapping[int, Range], aligns: Mapping[int, int]
+) -> None:
+    """Raises a ModelError that names the nodes of a model that compute something else for other extents of some axes. Files
+    other than ONNX pass, and so do models whose extents are fixed, for multiples of the alignment. ranges: the least and the
+    largest extent of each axis. aligns: the multiples at which tiles along the axes begin."""
     if isinstance(model, (str, os.PathLike)) and not os.fspath(model).endswith(".onnx"):
         return
-    program = program_of(model, shapes, {}, sorted(ranges))
+    program, axes = program_of(model, shapes, {}, sorted(ranges)), sorted(ranges)
+    rests = [ranges[axis][1] % aligns[axis] for axis in axes]
     if program.is_open:
-        for extents in zip(*(ranges[axis] for axis in sorted(ranges)), strict=True):
+        for extents in zip(*(ranges[axis] for axis in axes), strict=True):
             program.check_ranges(extents)
-        Extents(program).check()
+        sizes = zip(program.extents, rests, (aligns[axis] for axis in axes), strict=True)
+        Extents(program).check([-(-n // align) * align + rest for n, rest, align in sizes] if any(rests) else None)
+    elif any(rests):
+        raise ModelError("it has fixed extents, so its halo for extents that are no multiples of the alignment is not known")
 
 
 def program_of(
