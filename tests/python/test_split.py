@@ -128,6 +128,20 @@ def test_what_depends_on_the_place_never_runs_in_tiles(name):
     np.testing.assert_allclose(split(x, tile=12), ReferenceEvaluator(made).run(None, {"x": x})[0], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.usefixtures("evaluator")
+def test_extents_that_change_the_pads_are_refused():
+    nodes = [
+        node("InstanceNormalization", "x s3 s3", "a"), node("Conv", "a w1", "b", strides=[2, 2], auto_pad="SAME_UPPER"),
+        helper.make_node("Resize", ["b", "", "twice"], ["y"], mode="nearest", nearest_mode="floor"),
+    ]  # fmt: skip
+    made = model(nodes)
+    split, x = split_for_tiles(made), RNG.standard_normal((1, 3, 40, 41))
+    want = ReferenceEvaluator(made).run(None, {"x": x[..., :40]})[0]
+    np.testing.assert_allclose(split(x[..., :40], tile=12), want, rtol=1e-9, atol=1e-9)
+    with pytest.raises(ModelError, match=r"must be multiples of \(2, 2\) for the tiles that make y; given \(40, 41\)"):
+        split(x, tile=12)
+
+
 def test_wrong_calls_say_what_is_needed():
     split = split_for_tiles(model(halved()))
     for call, text in (

@@ -338,6 +338,10 @@ class Planner(Extents):
         graph = replace(graph, results=set(part.outputs), steps=steps, inputs=list(part.inputs), titles={}, notes=[])
         return Walk(graph, grown={name: place for name, place in self.places.items() if place is not None})
 
+    def halos(self, part: Part, extents: Sequence[int]) -> tuple[Halo, ...]:
+        """Returns the halos of a part for extents of the tiled axes."""
+        return self._halos(self._walk(part, self.program.graph(extents)))
+
     def _halos(self, walk: Walk) -> tuple[Halo, ...]:
         return tuple(each for each in walk.halos() if each.axis in (self.places[each.input] or {}))
 

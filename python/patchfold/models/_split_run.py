@@ -32,8 +32,7 @@ class Split:
 
     model: str
     parts: tuple[Part, ...]
-    _program: Program = field(repr=False)
-    _places: Mapping[str, Place | None] = field(repr=False)
+    _planner: Planner = field(repr=False)
 
     def __str__(self) -> str:
         return "\n".join([self.model, *map(str, self.parts)])
@@ -51,26 +50,42 @@ class Split:
                 Default: the largest tile whose tensors fit into `memory`, or the smallest possible one.
             memory: bytes for the tensors of a tile. Tensors that are held whole are not counted.
 
-        Raises: ModelError for inputs of other shapes, and for a tile that holds no element beside its margins.
+        Raises: ModelError for inputs of other shapes, for extents that are no multiples of the alignment if the model has
+            another halo for them, and for a tile that holds no element beside its margins.
         """
-        extents = self._program.checked(inputs)
-        held = dict(zip(self._program.inputs, inputs, strict=True))
+        program = self._planner.program
+        extents = program.checked(inputs)
+        self._check_rests(extents)
+        held = dict(zip(program.inputs, inputs, strict=True))
         fixed: dict[str, Sequence[Any]] = {}
         last = {name: number for number, part in enumerate(self.parts) for name in part.inputs}
         for number, part in enumerate(self.parts):
             feeds = {name: held[name] for name in part.inputs}
             if part.whole:
-                made = self._program.run(part, feeds, {}, extents)
-                held |= {name: self._program.kept(each, inputs[0]) for name, each in zip(part.outputs, made, strict=True)}
+                made = program.run(part, feeds, {}, extents)
+                held |= {name: program.kept(each, inputs[0]) for name, each in zip(part.outputs, made, strict=True)}
             else:
-                tiles = _Tiles(self._program, self._places, part, extents)
+                tiles = _Tiles(program, self._planner.places, part, extents)
                 held |= tiles.run(feeds, fixed, tiles.cores(tile, memory), inputs[0])
-                fixed |= {norm.node: self._program.numbers(norm, *tiles.sums[norm.node].all()) for norm in part.sums}
+                fixed |= {norm.node: program.numbers(norm, *tiles.sums[norm.node].all()) for norm in part.sums}
             del feeds
-            for name in [name for name, when in last.items() if when == number and name not in self._program.outputs]:
+            for name in [name for name, when in last.items() if when == number and name not in program.outputs]:
                 held.pop(name, None)
-        results = tuple(held[name] for name in self._program.outputs)
+        results = tuple(held[name] for name in program.outputs)
         return results[0] if len(results) == 1 else results
+
+    def _check_rests(self, extents: Sequence[int]) -> None:
+        """Raises an error for extents that are no multiples of the alignment of a part in tiles if its halo for such extents
+        is another one: then pads or scales follow from the extents, and tiles have others."""
+        sizes = self._planner.program.extents
+        for part in self.parts:
+            rests = [extent % align for extent, align in zip(extents, part.align, strict=False)]
+            if any(rests):
+                near = zip(sizes, rests, part.align, strict=True)
+                found = self._planner.halos(part, [-(-n // align) * align + rest for n, rest, align in near])
+                if found != part.halos:
+                    made, rule = ", ".join(part.outputs), f"must be multiples of {part.align} for the tiles that make"
+                    raise ModelError(f"extents of the tiled axes {rule} {made}; given {tuple(extents)}")
 
 
 class _Tiles:
@@ -197,7 +212,7 @@ def split_for_tiles(
     """
     program = program_of(model, input_shapes, dict(sizes or {}), axes)
     planner = Planner(program, keep)
-    return Split(program.path, tuple(planner.plan()), program, planner.places)
+    return Split(program.path, tuple(planner.plan()), planner)
 
 
 def check_extents(
