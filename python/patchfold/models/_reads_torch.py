@@ -27,7 +27,8 @@ def reads_of_aten(
 
     arguments: the arguments by name. names: the tensors among them, in order.
     """
-    operator = kind.removeprefix("aten.").removesuffix("_")
+    name = kind.removeprefix("aten.")
+    operator = name if name.endswith("__") else name.removesuffix("_")
     node = Node(kind, {}, names, outputs, shapes, {}, VERSION)
     if not kind.startswith("aten.") or not names:
         raise NoSpan(UNKNOWN)
@@ -35,7 +36,7 @@ def reads_of_aten(
         return elementwise(node)
     if operator not in RULES:
         raise NoSpan(UNKNOWN)
-    return RULES[operator]({name: value for name, value in arguments.items() if value is not None}, node)
+    return RULES[operator]({key: value for key, value in arguments.items() if value is not None}, node)
 
 
 def plain(program: Any) -> Any:
@@ -68,7 +69,8 @@ def check_writes(path: str, steps: Sequence[Step], results: Collection[str]) -> 
     last = {name: number for number, step in enumerate(steps) for name in step.slots}
     last |= dict.fromkeys(results, len(steps))
     for number, step in enumerate(steps):
-        writes = step.kind.startswith("aten.") and step.kind.endswith("_")
+        dunder = step.kind.endswith("__") and not step.kind.startswith("aten.__i")  # as aten.__and__
+        writes = step.kind.startswith("aten.") and step.kind.endswith("_") and not dunder
         first = step.slots[0] if step.slots else ""
         if step.kind.count(".") == 2 or (not step.outputs and step.slots and "." in step.kind):
             raise ModelError(f"{path}: node {step.node} ({step.kind}) writes to a tensor that it is given; {INSTEAD}")
