@@ -55,6 +55,22 @@ def test_resize_says_what_onnx_says(settings, scale, tmp_path):
     assert bool(found.notes) == (settings["coordinate_transformation_mode"] == "align_corners")
 
 
+@pytest.mark.parametrize(("rule", "numbers"), [("same_upper", (1, 1)), ("same_lower", (1, 0)), ("explicit", (1, 0))])
+def test_transposed_convolutions_pad_as_openvino_does(rule, numbers, tmp_path):
+    opset = ov.opset13
+    x, w = opset.parameter((1, 1, 20), np.float32), opset.constant(np.ones((1, 1, 4), np.float32))
+    shape = opset.constant(np.array([41]))
+    net = ov.Model([opset.convolution_backprop_data(x, w, [2], shape, [0], [0], [1], rule)], [x])
+    ov.save_model(net, tmp_path / "net.xml", compress_to_fp16=False)
+    (each,) = halo(tmp_path / "net.xml").halos
+    assert (each.before, each.after) == numbers, each
+    run, seen = ov.compile_model(net, "CPU"), []
+    for place in range(20):
+        rows = np.flatnonzero(run([np.eye(20, dtype=np.float32)[place].reshape(1, 1, 20)])[0][0, 0])
+        seen += [(row // 2 - place, place - row // 2) for row in rows]
+    assert tuple(map(max, zip(*seen, strict=True))) == numbers
+
+
 def test_unknown_layers_are_named(tmp_path):
     nodes = [node("Conv", "x w", "y", pads=[1, 1])]
     case = Case("unet", (1, 3, 40), nodes, None, constants={"w": weights(2, 3, 3)}, opset=19)

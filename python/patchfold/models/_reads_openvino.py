@@ -61,6 +61,8 @@ def _convolution(node: Node, data: Mapping[str, str]) -> tuple[Slots, str]:
     if settings.get("auto_pad", "VALID") != "VALID":
         if not node.has(2):
             raise NoSpan("has automatic pads without the shape of its result, which is not followed")
+        # Of an odd number of pads, OpenVINO has one more at the begin for same_upper, and ONNX for SAME_LOWER.
+        settings["auto_pad"] = {"SAME_UPPER": "SAME_LOWER", "SAME_LOWER": "SAME_UPPER"}[settings["auto_pad"]]
         settings["output_shape"] = [int(each) for each in np.asarray(node.constant(2)).reshape(-1)]
     return as_onnx(made, "ConvTranspose", settings)
 
