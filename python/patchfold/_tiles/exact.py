@@ -127,7 +127,8 @@ class Call:
         more = len(shape) - len(self.shape)
         mixed = [each for each in found.halos if each.axis < more and (each.before, each.after) != (0, 0)]
         if self.batch > 1 and mixed:
-            self._refuse("batch", f"must be 1, since the model mixes the tiles of a stack: {mixed[0]}", str(self.batch))
+            reason = (*mixed[0].unbounded_by, str(mixed[0]))[0]
+            self._refuse("batch", f"must be 1, since the model mixes the tiles of a stack: {reason}", str(self.batch))
         return self._bounded(found.halos, more, wanted), found.bytes, more
 
     def _measured(self, wanted: list[int] | None) -> tuple[dict[int, _Axis], Fraction, int]:
