@@ -5,6 +5,9 @@ Plans of tensors on the processor run with the kernels for devices, on the host.
 memory of its tensors, has stand-ins.
 """
 
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import patchfold
@@ -108,3 +111,11 @@ def test_rocm_is_no_cuda(monkeypatch):
         patchfold.InvalidType, match="must lie in the processor's memory or on a CUDA device; given a tensor on cuda"
     ):
         patchfold.unfold(x, 2)
+
+
+def test_the_bench_for_devices_tries_itself_on_the_host():
+    bench = Path(__file__).resolve().parents[2] / "bench" / "gpu"
+    options = ("--host", "--random", "3", "--recorded", "0", "--minutes", "0")
+    done = subprocess.run([sys.executable, bench, *options], check=True, stdout=subprocess.PIPE, text=True)
+    assert "3 of 3 random calls have the bits of the processor" in done.stdout
+    assert "63 problems were left out" in done.stdout
