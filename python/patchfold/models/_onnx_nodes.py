@@ -59,7 +59,7 @@ def _move(node: onnx.NodeProto, name: str, constants: Constants, run: Run) -> St
     settings = {tensor: constants.get(tensor) for tensor in inputs[len(moved) :] if tensor}
     if any(value is None for value in settings.values()):
         return None
-    if kind == "Dropout" and len(inputs) > 2 and inputs[2] and settings[inputs[2]].any():
+    if kind == "Dropout" and len(inputs) > 2 and np.any(settings.get(inputs[2], 0)):
         return None  # it trains
 
     def move(indices: Sequence[Indices]) -> Sequence[Indices]:
