@@ -59,8 +59,8 @@ def test_short_floats_are_rounded_once(dtype):
     [
         ({"mean": 0.5}, patchfold.InvalidValue, "normalization_table: std: must be given if the other one is"),
         ({"mean": "0.5", "std": "x"}, patchfold.InvalidType, "std: must be a number"),
-        ({"mean": [[0.5]], "std": 1}, patchfold.InvalidValue, "mean: must be a finite number"),
-        ({"mean": np.nan, "std": 1}, patchfold.InvalidValue, "mean: must be a finite number"),
+        ({"mean": [[0.5]], "std": 1}, patchfold.InvalidValue, "mean: must be a number that is finite in float32"),
+        ({"mean": np.nan, "std": 1}, patchfold.InvalidValue, "mean: must be a number that is finite in float32"),
         ({"mean": [0.5, 0.5], "std": [1, 1, 1]}, patchfold.InvalidValue, "std: must have as many numbers as mean"),
         ({"mean": 0, "std": [1, 0]}, patchfold.InvalidValue, "std: must not be 0"),
         ({"scale": 0}, patchfold.InvalidValue, "scale: must be a finite number other than 0"),
