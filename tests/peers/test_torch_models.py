@@ -55,6 +55,9 @@ class Written(torch.nn.Module):
     def Transpose(self, given, settings, attributes, node):
         return given[0].permute(list(attributes["perm"]))
 
+    def Einsum(self, given, settings, attributes, node):
+        return torch.einsum(attributes["equation"].decode(), given[0])
+
     def Unsqueeze(self, given, settings, attributes, node):
         return given[0].unsqueeze(int(settings[1][0]))
 

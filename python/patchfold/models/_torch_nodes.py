@@ -13,7 +13,7 @@ import numpy as np
 from .._arrays.dtypes import BY_TORCH_CODE, SHARED_WITH_NUMPY
 from .._orders.index_map import Indices
 from .._orders.names import Name
-from ._moves import MOST_PARTS, along, copying_convolution, gathered, joined, padded, repeated, windowed
+from ._moves import MOST_PARTS, along, copying_convolution, gathered, joined, padded, permuted, repeated, windowed
 from ._regions import Move
 
 Shapes = Sequence["tuple[int, ...] | None"]
@@ -47,6 +47,8 @@ def move_of(kind: str, arguments: Values, values: Values, shapes: Shapes, same: 
         names = tuple(tensor.name for tensor in tensors if isinstance(tensor, Tensor))
         stacked, axis = kind == "aten.stack", int(arguments.get("dim", 0))
         return names, (lambda indices: [joined(indices, axis, stacked)]) if len(names) == len(tensors) else None
+    if kind == "aten.einsum" and (turned := permuted(str(arguments["equation"]))):
+        return (arguments["tensors"][0].name,), turned
     if not isinstance(first, Tensor):
         return (), None
     names = (first.name,)
