@@ -222,7 +222,7 @@ TEST_F(TiffLevels, LevelsHaveThePlaceOfThePicture) {
 
 TEST_F(TiffLevels, JpegCompressesPhotographs) {
   std::string data;
-  for (int i = 0; i < 90 * 70 * 3; ++i) data += static_cast<char>(128 + 100 * std::sin(i / 3 * 0.001) + i % 3);
+  for (int i = 0; i < 90 * 70 * 3; ++i) data += static_cast<char>(static_cast<int>(128 + 100 * std::sin(i / 3 * 0.001) + i % 3));
   for (const std::int64_t channels : {1, 3})
     for (const TiffOptions options :
          {TiffOptions{}, {.tile = 32}, {.tile = 32, .is_cloud = true, .overviews = Overviews::mean}}) {
