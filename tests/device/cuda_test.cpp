@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <deque>
 
 #include "device/embedded.hpp"
 #include "device/host.hpp"
@@ -77,7 +78,8 @@ class DeviceCuda : public ::testing::Test {
 
   FakeCuda& cuda = fake_cuda();
   // Kernels are kept for each context, so every test has contexts of its own.
-  FakeContext* context_ = new FakeContext;
+  static inline std::deque<FakeContext> contexts{};
+  FakeContext* context_ = &contexts.emplace_back();
   FakeStream stream_{context_};
   Plan plan_ = Unfold{.kernel_size = {2}}.plan({nullptr, {1, 1, 3}, {12, 12, 4}, DType::float32, 4},
                                                {nullptr, {1, 2, 2}, {16, 8, 4}, DType::float32, 4});

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <deque>
 
 namespace patchfold::testing {
 
@@ -100,7 +101,8 @@ int cuModuleLoadData(FakeModule** module, const void* image) {
   if (!cuda().takes_images) return invalid_image;
   const char* const text = static_cast<const char*>(image);
   const bool one = std::strncmp(text, made_by_nvrtc.data(), made_by_nvrtc.size()) == 0;
-  *module = new FakeModule{cuda().current.back(), one ? text + made_by_nvrtc.size() : ""};
+  static std::deque<FakeModule> modules;
+  *module = &modules.emplace_back(FakeModule{cuda().current.back(), one ? text + made_by_nvrtc.size() : ""});
   cuda().loaded.push_back((*module)->kernel);
   return 0;
 }
@@ -108,7 +110,8 @@ int cuModuleGetFunction(FakeFunction** function, const FakeModule* module, const
   if (module == nullptr || cuda().current.empty() || module->context != cuda().current.back()) return invalid_handle;
   if (cuda().capture_mode != relaxed_capture) return no_memory;  // drivers load a function when it is first asked for
   if (!module->kernel.empty() && module->kernel != name) return not_found;
-  *function = new FakeFunction{module->context, name};
+  static std::deque<FakeFunction> functions;
+  *function = &functions.emplace_back(FakeFunction{module->context, name});
   return 0;
 }
 int cuLaunchKernel(const FakeFunction* function, unsigned x, unsigned y, unsigned z, unsigned threads_x, unsigned threads_y,
